@@ -1,0 +1,116 @@
+"""What a library pins, and where libraries lie."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from nlb_retriever.errors import MismatchError, StoreError
+
+FORMAT = 1
+"""Version of the layout of a library; raised when older ones can no longer be read."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """What every vector in a library was made with; a library refuses anything else."""
+
+    encoder: str
+    """Name of the chunk encoder."""
+    encoder_sha256: str
+    """Hash of the chunk encoder's weights."""
+    dim: int
+    """Length of every vector."""
+    chunk_tokens: int
+    """Tokens a chunk with [CLS] and [SEP]; 0 for one sentence a chunk."""
+    checkpoint: str
+    """Name of the next-level encoder's checkpoint."""
+    checkpoint_sha256: str
+    format: int = FORMAT
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Manifest:
+        """Read back what `to_dict` made.
+
+        Raises:
+            MismatchError: a key is missing or unknown, or the format is not this version's.
+        """
+        known = {field.name for field in fields(cls)}
+        if values.get("format") != FORMAT:
+            raise MismatchError(
+                f"the library has format {values.get('format')!r}, this version reads {FORMAT}: "
+                "run `nlb index --rebuild` on your books"
+            )
+        if wrong := sorted(known ^ set(values)):
+            raise MismatchError(f"the library's manifest has wrong or missing keys {wrong}; known: {sorted(known)}")
+        return cls(**values)
+
+    def fingerprint(self) -> str:
+        """Hash of all that decides a book's vectors besides its content, 16 hexadecimal digits."""
+        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
+
+    def check(self, other: Manifest, library: str) -> None:
+        """Refuse `other` (what the caller wants to use) where it differs from what the library holds.
+
+        Raises:
+            MismatchError: naming each difference with both values.
+        """
+        if self == other:
+            return
+        mine, theirs = self.to_dict(), other.to_dict()
+        differences = "; ".join(
+            f"{key} {_short(mine[key])} in the library, {_short(theirs[key])} asked for"
+            for key in mine
+            if mine[key] != theirs[key]
+        )
+        raise MismatchError(
+            f"library {library} was made with another encoder ({differences}): "
+            "run `nlb index --rebuild`, or use the encoder it was made with"
+        )
+
+
+def _short(value: object) -> str:
+    return value[:12] if isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) else str(value)
+
+
+def home() -> Path:
+    """The folder that holds all named libraries: $NLB_HOME, else the platform's user data folder."""
+    if folder := os.environ.get("NLB_HOME"):
+        return Path(folder).expanduser().absolute()
+    from platformdirs import user_data_path
+
+    return user_data_path("nlb-retriever")
+
+
+def locate_library(library: str | Path | None = None) -> str | Path:
+    """Turn what a user calls a library into its folder, or into a server's URL.
+
+    Args:
+        library: a folder's path, a plain name (a folder under `home()`), a URL
+            (`http://host:6333/NAME`), or None for $NLB_LIBRARY, else the library "default".
+
+    Raises:
+        StoreError: it is none of these.
+    """
+    if library is None:
+        library = os.environ.get("NLB_LIBRARY") or "default"
+    if isinstance(library, Path):
+        return library.expanduser().absolute()
+    if re.match("https?://", library):
+        return library
+    if "/" in library or os.sep in library or library in {".", ".."} or library.startswith("~"):
+        return Path(library).expanduser().absolute()
+    if not _NAME.fullmatch(library):
+        raise StoreError(f"{library!r} is no name for a library: use letters, digits, '.', '_' and '-', or a path with '/'")
+    return home() / "libraries" / library

@@ -1,0 +1,58 @@
+"""Every error that the library raises on purpose.
+
+    NlbError
+    ├── ReadingError          a file cannot be read as a book
+    │   ├── NotABook          it is no book at all (wrong type, empty, binary): skipped in folders
+    │   └── ReadingLimit      it would take too much time, memory or disk (zip bomb, endless PDF)
+    ├── EncoderError          a chunk encoder or checkpoint is missing, damaged or unusable
+    │   └── MismatchError     library and encoder do not belong together
+    ├── StoreError            the library's storage fails (full disk, damaged or read-only files)
+    │   ├── LibraryNotFound   there is no library at that place
+    │   └── LibraryBusy       another process holds the library
+    └── QueryError            a question, filter or name that cannot be answered as asked
+
+Messages are one line that says what, where and what to do. The library raises; only the command
+line turns an NlbError into a line on stderr and an exit code. Any other exception is a bug.
+"""
+
+from __future__ import annotations
+
+
+class NlbError(Exception):
+    """Base of all errors that the library raises on purpose."""
+
+
+class ReadingError(NlbError):
+    """A file cannot be read as a book."""
+
+
+class NotABook(ReadingError):
+    """The file is of no known book format, is empty or holds no text."""
+
+
+class ReadingLimit(ReadingError):
+    """Reading the file would exceed a limit on time, memory or inflated size."""
+
+
+class EncoderError(NlbError):
+    """A chunk encoder or a checkpoint is missing, damaged or unusable."""
+
+
+class MismatchError(EncoderError):
+    """A library and an encoder (or a checkpoint and a chunk encoder) do not belong together."""
+
+
+class StoreError(NlbError):
+    """The library's storage fails."""
+
+
+class LibraryNotFound(StoreError):
+    """There is no library at that place."""
+
+
+class LibraryBusy(StoreError):
+    """Another process holds the library."""
+
+
+class QueryError(NlbError):
+    """A question, filter or name cannot be answered as asked."""

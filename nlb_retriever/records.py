@@ -1,0 +1,167 @@
+"""The records that pass every border of the library: frozen, keyword-only, plain values.
+
+A book's text is one string. Sections cut it without gaps or overlaps; passages lie inside
+sections; both are spans (`start`, `end`) of Python string indexes into that text, so
+`text[start:end]` is always exactly what is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+Level = Literal["book", "section", "passage"]
+LEVELS: tuple[Level, ...] = ("book", "section", "passage")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """One stretch of a book under its own heading, in reading order.
+
+    The sections of a book partition its text: the first starts at 0, each next one where the one
+    before ends, the last ends at len(text). The tree is in `path`: sections of one part share the
+    part's title as their first element. A part's heading belongs to its first section.
+    """
+
+    path: tuple[str, ...]
+    """Titles from the outermost to this section's own: ("Part One", "Chapter 3"). Never empty."""
+    start: int
+    end: int
+
+    @property
+    def title(self) -> str:
+        return self.path[-1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """Where a page of the printed or paginated original begins."""
+
+    start: int
+    """Offset in the book's text of the page's first character."""
+    number: int
+    """Physical page, from 1."""
+    label: str
+    """Label as printed ("xii", "237"); the physical number as text where the file names none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Book:
+    """A book as read from a file, before anything is computed from it."""
+
+    id: str
+    """16 hexadecimal digits: the start of `content_hash`, until the indexer assigns a lasting one."""
+    content_hash: str
+    """SHA-256 of the file's bytes, hexadecimal."""
+    title: str
+    author: str | None
+    language: str | None
+    """BCP 47 tag as declared by the file ("en", "pt-BR"); None where it declares none."""
+    year: int | None
+    source: str
+    """Absolute path of the file."""
+    text: str
+    sections: tuple[Section, ...]
+    pages: tuple[Page, ...] = ()
+    """In text order; empty for formats without pages."""
+    warnings: tuple[str, ...] = ()
+    """What was lost or mended on the way, one line each ("chapter3.xhtml is missing from the file")."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """One chunk of a section: what the chunk encoder sees as a whole."""
+
+    start: int
+    end: int
+    section: int
+    """Index of its section in `Book.sections`."""
+    tokens: int
+    """Its length in the chunk encoder's tokens, without [CLS] and [SEP]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hit:
+    """One search result at one level."""
+
+    level: Level
+    id: str
+    """The point's UUID in the store; stable as long as the book's content is unchanged."""
+    book_id: str
+    title: str
+    author: str | None
+    source: str
+    section: tuple[str, ...]
+    """Path of the section's titles; empty at book level."""
+    section_id: str | None
+    """UUID of the section; None at book level."""
+    start: int
+    end: int
+    """Span in the book's text; at book level that of the passage shown as its best."""
+    page: str | None
+    """Printed label of the page on which the span begins."""
+    score: float
+    """Higher is better; comparable within one result list only."""
+    text: str
+    metadata: Mapping[str, Any]
+    """Further payload: language, year, ordinal, ..."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The hit as the keys that programs may rely on (docs/json.md)."""
+        return {
+            "level": self.level,
+            "book_id": self.book_id,
+            "title": self.title,
+            "author": self.author,
+            "source": self.source,
+            "section": list(self.section),
+            "section_id": self.section_id,
+            "start": self.start,
+            "end": self.end,
+            "page": self.page,
+            "score": self.score,
+            "text": self.text,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Citation:
+    """A hit with the words of it that answer."""
+
+    hit: Hit
+    quote: str
+    """Verbatim in the book's text: `text[quote_start:quote_end]`."""
+    quote_start: int
+    quote_end: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {**self.hit.to_json(), "quote": self.quote, "quote_start": self.quote_start, "quote_end": self.quote_end}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What the library says to a question."""
+
+    question: str
+    found: bool
+    """False where nothing in the library is near the question; then there are no citations."""
+    answer: str
+    citations: tuple[Citation, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "question": self.question,
+            "found": self.found,
+            "answer": self.answer,
+            "citations": [citation.to_json() for citation in self.citations],
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailedFile:
+    """A file that could not be indexed."""
+
+    source: Path
+    reason: str
