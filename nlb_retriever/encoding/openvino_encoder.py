@@ -1,0 +1,172 @@
+"""The chunk encoder in int8 through OpenVINO: the fast way on a CPU, and no torch."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nlb_retriever.config import home
+from nlb_retriever.encoding.interface import EncoderIdentity, Vectors, encode_windows, pad
+from nlb_retriever.errors import EncoderError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+CONFIG_FILE = "encoder.json"
+MODEL_FILE = "model.xml"
+WEIGHTS_FILE = "model.bin"
+TOKENIZER_FILE = "tokenizer.json"
+
+_BATCH_TOKENS = 8 * 256
+"""Tokens a batch: measured best with one stream a core (benchmarks/encoder.py); its activations
+fit in a core's cache."""
+
+_log = logging.getLogger(__name__)
+
+
+def read_identity(folder: Path) -> EncoderIdentity:
+    """Read which model an OpenVINO folder holds, without loading it.
+
+    Raises:
+        EncoderError: the folder's description is missing or damaged.
+    """
+    return _identity(_read_config(folder), folder)
+
+
+class OpenVinoEncoder:
+    """A sentence encoder as OpenVINO IR: token ids and mask in, unit vectors out.
+
+    Args:
+        folder: holds encoder.json, model.xml, model.bin and tokenizer.json, as
+            nlb_training.quantize writes them.
+        threads: how many; the default is one a core this process may use.
+        latency: optimise for one short text (a question) rather than for many.
+
+    Raises:
+        EncoderError: a file is missing or its SHA-256 differs from what encoder.json says.
+    """
+
+    def __init__(self, folder: Path, *, threads: int | None = None, latency: bool = False) -> None:
+        self._folder = folder
+        self._config = _read_config(folder)
+        self.identity = _identity(self._config, folder)
+        self.backend = "openvino int8"
+        self._threads = threads or len(os.sched_getaffinity(0))
+        self._streams = 1 if latency else self._threads
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        from tokenizers import Tokenizer
+
+        self._check(TOKENIZER_FILE)
+        tokenizer: Tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER_FILE))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return tokenizer
+
+    def encode(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
+        """See `ChunkEncoder.encode`."""
+        return encode_windows(
+            texts,
+            self.tokenizer,
+            identity=self.identity,
+            prompt=self._config["query_prompt" if query else "passage_prompt"],
+            batch_tokens=_BATCH_TOKENS,
+            forward=self._forward,
+        )
+
+    def _forward(self, batches: list[list[list[int]]]) -> list[Vectors]:
+        results: list[Any] = [None] * len(batches)
+
+        def keep(request: Any, index: int) -> None:
+            results[index] = request.get_output_tensor(0).data.copy()
+
+        queue = self._queue
+        queue.set_callback(keep)
+        for index, rows in enumerate(batches):
+            ids, mask = pad(rows, self._config["padding_id"])
+            queue.start_async({"input_ids": ids, "attention_mask": mask}, index)
+        queue.wait_all()
+        return results
+
+    @cached_property
+    def _queue(self) -> Any:
+        """The compiled model's request queue, one request a stream."""
+        import openvino
+
+        for name in (MODEL_FILE, WEIGHTS_FILE):
+            self._check(name)
+        core = openvino.Core()
+        settings: dict[str, Any] = {
+            "NUM_STREAMS": self._streams,
+            "INFERENCE_NUM_THREADS": self._threads,
+            "PERFORMANCE_HINT": "LATENCY" if self._streams == 1 else "THROUGHPUT",
+        }
+        if cache := _cache_folder():
+            settings["CACHE_DIR"] = str(cache)
+        try:
+            model = core.compile_model(self._folder / MODEL_FILE, "CPU", settings)
+        except RuntimeError as error:
+            if "CACHE_DIR" not in settings:
+                path = self._folder / MODEL_FILE
+                raise EncoderError(f"OpenVINO cannot load {path}: {_first_line(error)}") from error
+            _log.warning("OpenVINO's compile cache %s is unusable (%s): compiling anew", cache, _first_line(error))
+            del settings["CACHE_DIR"]
+            model = core.compile_model(self._folder / MODEL_FILE, "CPU", settings)
+        return openvino.AsyncInferQueue(model, self._streams)
+
+    def _check(self, name: str) -> None:
+        path = self._folder / name
+        try:
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        except OSError as error:
+            raise EncoderError(f"{path} cannot be read ({error.strerror}): reinstall nlb-retriever") from error
+        if digest != (expected := self._config["files"].get(name)):
+            raise EncoderError(
+                f"{path} is damaged: its SHA-256 is {digest[:12]}, {CONFIG_FILE} says {str(expected)[:12]}: "
+                "reinstall nlb-retriever, or make the encoder again"
+            )
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    path = folder / CONFIG_FILE
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise EncoderError(f"{path} is missing or damaged ({error}): reinstall nlb-retriever") from error
+    wanted = {"name", "sha256", "dim", "max_tokens", "padding_id", "query_prompt", "passage_prompt", "files"}
+    if not isinstance(config, dict) or wanted - set(config):
+        raise EncoderError(f"{path} lacks some of {sorted(wanted)}: make the encoder again")
+    return config
+
+
+def _identity(config: dict[str, Any], folder: Path) -> EncoderIdentity:
+    try:
+        return EncoderIdentity(
+            name=str(config["name"]),
+            sha256=str(config["sha256"]),
+            dim=int(config["dim"]),
+            max_tokens=int(config["max_tokens"]),
+        )
+    except (TypeError, ValueError) as error:
+        raise EncoderError(f"{folder / CONFIG_FILE} is damaged: {error}") from error
+
+
+def _cache_folder() -> Path | None:
+    """Where compiled models are kept between processes; None where nothing can be written."""
+    folder = home() / "cache" / "openvino"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def _first_line(error: Exception) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

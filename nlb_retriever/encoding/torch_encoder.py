@@ -1,0 +1,120 @@
+"""Any sentence-transformers model through torch: CUDA in bf16, or the CPU in fp32."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nlb_retriever.encoding.interface import EncoderIdentity, Vectors, encode_windows, pad
+from nlb_retriever.errors import EncoderError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+_BATCH_TOKENS = {"cuda": 512 * 256, "cpu": 32 * 256}
+_MIN_BATCH_TOKENS = 1024
+
+_log = logging.getLogger(__name__)
+
+
+class TorchEncoder:
+    """A sentence-transformers model with all of its modules (pooling, dense, normalise).
+
+    Batches hold rows of similar length. Where a CUDA device runs out of memory the batch is halved
+    and tried again, and later ones stay at what fitted.
+
+    Args:
+        folder: the model's folder.
+        name: what to call it.
+        sha256: of its weights.
+        device: as torch names it ("cpu", "cuda", "cuda:1", "mps").
+
+    Raises:
+        EncoderError: the folder holds no usable sentence-transformers model.
+    """
+
+    def __init__(self, folder: Path, *, name: str, sha256: str, device: str) -> None:
+        import torch
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging as transformers_logging
+
+        transformers_logging.disable_progress_bar()  # of reading the weights: only the command line draws
+        kind = device.partition(":")[0]
+        dtype = torch.bfloat16 if kind == "cuda" else torch.float32
+        try:
+            self.model = SentenceTransformer(
+                str(folder), device=device, local_files_only=True, model_kwargs={"dtype": dtype}
+            ).eval()
+            backend = self.model.tokenizer.backend_tokenizer
+        except (OSError, ValueError, RuntimeError, AttributeError, KeyError) as error:
+            line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            raise EncoderError(f"{folder} holds no usable sentence-transformers model: {line}") from error
+        dim, longest = self.model.get_embedding_dimension(), self.model.max_seq_length
+        if not dim or not longest:
+            raise EncoderError(f"{folder}: the model does not say its dimension or longest input")
+        self.identity = EncoderIdentity(name=name, sha256=sha256, dim=int(dim), max_tokens=int(longest))
+        self.backend = f"torch {device}"
+        self._device = device
+        self._budget = _BATCH_TOKENS.get(kind, _BATCH_TOKENS["cpu"])
+        self.padding_id = int(self.model.tokenizer.pad_token_id or 0)
+        self.tokenizer = _bare(backend)
+
+    def encode(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
+        """See `ChunkEncoder.encode`."""
+        return encode_windows(
+            texts,
+            self.tokenizer,
+            identity=self.identity,
+            prompt=self.prompt(query=query),
+            batch_tokens=self._budget,
+            forward=lambda batches: [self._run(rows) for rows in batches],
+        )
+
+    def prompt(self, *, query: bool) -> str:
+        """What the model wants before a question or a passage; "" for most models."""
+        prompts: dict[str, str | None] = self.model.prompts or {}
+        kinds = ("query",) if query else ("document", "passage")
+        return next((prompt for kind in kinds if (prompt := prompts.get(kind))), "")
+
+    def _run(self, rows: list[list[int]]) -> Vectors:
+        import torch
+
+        try:
+            return self._infer(rows)
+        except torch.OutOfMemoryError:
+            if len(rows) == 1 or self._device == "cpu":
+                raise
+            half = len(rows) // 2
+        # Outside the handler, so that the failed batch's tensors are free.
+        torch.cuda.empty_cache()
+        self._budget = max(_MIN_BATCH_TOKENS, min(self._budget, half * len(rows[0])))
+        _log.warning("%s is out of memory: going on with %d tokens a batch", self._device, self._budget)
+        return np.concatenate([self._run(rows[:half]), self._run(rows[half:])])
+
+    def _infer(self, rows: list[list[int]]) -> Vectors:
+        import torch
+
+        ids, mask = pad(rows, self.padding_id)
+        features: dict[str, Any] = {
+            "input_ids": torch.from_numpy(ids).to(self._device),
+            "attention_mask": torch.from_numpy(mask).to(self._device),
+        }
+        with torch.inference_mode():
+            vectors = self.model(features)["sentence_embedding"].float()
+            vectors = torch.nn.functional.normalize(vectors, dim=-1)
+        result: Vectors = vectors.cpu().numpy()
+        return result
+
+
+def _bare(backend: Any) -> Tokenizer:
+    """A copy of a tokenizer that neither pads nor cuts."""
+    from tokenizers import Tokenizer
+
+    tokenizer: Tokenizer = Tokenizer.from_str(backend.to_str())
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer

@@ -1,0 +1,1 @@
+"""How the encoders are made and measured."""
