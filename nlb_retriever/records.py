@@ -7,6 +7,7 @@ sections; both are spans (`start`, `end`) of Python string indexes into that tex
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -165,3 +166,8 @@ class FailedFile:
 
     source: Path
     reason: str
+
+
+def source_of(path: Path) -> str:
+    """A file's path as text that every store takes, whatever bytes its name holds."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -42,7 +42,7 @@ class TorchEncoder:
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging as transformers_logging
 
-        transformers_logging.disable_progress_bar()  # of reading the weights: only the command line draws
+        transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # of reading the weights: only the command line draws
         kind = device.partition(":")[0]
         dtype = torch.bfloat16 if kind == "cuda" else torch.float32
         try:
@@ -86,7 +86,7 @@ class TorchEncoder:
         try:
             return self._infer(rows)
         except torch.OutOfMemoryError:
-            if len(rows) == 1 or self._device == "cpu":
+            if len(rows) == 1:
                 raise
             half = len(rows) // 2
         # Outside the handler, so that the failed batch's tensors are free.

@@ -1,0 +1,130 @@
+"""Indexing end to end, beside a plain LlamaIndex script and the bare encoder, in one run.
+
+    python benchmarks/indexing.py [--books N] [--memory]
+
+Indexes the first N dev books (.txt) with `nlb index` and with benchmarks/baseline_llamaindex.py, each
+in a process of its own, and prints tokens a second of both (each counts the tokens of its own
+chunks' text once), their ratio, and ours over the bare encoder's (benchmarks/encoder.py). `--memory`
+instead indexes 10, 30 and all dev books and prints the peak resident memory of each run, in which
+the largest sum over the process and its children counts, and the time that indexing again takes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from data import dev_folder
+
+HERE = Path(__file__).resolve().parent
+
+
+def tree_rss(pid: int) -> int:
+    """Resident bytes of a process and its descendants; pages they share count once each."""
+    total = 0
+    try:
+        total = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            total += sum(tree_rss(int(child)) for child in (task / "children").read_text().split())
+    except (OSError, IndexError):
+        pass
+    return total
+
+
+def run(command: list[str], home: Path) -> tuple[dict[str, Any], float, int]:
+    """Run a command that prints JSON; gives that, its seconds and its peak memory in bytes."""
+    started = time.perf_counter()
+    environment = {**os.environ, "NLB_HOME": str(home)}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    peak = 0
+    done = threading.Event()
+
+    def watch() -> None:
+        nonlocal peak
+        while not done.wait(0.1):
+            peak = max(peak, tree_rss(process.pid))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    out, errors = process.communicate()
+    done.set()
+    watcher.join()
+    if process.returncode:
+        sys.exit(f"{' '.join(command[:4])} failed:\n{errors[-2000:]}")
+    return json.loads(out), time.perf_counter() - started, peak
+
+
+def nlb_index(books: list[Path], home: Path) -> tuple[dict[str, Any], float, int]:
+    code = "from nlb_cli.app import main; main()"
+    return run([sys.executable, "-c", code, "index", "--json", "--device", "cpu", *map(str, books)], home)
+
+
+def speed(books: list[Path], scratch: Path) -> dict[str, Any]:
+    bare, _, _ = run([sys.executable, str(HERE / "encoder.py")], scratch)
+    ours, ours_seconds, ours_peak = nlb_index(books, scratch / "ours")
+    script = [sys.executable, str(HERE / "baseline_llamaindex.py"), "--store", str(scratch / "theirs")]
+    theirs, theirs_seconds, theirs_peak = run([*script, *map(str, books)], scratch)
+    rate, their_rate = ours["tokens"] / ours_seconds, theirs["tokens"] / theirs_seconds
+    return {
+        "books": len(books),
+        "nlb": {"tokens": ours["tokens"], "seconds": ours_seconds, "tokens_per_second": rate, "peak_mb": ours_peak >> 20},
+        "llamaindex": {
+            "tokens": theirs["tokens"],
+            "seconds": theirs_seconds,
+            "tokens_per_second": their_rate,
+            "peak_mb": theirs_peak >> 20,
+        },
+        "times_llamaindex": rate / their_rate,
+        "bare_encoder": bare,
+        "share_of_bare_encoder": rate / bare["tokens_per_second"],
+    }
+
+
+def memory(books: list[Path], scratch: Path) -> list[dict[str, Any]]:
+    rows = []
+    for count in (10, 30, len(books)):
+        home = scratch / f"memory-{count}"
+        first, seconds, peak = nlb_index(books[:count], home)
+        again, again_seconds, _ = nlb_index(books[:count], home)
+        if len(again["unchanged"]) != len(first["indexed"]):
+            sys.exit(f"indexing again found {len(again['unchanged'])} of {len(first['indexed'])} books unchanged")
+        size = sum(file.stat().st_size for file in home.rglob("*") if file.is_file())
+        rows.append(
+            {
+                "books": count,
+                "tokens": first["tokens"],
+                "tokens_per_second": first["tokens"] / seconds,
+                "peak_mb": peak >> 20,
+                "seconds": seconds,
+                "seconds_again": again_seconds,
+                "home_mb": size >> 20,
+            }
+        )
+        print(json.dumps(rows[-1]), file=sys.stderr)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--books", type=int, default=2)
+    parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--data", type=Path, help="folder of the dev data")
+    parser.add_argument("--scratch", type=Path, help="where to keep what it makes; default: a temporary folder")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        scratch = arguments.scratch or Path(temporary)
+        books = sorted(dev_folder(arguments.data).glob("*.txt"))
+        result = memory(books, scratch) if arguments.memory else speed(books[: arguments.books], scratch)
+        print(json.dumps(result, indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Adapters of the library to other people's frameworks."""

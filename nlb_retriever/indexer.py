@@ -1,0 +1,328 @@
+"""The writing side: from files to published books, incrementally and safely.
+
+A run compares files with the library by content, then takes the new ones one by one: read (in a
+worker process), cut, encode, publish. Every published book is whole; whatever stops a run, the same
+command goes on with the first book that isn't.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from nlb_retriever import checkpoint as checkpoints
+from nlb_retriever.chunking import Chunker
+from nlb_retriever.config import Manifest, locate_library
+from nlb_retriever.encoding import DEFAULT_ENCODER, identify_encoder, load_encoder
+from nlb_retriever.errors import EncoderError, LibraryNotFound, ReadingError, StoreError
+from nlb_retriever.plan import Plan, Task, make_plan
+from nlb_retriever.reading import ReaderPool, discover
+from nlb_retriever.records import Book, FailedFile, source_of
+from nlb_retriever.report import BookRef, IndexEvent, IndexReport
+from nlb_retriever.store import BookEntry, LibraryStore, open_store, replace_library
+from nlb_retriever.vectorizer import Vectorizer
+
+DEFAULT_CHUNK_TOKENS = 256
+"""The paper's chunk (arXiv 2402.17682, section 3)."""
+
+RELEASED_NAME = "released"
+"""What a manifest calls the checkpoint that comes with the package."""
+
+_log = logging.getLogger(__name__)
+
+
+Observer = Callable[[IndexEvent], None]
+
+
+def index_books(
+    inputs: Sequence[str | Path],
+    library: str | Path | None = None,
+    *,
+    chunk_encoder: str | Path | None = None,
+    checkpoint: str | Path | None = None,
+    chunk_tokens: int | None = None,
+    device: str = "auto",
+    prune: bool = False,
+    dry_run: bool = False,
+    rebuild: bool = False,
+    observer: Observer | None = None,
+) -> IndexReport:
+    """Bring a library up to date with files.
+
+    Args:
+        inputs: files, folders and glob patterns.
+        library: its folder, name or server URL; None for the default one. Made if absent.
+        chunk_encoder: a sentence-transformers model's name or folder; None for the library's own.
+        checkpoint: folder of a next-level encoder; None for the library's own.
+        chunk_tokens: tokens a chunk, 0 for one sentence a chunk; None for the library's own.
+        device: where the encoder runs: "auto", "cpu", "cuda", ...
+        prune: also remove the books of the given folders whose files are gone.
+        dry_run: only report what would be done.
+        rebuild: encode every book anew, under the given encoders; the old library answers until the
+            new one is complete.
+        observer: called at every step.
+
+    Returns:
+        What was done. Files that could not be read are in `failed`; they stop nothing.
+
+    Raises:
+        MismatchError: the library was made with other encoders.
+        LibraryBusy: another process writes to the library.
+        StoreError: the library cannot be written.
+        EncoderError: an encoder is missing or damaged.
+    """
+    location = locate_library(library)
+    run = _Run(inputs, chunk_encoder, checkpoint, chunk_tokens, device, prune, observer)
+    if rebuild and not dry_run:
+        return _rebuild(location, run)
+    store = _open_existing(location, writer=not dry_run)
+    if dry_run:
+        with closing(store) if store else nullcontext():
+            return run.report(str(location), run.plan(store, redo=rebuild), dry_run=True)
+    if store is None:
+        plan = run.plan(None)
+        if not plan.tasks:  # nothing to make a library of
+            return run.report(str(location), plan)
+        store = open_store(location, create=run.manifest(None), writer=True)
+    with closing(store):
+        return run.carry_out(store, str(location))
+
+
+def _open_existing(location: str | Path, *, writer: bool) -> LibraryStore | None:
+    try:
+        return open_store(location, writer=writer)
+    except LibraryNotFound:
+        return None
+
+
+def _rebuild(location: str | Path, run: _Run) -> IndexReport:
+    """Make the library anew beside the old one, then put it in its place."""
+    if not isinstance(location, Path):
+        raise StoreError(f"{location} is on a server: index under another name there, then drop this one")
+    fresh = location.with_name(f".{location.name}.rebuild")
+    old = _open_existing(location, writer=True)
+    if old is None:
+        raise LibraryNotFound(f"no library at {location} to rebuild: run `nlb index` without --rebuild")
+    with closing(old):
+        run.add_books(old.books())
+        started = _open_existing(fresh, writer=True)
+        manifest = run.manifest(None)
+        if started and started.manifest.fingerprint() != manifest.fingerprint():
+            started.close()
+            started = None
+            shutil.rmtree(fresh)
+        with closing(started or open_store(fresh, create=manifest, writer=True)) as store:
+            report = run.carry_out(store, str(location))
+    replace_library(location, fresh)
+    return report
+
+
+class _Run:
+    """One run: what was asked for, and carrying it out on a store."""
+
+    def __init__(
+        self,
+        inputs: Sequence[str | Path],
+        chunk_encoder: str | Path | None,
+        checkpoint: str | Path | None,
+        chunk_tokens: int | None,
+        device: str,
+        prune: bool,
+        observer: Observer | None,
+    ) -> None:
+        self._started = time.monotonic()
+        self._found = discover(inputs)
+        self._folders = [Path(given).expanduser().absolute() for given in inputs if Path(given).expanduser().is_dir()]
+        self._chunk_encoder = chunk_encoder
+        self._checkpoint = checkpoint
+        self._chunk_tokens = chunk_tokens
+        self._device = device
+        self._prune = prune
+        self._observe = observer or (lambda event: None)
+        self._tokens = 0
+
+    def add_books(self, entries: Sequence[BookEntry]) -> None:
+        """Take a library's own books along, wherever their files lie."""
+        known = {source_of(path) for path in self._found.files}
+        more = [Path(entry.source) for entry in entries if entry.source not in known]
+        self._found = replace(self._found, files=(*self._found.files, *more))
+
+    def manifest(self, pinned: Manifest | None) -> Manifest:
+        """What the run wants a library to pin; what was not asked for is as the library has it.
+
+        Raises:
+            EncoderError: an encoder is not to be found.
+            MismatchError: the checkpoint does not fit the chunk encoder.
+        """
+        name = self._chunk_encoder or (pinned.encoder if pinned else DEFAULT_ENCODER)
+        identity = identify_encoder(name)
+        folder = self._checkpoint or (pinned.checkpoint if pinned and pinned.checkpoint != RELEASED_NAME else None)
+        checkpoint = checkpoints.load(folder)
+        tokens = self._chunk_tokens
+        if tokens is None:
+            tokens = pinned.chunk_tokens if pinned else checkpoint.config.chunk_tokens or DEFAULT_CHUNK_TOKENS
+        checkpoint.check(identity, tokens)
+        return Manifest(
+            encoder=str(Path(name).absolute()) if Path(name).is_dir() else str(name),
+            encoder_sha256=identity.sha256,
+            dim=identity.dim,
+            chunk_tokens=tokens,
+            checkpoint=str(Path(folder).absolute()) if folder else RELEASED_NAME,
+            checkpoint_sha256=checkpoint.sha256,
+        )
+
+    def plan(self, store: LibraryStore | None, *, redo: bool = False) -> Plan:
+        entries = store.books() if store else []
+        if redo:
+            self.add_books(entries)
+        return make_plan(
+            self._found.files,
+            [] if redo else entries,
+            prune=self._prune,
+            folders=self._folders,
+        )
+
+    def carry_out(self, store: LibraryStore, library: str) -> IndexReport:
+        """Bring the store up to date.
+
+        Raises:
+            MismatchError: the store pins other encoders.
+        """
+        manifest = self.manifest(store.manifest)
+        store.manifest.check(manifest, library)
+        plan = self.plan(store)
+        self._observe(IndexEvent(kind="plan", total=len(plan.tasks), total_bytes=sum(task.size for task in plan.tasks)))
+        for entry, path in plan.renamed:
+            store.rename(entry.id, source_of(path))
+        indexed: list[BookRef] = []
+        failed: list[FailedFile] = []
+        warnings: list[tuple[str, str]] = []
+        if plan.tasks:
+            for task, outcome in self._publish_all(plan.tasks, store, manifest):
+                if isinstance(outcome, Book):
+                    changed = task.replaces is not None
+                    indexed.append(
+                        BookRef(book_id=outcome.id, title=outcome.title, source=outcome.source, changed=changed)
+                    )
+                    warnings += [(outcome.source, warning) for warning in outcome.warnings]
+                else:
+                    failed.append(outcome)
+        for entry in plan.removed:
+            store.remove(entry.id)
+        if indexed:
+            store.optimize()
+        return self.report(library, plan, indexed=indexed, failed=failed, warnings=warnings)
+
+    def _publish_all(
+        self, tasks: Sequence[Task], store: LibraryStore, manifest: Manifest
+    ) -> Iterator[tuple[Task, Book | FailedFile]]:
+        with ReaderPool() as pool:
+            books = pool.read(task.path for task in tasks)
+            encoder = load_encoder(manifest.encoder, device=self._device)
+            folder = None if manifest.checkpoint == RELEASED_NAME else manifest.checkpoint
+            vectorizer = Vectorizer(encoder, checkpoints.load(folder))
+            chunker = Chunker(encoder.tokenizer, tokens=manifest.chunk_tokens)
+            _log.info("encoding with %s", encoder.backend)
+            done_bytes, total_bytes = 0, sum(task.size for task in tasks)
+            for index, (task, (_, read)) in enumerate(zip(tasks, books, strict=True), start=1):
+                event = IndexEvent(
+                    kind="encoding",
+                    source=task.path,
+                    index=index,
+                    total=len(tasks),
+                    done_bytes=done_bytes,
+                    total_bytes=total_bytes,
+                )
+                outcome = self._publish(task, read, store, vectorizer, chunker, event)
+                done_bytes += task.size
+                kind: Literal["done", "failed"] = "done" if isinstance(outcome, Book) else "failed"
+                title = outcome.title if isinstance(outcome, Book) else outcome.reason
+                event = replace(event, kind=kind, title=title, done_bytes=done_bytes, tokens=self._tokens, fraction=1.0)
+                self._observe(event)
+                yield task, outcome
+
+    def _publish(
+        self,
+        task: Task,
+        read: Book | ReadingError,
+        store: LibraryStore,
+        vectorizer: Vectorizer,
+        chunker: Chunker,
+        event: IndexEvent,
+    ) -> Book | FailedFile:
+        """Cut, encode and publish one book; what is wrong with the book itself stops only that book."""
+        if isinstance(read, ReadingError):
+            return FailedFile(source=task.path, reason=str(read))
+        book = replace(read, id=task.book_id, source=source_of(task.path))
+        passages = chunker.passages(book.text, book.sections)
+        lengths = [passage.tokens for passage in passages]
+        total, before, done = sum(lengths), self._tokens, 0
+
+        def progress(count: int) -> None:
+            nonlocal done
+            self._tokens += sum(lengths[done : done + count])
+            done += count
+            fraction = (self._tokens - before) / max(1, total)
+            self._observe(
+                replace(
+                    event,
+                    title=book.title,
+                    tokens=self._tokens,
+                    fraction=fraction,
+                    done_bytes=event.done_bytes + int(fraction * task.size),
+                )
+            )
+
+        self._observe(replace(event, title=book.title, tokens=self._tokens))
+        try:
+            vectors = vectorizer.vectorize(book, passages, progress=progress)
+        except EncoderError as error:
+            return FailedFile(source=task.path, reason=str(error))
+        self._observe(replace(event, kind="publishing", title=book.title, tokens=self._tokens, fraction=1.0))
+        store.publish(book, passages, vectors)
+        return book
+
+    def report(
+        self,
+        library: str,
+        plan: Plan,
+        *,
+        indexed: Sequence[BookRef] = (),
+        failed: Sequence[FailedFile] = (),
+        warnings: Sequence[tuple[str, str]] = (),
+        dry_run: bool = False,
+    ) -> IndexReport:
+        if dry_run:
+            indexed = [
+                BookRef(
+                    book_id=task.book_id,
+                    title=task.replaces.title if task.replaces else task.path.stem,
+                    source=source_of(task.path),
+                    changed=task.replaces is not None,
+                )
+                for task in plan.tasks
+            ]
+        return IndexReport(
+            library=library,
+            indexed=tuple(indexed),
+            unchanged=tuple(map(_ref, plan.unchanged)),
+            renamed=tuple(replace(_ref(entry), source=source_of(path)) for entry, path in plan.renamed),
+            duplicates=tuple((source_of(path), other) for path, other in plan.duplicates),
+            removed=tuple(map(_ref, plan.removed)),
+            failed=(*self._found.failed, *plan.failed, *failed),
+            skipped=self._found.skipped,
+            warnings=tuple(warnings),
+            seconds=time.monotonic() - self._started,
+            tokens=self._tokens,
+            dry_run=dry_run,
+        )
+
+
+def _ref(entry: BookEntry) -> BookRef:
+    return BookRef(book_id=entry.id, title=entry.title, source=entry.source)

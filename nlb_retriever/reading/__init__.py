@@ -1,0 +1,12 @@
+"""Files to books: `discover` finds them, `ReaderPool` (or `read_book`) reads them.
+
+Formats: plain text (Project Gutenberg's too), Markdown, HTML, EPUB 2 and 3, PDF, DOCX. A module a
+format makes a `Draft` (text, headings, metadata); `structure.partition` cuts it into sections.
+"""
+
+from nlb_retriever.reading.book import hash_file, read_book
+from nlb_retriever.reading.discovery import Discovery, discover
+from nlb_retriever.reading.limits import DEFAULT, Limits
+from nlb_retriever.reading.pool import ReaderPool
+
+__all__ = ["DEFAULT", "Discovery", "Limits", "ReaderPool", "discover", "hash_file", "read_book"]

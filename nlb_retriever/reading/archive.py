@@ -1,0 +1,102 @@
+"""Zip files from strangers: counted while inflating, never written to disk, never read outside."""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import zipfile
+import zlib
+from urllib.parse import unquote, urlsplit
+
+from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
+from nlb_retriever.reading.limits import Limits
+
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
+_PIECE = 1 << 16
+_FREE = 8 << 20
+"""An entry may inflate to this whatever its ratio."""
+
+
+class Archive:
+    """Read-only view of a zip's entries by name. Messages are without the path."""
+
+    def __init__(self, data: bytes, limits: Limits) -> None:
+        """
+        Raises:
+            NotABook: no zip file, or a damaged one.
+            ReadingLimit: too many entries.
+        """
+        self.limits = limits
+        self.inflated = 0
+        self.warnings: list[str] = []
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(data))
+        except _DAMAGE as error:
+            raise NotABook(f"is a damaged or truncated zip file ({error})") from error
+        infos = self._zip.infolist()
+        if len(infos) > limits.entries:
+            raise ReadingLimit(f"holds {len(infos)} files; the limit is {limits.entries}")
+        self._infos = {info.filename: info for info in infos}
+        self._folded = {_fold(name): name for name in self._infos}
+        if len(self._infos) < len(infos):
+            self.warnings.append("the archive holds several files of one name: the last of each was read")
+
+    def names(self) -> list[str]:
+        return list(self._infos)
+
+    def find(self, name: str) -> str | None:
+        """The entry of that name; upper and lower case count only where both exist."""
+        return name if name in self._infos else self._folded.get(_fold(name))
+
+    def read(self, name: str) -> bytes:
+        """Inflate one entry.
+
+        Raises:
+            KeyError: there is no such entry.
+            ReadingError: it is encrypted or damaged.
+            ReadingLimit: it, or all entries read so far, inflate to too much.
+        """
+        info = self._infos[name]
+        if info.flag_bits & 1:
+            raise ReadingError("is encrypted with a password: unpack it first")
+        pieces: list[bytes] = []
+        size = 0
+        try:
+            with self._zip.open(info) as stream:
+                while piece := stream.read(_PIECE):
+                    size += len(piece)
+                    self.inflated += len(piece)
+                    if self.inflated > self.limits.inflated:
+                        raise ReadingLimit(f"inflates to more than {self.limits.inflated >> 20} MiB")
+                    if size > _FREE and size > self.limits.ratio * max(1, info.compress_size):
+                        raise ReadingLimit(f"{shown_name(name)} inflates more than {self.limits.ratio}-fold")
+                    pieces.append(piece)
+        except _DAMAGE as error:
+            raise ReadingError(f"{shown_name(name)} in it is damaged ({error})") from error
+        return b"".join(pieces)
+
+
+def shown_name(name: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in name)[:120]
+
+
+def _fold(name: str) -> str:
+    return name.replace("\\", "/").lstrip("/").casefold()
+
+
+def resolve(base: str, href: str) -> tuple[str, str] | None:
+    """Name and fragment that an href in entry `base` points to; None where it leaves the archive."""
+    try:
+        parts = urlsplit(href.strip().replace("\\", "/"))
+    except ValueError:
+        return None
+    if parts.scheme or parts.netloc:
+        return None
+    path = unquote(parts.path).replace("\\", "/")
+    if not path:
+        return base, unquote(parts.fragment)
+    joined = path.lstrip("/") if path.startswith("/") else posixpath.join(posixpath.dirname(base), path)
+    name = posixpath.normpath(joined)
+    if name == ".." or name.startswith("../"):
+        return None
+    return name, unquote(parts.fragment)

@@ -1,0 +1,170 @@
+"""One file to one Book: which format it is, its hash, its sections."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import logging
+import os
+import re
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+from nlb_retriever.errors import NlbError, NotABook, ReadingError, ReadingLimit
+from nlb_retriever.reading.draft import Draft, clean, one_line
+from nlb_retriever.reading.gutenberg import LANGUAGES
+from nlb_retriever.reading.limits import DEFAULT, Limits, shown
+from nlb_retriever.reading.structure import partition
+from nlb_retriever.records import Book
+
+logger = logging.getLogger(__name__)
+
+FORMATS = {
+    ".txt": "plain", ".text": "plain", ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html",
+    ".xhtml": "html", ".epub": "epub", ".pdf": "pdf", ".docx": "docx",
+}  # fmt: skip
+"""Module of this package that reads files of each suffix."""
+_NAMES = {"plain": "text", "markdown": "text", "html": "text", "epub": "EPUB", "pdf": "PDF", "docx": "Word"}
+_MAGIC = (
+    (b"\x89PNG", "a PNG image"), (b"\xff\xd8\xff", "a JPEG image"), (b"GIF8", "a GIF image"),
+    (b"II*\x00", "a TIFF image"), (b"\x1f\x8b", "a gzip file"), (b"BZh", "a bzip2 file"), (b"\xfd7zXZ", "an xz file"),
+    (b"7z\xbc\xaf", "a 7-Zip file"), (b"Rar!", "a RAR file"), (b"\x7fELF", "a program"), (b"MZ\x90", "a program"),
+    (b"AT&TFORM", "a DjVu document"), (b"SQLite format 3", "a database"), (b"OggS", "an audio file"),
+    (b"\xd0\xcf\x11\xe0", "an old Word document (save it as .docx)"), (b"ID3", "an audio file"),
+    (b"{\\rtf", "an RTF document (save it as .docx or .txt)"), (b"RIFF", "an audio, image or video file"),
+)  # fmt: skip
+_SMALL = "a an and as at by for from in of on or the to with de la le les du des der die das und el y e o"
+_SMALL_WORDS = frozenset(_SMALL.split())
+_CHUNK = 1 << 20
+
+
+def hash_file(path: Path) -> str:
+    """SHA-256 of a file's bytes, hexadecimal, in constant memory.
+
+    Raises:
+        ReadingError: it cannot be read or is no regular file.
+    """
+    digest = hashlib.sha256()
+    try:
+        with _open(path) as stream:
+            while piece := stream.read(_CHUNK):
+                digest.update(piece)
+    except OSError as error:
+        raise ReadingError(f"{shown(path)}: cannot be read ({error.strerror or error})") from error
+    return digest.hexdigest()
+
+
+def read_book(path: Path, *, limits: Limits = DEFAULT) -> Book:
+    """Read a file as a book, in this process (time and memory are bounded in ReaderPool only).
+
+    Raises:
+        NotABook: it is of no known format, of another than its suffix says, or holds no text.
+        ReadingLimit: it would grow beyond the limits.
+        ReadingError: it cannot be read, is damaged or protected.
+    """
+    path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
+    try:
+        data = _read_bytes(path, limits)
+        return _read(path, data, limits)
+    except NlbError as error:
+        message = str(error)
+        raise type(error)(message if message.startswith(shown(path)) else f"{shown(path)}: {message}") from error
+    except MemoryError as error:
+        raise ReadingLimit(f"{shown(path)}: needs more memory than the limit of {limits.memory >> 20} MiB") from error
+    except OSError as error:
+        raise ReadingError(f"{shown(path)}: cannot be read ({error.strerror or error})") from error
+    except Exception as error:
+        logger.debug("reading %s failed", shown(path), exc_info=True)
+        what = one_line(f"{type(error).__name__}: {error}", 160)
+        raise ReadingError(f"{shown(path)}: is damaged in a way that its reader does not know ({what})") from error
+
+
+def title_from_name(path: Path) -> str:
+    """A readable title from a file name: "moby-dick.txt" -> "Moby Dick"."""
+    stem = os.fsencode(path.stem).decode("utf-8", "replace")
+    stem = stem.rpartition("__")[2] or stem
+    words = re.sub(r"[_\-+.]+|\s+", " ", clean(stem)).split()
+    if not any(c.isupper() for w in words for c in w):
+        words = [w if i and w in _SMALL_WORDS else w[:1].upper() + w[1:] for i, w in enumerate(words)]
+    return one_line(" ".join(words)) or "Untitled"
+
+
+def _open(path: Path) -> BinaryIO:
+    """Open a regular file for reading, without ever waiting for a FIFO's writer."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotABook(f"{shown(path)}: is no regular file")
+    return os.fdopen(descriptor, "rb")
+
+
+def _read_bytes(path: Path, limits: Limits) -> bytes:
+    with _open(path) as stream:
+        data: bytes = stream.read(limits.file_bytes + 1)
+    if len(data) > limits.file_bytes:
+        raise ReadingLimit(f"is larger than {limits.file_bytes >> 20} MiB")
+    if not data:
+        raise NotABook("is empty (0 bytes)")
+    return data
+
+
+def _read(path: Path, data: bytes, limits: Limits) -> Book:
+    kind = _format(path, data)
+    module = importlib.import_module(f"nlb_retriever.reading.{kind}")
+    reader: Callable[[bytes, Path, Limits], Draft] = getattr(module, f"read_{kind}")
+    draft = reader(data, path, limits)
+    if len(draft.text) > limits.chars:
+        raise ReadingLimit(f"holds more than {limits.chars} characters")
+    if not draft.text.strip():
+        raise NotABook("holds no text, only white space")
+    title = one_line(draft.title or "") or title_from_name(path)
+    content_hash = hashlib.sha256(data).hexdigest()
+    return Book(
+        id=content_hash[:16],
+        content_hash=content_hash,
+        title=title,
+        author=one_line(draft.author or "") or None,
+        language=_language(draft.language),
+        year=draft.year,
+        source=os.fspath(path),
+        text=draft.text,
+        sections=partition(draft.text, draft.headings, title),
+        pages=tuple(draft.pages),
+        warnings=tuple(one_line(warning, 300) for warning in draft.warnings[:100]),
+    )
+
+
+def _language(declared: str | None) -> str | None:
+    tag = (declared or "").strip().replace("_", "-")
+    if re.fullmatch(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*", tag):
+        return tag
+    return LANGUAGES.get(tag.lower())
+
+
+def _format(path: Path, data: bytes) -> str:
+    """The reader for a file: its suffix says which, its first bytes must not say otherwise."""
+    suffix = path.suffix.lower()
+    kind = FORMATS.get(suffix)
+    if kind is None:
+        raise NotABook(f"has no suffix of a book ({', '.join(sorted(FORMATS))})")
+    found = _sniff(data)
+    if found == _NAMES[kind] or (found == "zip" and kind in {"epub", "docx"}):
+        return kind
+    if found == "text":
+        raise NotABook(f"is no {_NAMES[kind]} file, though its suffix is {suffix}")
+    other = {"EPUB": "an EPUB book: rename it to .epub", "PDF": "a PDF document: rename it to .pdf"}
+    other |= {"Word": "a Word document: rename it to .docx", "zip": "a zip file", "binary": "binary data"}
+    raise NotABook(f"is {other.get(found, found)}, though its suffix is {suffix}")
+
+
+def _sniff(data: bytes) -> str:
+    if b"%PDF-" in data[:1024]:
+        return "PDF"
+    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        if b"application/epub+zip" in data[:200] or b"META-INF/container.xml" in data:
+            return "EPUB"
+        return "Word" if b"word/document.xml" in data else "zip"
+    if data[60:68] == b"BOOKMOBI":
+        return "a Kindle book (convert it to .epub)"
+    return next((name for magic, name in _MAGIC if data.startswith(magic)), "text")

@@ -1,0 +1,59 @@
+"""What a format's reader hands back, and the cleaning that every text goes through."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from nlb_retriever.records import Page
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x81\x8d\x8f\x90\x9d]")
+_MISREAD = re.compile("[\x80-\x9f]")
+"""Characters that no text holds on purpose: Windows-1252 quotes and dashes, once read as Latin-1."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A title in the text; smaller levels are further out."""
+
+    start: int
+    level: int
+    title: str
+
+
+@dataclass
+class Draft:
+    """A book before its sections are cut: text, headings and what the file says about itself."""
+
+    text: str
+    headings: list[Heading] = field(default_factory=list)
+    pages: list[Page] = field(default_factory=list)
+    title: str | None = None
+    author: str | None = None
+    language: str | None = None
+    year: int | None = None
+    warnings: list[str] = field(default_factory=list)
+
+    def append_notes(self, notes: str) -> None:
+        """Put footnotes into a section of their own at the end."""
+        if not notes.strip():
+            return
+        level = min((h.level for h in self.headings), default=1)
+        self.headings.append(Heading(len(self.text) + 2, level, "Notes"))
+        self.text += f"\n\nNotes\n\n{notes}"
+
+
+def clean(text: str) -> str:
+    """Line ends become "\\n"; control characters and lone surrogates are replaced one for one."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text))
+    return _MISREAD.sub(lambda m: m[0].encode("latin-1").decode("cp1252"), text)
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """A title or name as one line of at most `limit` characters."""
+    text = _SPACE.sub(" ", clean(text[: 10 * limit])).strip()
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

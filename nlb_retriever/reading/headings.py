@@ -1,0 +1,221 @@
+"""Find chapter headings in plain text: what a heading looks like, one line at a time.
+
+`outline.py` decides which of these candidates are real. All patterns are anchored and run on
+lines of bounded length, so the work is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+MAX_LINE = 160
+
+_ONES_TEXT = """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen"""
+_TENS_TEXT = "twenty thirty forty fifty sixty seventy eighty ninety"
+_ORDINALS_TEXT = """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
+    fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"""
+_ONES, _TENS, _ORDINALS = _ONES_TEXT.split(), _TENS_TEXT.split(), _ORDINALS_TEXT.split()
+_FOREIGN_ORDINALS = {
+    "premier": 1, "première": 1, "deuxième": 2, "second": 2, "seconde": 2, "troisième": 3, "quatrième": 4,
+    "cinquième": 5, "sixième": 6, "septième": 7, "huitième": 8, "neuvième": 9, "dixième": 10,
+    "erstes": 1, "zweites": 2, "drittes": 3, "viertes": 4, "fünftes": 5, "sechstes": 6, "siebentes": 7,
+    "siebtes": 7, "achtes": 8, "neuntes": 9, "zehntes": 10, "elftes": 11, "zwölftes": 12,
+    "erster": 1, "zweiter": 2, "dritter": 3, "vierter": 4, "fünfter": 5,
+    "primero": 1, "primera": 1, "segundo": 2, "segunda": 2, "tercero": 3, "tercera": 3, "cuarto": 4,
+    "primo": 1, "prima": 1, "secondo": 2, "seconda": 2, "terzo": 3, "terza": 3, "quarto": 4, "last": 99,
+    "primus": 1, "secundus": 2, "secunda": 2, "tertius": 3, "tertia": 3, "quartus": 4, "quarta": 4,
+    "quintus": 5, "quinta": 5, "sextus": 6, "sexta": 6, "septimus": 7, "septima": 7, "octava": 8, "nona": 9,
+}  # fmt: skip
+_WORDS = (
+    {w: i for i, w in enumerate(_ONES, 1)}
+    | {w: i for i, w in enumerate(_ORDINALS, 1)}
+    | {t: 20 + 10 * i for i, t in enumerate(_TENS)}
+    | {f"{t}-{o}": 20 + 10 * i + j for i, t in enumerate(_TENS) for j, o in enumerate(_ONES[:9], 1)}
+    | {f"{t} {o}": 20 + 10 * i + j for i, t in enumerate(_TENS) for j, o in enumerate(_ONES[:9], 1)}
+    | {f"{t}-{o}": 20 + 10 * i + j for i, t in enumerate(_TENS) for j, o in enumerate(_ORDINALS[:9], 1)}
+    | {t[:-1] + "ieth": 20 + 10 * i for i, t in enumerate(_TENS)}
+    | _FOREIGN_ORDINALS
+)
+
+UNNUMBERED = frozenset({"bare", "named", "front", "caps", "plain"})
+"""Kinds of lines that hold no number with a word for what is numbered."""
+KIND_LEVELS = {
+    "volume": 1, "part": 2, "book": 2, "act": 3, "chapter": 4, "scene": 5, "section": 5,
+}  # fmt: skip
+"""Outermost first; kinds that are not named here stand beside chapters."""
+_KEYWORDS = {
+    "chapter": "chapter chap chapitre kapitel capitel capítulo capitulo capitolo hoofdstuk kapittel",
+    "book": "book livre buch libro boek liber",
+    "part": "part partie teil theil parte deel phase",
+    "volume": "volume vol tome tomo band",
+    "act": "act acte akt aufzug atto acto actus",
+    "scene": "scene scène szene escena scena scaena scoena scæna",
+    "canto": "canto chant gesang fytte",
+    "letter": "letter lettre brief epistle",
+    "stave": "stave",
+    "section": "section",
+    "lecture": "lecture sermon discourse dialogue essay",
+    "story": "story tale adventure episode chronicle narrative novel fable",
+    "day": "day night",
+    "period": "period epoch",
+    "poem": "sonnet ode psalm elegy idyll",
+    "legend": "legend rhapsody",
+}
+_KIND = {word: kind for kind, words in _KEYWORDS.items() for word in words.split()}
+_ROMAN_TEXT = r"(?=[IVXLCivxlc])[Cc]{0,3}(?:[Xx][Cc]|[Xx][Ll]|[Ll]?[Xx]{0,4})(?:[Ii][Xx]|[Ii][Vv]|[Vv]?[Ii]{0,4})"
+_NESTING = {"volume", "part", "book", "act", "chapter", "scene", "section", "canto", "letter"}
+_NUMBER = (
+    rf"(?P<roman>{_ROMAN_TEXT})|(?P<arabic>\d{{1,3}})|(?P<word>"
+    + "|".join(sorted((re.escape(w) for w in _WORDS), key=len, reverse=True))
+    + ")"
+)
+_KEY = "|".join(sorted(_KIND, key=len, reverse=True))
+_KEY_FIRST = re.compile(rf"(?:the )?(?P<key>{_KEY})\.?[ ]+(?:the |no\.? ?)?(?:{_NUMBER})(?![\w’'])", re.IGNORECASE)
+_NUMBER_FIRST = re.compile(rf"(?:the )?(?:{_NUMBER})\.?[ ]+(?P<key>{_KEY})(?![\w’'])", re.IGNORECASE)
+_BARE = re.compile(
+    r"(?:(?P<roman>(?=[IVXLC])C{0,3}(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4}))|(?P<arabic>\d{1,3}))"
+    r"(?P<mark>[.:)]|[ ]?(?:--|[-—–]))?(?![\w’'.:)])(?!-[^-])"
+)
+_NAMED = re.compile(
+    r"(?:(?:author|translator|editor|publisher|writer)['’]?s?['’]? )?(?:general |historical |critical )?"
+    r"(?P<name>preface|préface|foreword|prologue|prólogo|prologo|epilogue|epilog|epílogo|introduction|introductory"
+    r"|prelude|interlude|intermezzo|afterword|postscript|appendix|conclusion|finale|dedication|contents"
+    r"|table of contents|list of illustrations|illustrations|notes?|endnotes|footnotes|glossary|bibliography|index"
+    r"|vorwort|nachwort|einleitung|advertisement|argument|etymology|extracts|proem|induction|envoi|l['’]envoi|addenda"
+    r"|addendum|acknowledge?ments|dramatis person(?:ae|æ)|(?:the )?persons of the play|characters|about the author"
+    r"|transcriber['’]s notes?|introductory note|prefatory note|to the reader|summary|coda|references)"
+    r"(?: (?:to|by|of|on|for) .{1,60})?[ ]*(?:\(.{1,60}\))?[.:]?"
+    r"|(?P<appendix>appendix|anhang|appendice) (?:[A-Z]|[IVX]{1,4}|\d{1,2})[.:]?(?: .{1,60})?",
+    re.IGNORECASE,
+)
+FRONT_NAMES = {
+    "contents", "table of contents", "list of illustrations", "illustrations", "dedication", "transcriber's note",
+    "transcriber's notes", "transcriber’s note", "transcriber’s notes", "dramatis personae", "dramatis personæ",
+    "persons of the play", "the persons of the play", "characters",
+}  # fmt: skip
+_STAGE = re.compile(r"(?:re-?)?enter\b|exit\b|exeunt\b", re.IGNORECASE)
+_DECORATION = " \t_*=#~|/[]{}<>\\"
+_PAGE_TAIL = re.compile(r"(?:[ .·…_]{2,}|\t)[ ]*(?:\d{1,4}|[ivxl]{1,6})$")
+
+
+@dataclass
+class Candidate:
+    """A line that looks like a heading."""
+
+    start: int
+    end: int
+    kind: str
+    """A kind of `KIND_LEVELS` or another keyword's, or "bare", "named", "caps", "plain"."""
+    number: int
+    title: str
+    rest: str = ""
+    """The title without its number, empty where the line holds the number alone."""
+    style: str = ""
+    """Of a number: "roman", "arabic" or "word"."""
+    line: int = 0
+    """Index of its line among the text's non-blank lines."""
+
+
+def roman(text: str) -> int:
+    values = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+    digits = [values[c] for c in text.upper()]
+    return sum(-d if d < max(digits[i + 1 :], default=0) else d for i, d in enumerate(digits))
+
+
+def strip_line(line: str) -> str:
+    """The line without what books put around headings, and without a contents line's page."""
+    return _PAGE_TAIL.sub("", line.strip(_DECORATION)).strip(_DECORATION)
+
+
+def parse_line(line: str, start: int, end: int) -> list[Candidate]:
+    """The headings that a line holds by its own look ("ACT I. SCENE I." holds two)."""
+    text = strip_line(line)
+    if not text or not (text[0].isupper() or text[0].isdigit()) or _STAGE.match(text):
+        return []
+    if (found := _keyword(text, start, end)) or (found := _bare(text, start, end)):
+        return found
+    if len(text) <= 90 and (match := _NAMED.fullmatch(text)) and not text.islower():
+        name = (match["name"] or "appendix").lower()
+        return [Candidate(start, end, "front" if name in FRONT_NAMES else "named", 0, text, text)]
+    if _is_caps(text):
+        return [Candidate(start, end, "caps", 0, text, text)]
+    return []
+
+
+def _keyword(text: str, start: int, end: int) -> list[Candidate]:
+    found: list[Candidate] = []
+    while match := _KEY_FIRST.match(text) or _NUMBER_FIRST.match(text):
+        key = match["key"]
+        if not key[0].isupper() and match.re is not _NUMBER_FIRST:
+            break
+        rest = text[match.end() :]
+        body = rest.lstrip(" .:;,—–-)]}_*/")
+        separated = rest[: len(rest) - len(body)].strip() != ""
+        if body and not separated and not (body[0].isupper() or body[0] in "“\"‘'([_"):
+            break
+        if body and body[0].islower():
+            break
+        if body and not separated and match["word"] and not text[: match.end()].isupper() and len(body) > 60:
+            break
+        kind = _KIND[key.lower()]
+        if found and kind not in _NESTING:
+            break
+        number, style = _number(match)
+        label = text[: match.end()].strip() + (f". {body}" if body else "")
+        found.append(Candidate(start, end, kind, number, label, body, style))
+        text = body
+        if not text:
+            break
+    if len(found) > 1:
+        for outer, inner in pairwise(found):
+            outer.title = outer.title[: len(outer.title) - len(inner.title)].strip(" .:;,—–-") or outer.title
+            outer.rest = ""
+    return found
+
+
+def _number(match: re.Match[str]) -> tuple[int, str]:
+    if match["arabic"]:
+        return int(match["arabic"]), "arabic"
+    groups = match.groupdict()
+    if groups.get("word"):
+        return _WORDS[groups["word"].lower()], "word"
+    return roman(match["roman"]), "roman"
+
+
+def _bare(text: str, start: int, end: int) -> list[Candidate]:
+    match = _BARE.match(text)
+    if not match or not match[0]:
+        return []
+    body = text[match.end() :].strip(" .:—–-")
+    if body and not (title_like(body) and (match["mark"] or body.isupper() or body[0].isupper())):
+        return []
+    number = int(match["arabic"]) if match["arabic"] else roman(match["roman"])
+    label = (match["roman"] or match["arabic"]) + (f". {body}" if body else "")
+    return [Candidate(start, end, "bare", number, label, body, "arabic" if match["arabic"] else "roman")]
+
+
+def _is_caps(text: str) -> bool:
+    letters = [c for c in text if c.isalpha()]
+    if len(letters) < 3 or len(text) > 110 or not (text[0].isalnum() or text[0] in "“\"‘'("):
+        return False
+    if sum(c.isupper() for c in letters) < len(letters) - (2 if len(letters) > 12 else 0):
+        return False
+    return text[-1] not in ",;-—" and text.strip(" .!").lower() not in {"the end", "end", "finis", "fin", "amen"}
+
+
+def title_like(text: str) -> bool:
+    """Short, begins with a capital, most longer words capitalised, no sentence's end."""
+    text = text.strip(_DECORATION)
+    if not 2 <= len(text) <= 110 or text[-1] in ",;:-—" or not any(c.isalpha() for c in text):
+        return False
+    first = text.lstrip("“\"‘'(_—–-…. ")
+    if not first or not (first[0].isupper() or first[0].isdigit()):
+        return False
+    words = [w for w in re.findall(r"[^\W\d_]+", text) if len(w) > 3]
+    capital = sum(w[0].isupper() for w in words)
+    if text.endswith((".", "!", "?", "”", '"')):
+        return capital >= 0.6 * len(words) and len(text) <= 90
+    return len(text) <= 70 or capital >= 0.5 * len(words)

@@ -1,0 +1,75 @@
+"""Markdown to readable text: headings become sections, marks and link targets go."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from nlb_retriever.reading.decode import decode
+from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
+from nlb_retriever.reading.html import html_to_text
+from nlb_retriever.reading.limits import Limits
+from nlb_retriever.reading.outline import find_headings
+
+_FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\n(.{0,8000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_PAIR = re.compile(
+    r"""^(title|authors?|language|lang|date|year):[ \t]*["']?(.*?)["']?[ \t]*$""", re.IGNORECASE | re.MULTILINE
+)
+_FIELD_HEADING = re.compile(r"(title|author|year|date|language|translator):\s*(.+)", re.IGNORECASE)
+_YEAR = re.compile(r"\b(1\d{3}|20\d\d)\b(?!\s*(?:BC|B\.C))")
+_LONGEST_LINE = 1_000_000
+"""A line beyond this is no Markdown that anyone wrote: the file is read as plain text."""
+
+
+def read_markdown(data: bytes, path: Path, limits: Limits) -> Draft:
+    """Read a Markdown file; its text is what a reader sees, without the marks.
+
+    Raises:
+        NotABook: the file is binary (message without the path).
+    """
+    from markdown_it import MarkdownIt
+
+    source, guessed = decode(data)
+    source = clean(source)
+    draft = Draft("", warnings=[f"the encoding was guessed: {guessed}"] if guessed else [])
+    if front := _FRONT_MATTER.match(source):
+        for name, value in _PAIR.findall(front[1]):
+            _set(draft, name, value)
+        source = source[front.end() :]
+    if max(map(len, source.split("\n"))) > _LONGEST_LINE:
+        draft.text, draft.headings = source, find_headings(source)
+        return draft
+    page = html_to_text(MarkdownIt("commonmark").enable("table").render(source))
+    draft.text = page.text
+    draft.headings = [h for h in page.headings if not _is_field(draft, h)]
+    draft.append_notes(page.notes)
+    tops = [h for h in draft.headings if h.level == 1]
+    if tops and len(tops) == 1 and tops[0] is draft.headings[0] and len(draft.headings) > 1:
+        draft.title = draft.title or tops[0].title
+    if len(draft.headings) < 2:
+        draft.headings = find_headings(draft.text) or draft.headings
+    draft.headings = [replace(h, title=h.title.strip(" .")) for h in draft.headings]
+    return draft
+
+
+def _is_field(draft: Draft, heading: Heading) -> bool:
+    """Headings such as "Author: H. G. Wells" at the front are about the book, not in it."""
+    match = _FIELD_HEADING.fullmatch(heading.title) if heading.start < 1_000 else None
+    if match:
+        _set(draft, match[1], match[2])
+    return match is not None
+
+
+def _set(draft: Draft, name: str, value: str) -> None:
+    value = one_line(value)
+    match name.lower():
+        case "title":
+            draft.title = draft.title or value or None
+        case "author" | "authors":
+            draft.author = draft.author or value.strip("[]") or None
+        case "language" | "lang":
+            draft.language = draft.language or value or None
+        case "date" | "year":
+            if year := _YEAR.search(value):
+                draft.year = draft.year or int(year[1])

@@ -1,0 +1,204 @@
+"""From lines that look like headings to the headings of a text.
+
+In order: lines are parsed (headings.py), titles on the following line are taken up, a table of
+contents and running heads are dropped, numbers must ascend, levels follow from who lies inside
+whom. What remains is handed to `structure.partition`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+from nlb_retriever.reading.contents import drop_contents, normal
+from nlb_retriever.reading.draft import Heading
+from nlb_retriever.reading.headings import (
+    KIND_LEVELS,
+    MAX_LINE,
+    UNNUMBERED,
+    Candidate,
+    parse_line,
+    strip_line,
+    title_like,
+)
+from nlb_retriever.reading.levels import assign_levels, bare_chains
+from nlb_retriever.reading.titles import UNNUMBERED_LEVEL, fill_long_stretches, regular_titles, without_subtitles
+
+_LINE = re.compile(r"[^\s][^\n]*")
+_TITLES = {"caps", "plain", "front", "named"}
+_CONTAINERS = {"volume", "part", "book", "act", "scene"}
+_ROMAN_WORD = re.compile(r"I \w")
+"""A title that begins with the word "I" looks like a number."""
+_MIDDLE = re.compile(r"[\w,;]$")
+
+
+def find_headings(text: str) -> list[Heading]:
+    """The headings of a plain text whose paragraphs stand on one line each; empty if it has none."""
+    found = _candidates(text)
+    if not found:
+        return []
+    found = _drop_repeats(text, drop_contents(found))
+    _continue_kinds(found)
+    _without_loners(found)
+    numbered = [c for c in found if c.kind not in UNNUMBERED]
+    chains = bare_chains([c for c in found if c.kind == "bare"], len(text))
+    strict = assign_levels(text, found, numbered, chains) if numbered or chains else []
+    if strict and not _weak(strict, len(text)):
+        return strict
+    titles = regular_titles([c for c in found if c.kind == "caps"], len(text), least=3) or regular_titles(
+        [c for c in found if c.kind in {"plain", "caps"}], len(text), least=5, dense=True
+    )
+    if not titles:
+        return strict
+    if len(strict) >= 5:
+        return [*strict, *fill_long_stretches(strict, titles, len(text))]
+    named = [c for c in found if c.kind == "named"]
+    merged = sorted([*titles, *named], key=lambda c: c.start)
+    return [Heading(c.start, UNNUMBERED_LEVEL, c.title) for c in without_subtitles(merged)]
+
+
+def _weak(headings: Sequence[Heading], size: int) -> bool:
+    """Whether numbered headings leave most of the text without any: a list in an appendix, one "PART II"."""
+    starts = sorted(h.start for h in headings)
+    longest = max(b - a for a, b in pairwise([0, *starts, size]))
+    return longest > max(0.3 * size, 60_000) or longest > 120_000
+
+
+def _candidates(text: str) -> list[Candidate]:
+    spans = [(m.start(), m.end()) for m in _LINE.finditer(text)]
+    count = len(spans)
+    blank = [True] * (count + 1)
+    for i in range(1, count):
+        blank[i] = text.count("\n", spans[i - 1][1], spans[i][0]) > 1
+    found: list[Candidate] = []
+    last_line = -2
+    for i, (start, end) in enumerate(spans):
+        inner = not (blank[i] or last_line == i - 1)
+        if end - start > (24 if inner else MAX_LINE):
+            continue
+        line = text[start:end]
+        here = parse_line(line, start, end)
+        if inner and not (here and here[0].kind in _CONTAINERS and not here[0].rest and line.isupper()):
+            continue
+        if not here and blank[i] and blank[i + 1] and _plain(line):
+            title = strip_line(line)
+            here = [Candidate(start, end, "plain", 0, title, title)]
+        if here and here[0].kind in {"named", "front"} and not blank[i]:
+            here = []
+        if here and here[0].kind == "bare" and not (here[0].rest or blank[i + 1] or _caps_line(text, spans, i + 1)):
+            here = []
+        if here and here[0].kind == "caps" and not blank[i + 1] and not _caps_line(text, spans, i + 1):
+            here = []
+        if not here:
+            continue
+        last_line = i
+        for candidate in here:
+            candidate.line = i
+        if _interrupts(text, spans, i):
+            continue
+        _take_title(text, spans, blank, i, here[-1])
+        found.extend(here)
+    return found
+
+
+def _plain(line: str) -> bool:
+    text = strip_line(line)
+    return (
+        0 < len(text) <= 90
+        and text[0] not in "“\"‘'(["
+        and not text.endswith((".", "!", '"', "”", "'", "’", ")"))
+        and (
+            title_like(text)
+            and (text[-1] != "?" or sum(w[:1].isupper() for w in text.split()) > 0.6 * len(text.split()))
+        )
+    )
+
+
+def _caps_line(text: str, spans: Sequence[tuple[int, int]], i: int) -> bool:
+    if i >= len(spans) or spans[i][1] - spans[i][0] > MAX_LINE:
+        return False
+    line = text[spans[i][0] : spans[i][1]]
+    return line.isupper() and title_like(line)
+
+
+def _interrupts(text: str, spans: Sequence[tuple[int, int]], i: int) -> bool:
+    """Whether the line stands inside a sentence, as a running head or a page number does."""
+    if i == 0 or i + 1 >= len(spans):
+        return False
+    before = text[max(spans[i - 1][0], spans[i - 1][1] - 8) : spans[i - 1][1]].rstrip()
+    long_before = spans[i - 1][1] - spans[i - 1][0] > MAX_LINE
+    return long_before and bool(_MIDDLE.search(before)) and text[spans[i + 1][0]].islower()
+
+
+def _take_title(text: str, spans: Sequence[tuple[int, int]], blank: Sequence[bool], i: int, c: Candidate) -> None:
+    """A heading that is only a number takes the short title lines below it as its title."""
+    if c.rest or c.kind in {"named", "front", "caps", "plain", "scene"}:
+        return
+    taken: list[str] = []
+    for j in range(i + 1, min(i + 4, len(spans))):
+        start, end = spans[j]
+        line = strip_line(text[start : min(end, start + MAX_LINE)])
+        if end - start > 130 or not line or (taken and blank[j]):
+            break
+        below = parse_line(line, start, end)
+        if below and below[0].kind != "caps" and not (below[0].rest and _ROMAN_WORD.match(line)):
+            break
+        follows_prose = j + 1 >= len(spans) or blank[j + 1]
+        if not (title_like(line) and (line.isupper() or (follows_prose and not _speech(line)))):
+            break
+        taken.append(line)
+        c.end, c.line = end, j
+    if taken:
+        c.rest = " ".join(taken)
+        c.title = f"{c.title.rstrip('.:')}. {c.rest}"
+
+
+def _speech(line: str) -> bool:
+    words = [w for w in re.findall(r"[^\W\d_]+", line) if len(w) > 3]
+    return line[-1] in ".!?”\"'’" and (
+        line[0] in "“\"‘'" or sum(w[0].isupper() for w in words) < max(1, 0.6 * len(words))
+    )
+
+
+def _drop_repeats(text: str, found: list[Candidate]) -> list[Candidate]:
+    """Remove running heads and speakers' names: the same words over and over."""
+    words = Counter(normal(c.title) for c in found if c.kind in _TITLES)
+    kept: list[Candidate] = []
+    latest: dict[str, Candidate] = {}
+    for c in found:
+        if c.kind in _TITLES and words[normal(c.title)] > 3:
+            continue
+        if c.kind in KIND_LEVELS and c.number:
+            last = latest.get(c.kind)
+            if last and last.number == c.number and last.style == c.style and normal(last.title) == normal(c.title):
+                continue  # "BOOK I" printed again above each of its chapters
+            latest = {k: v for k, v in latest.items() if KIND_LEVELS[k] < KIND_LEVELS[c.kind]}
+            latest[c.kind] = c
+        kept.append(c)
+    return kept
+
+
+def _continue_kinds(found: Sequence[Candidate]) -> None:
+    """After "ADVENTURE VI." a line "VII. THE BLUE CARBUNCLE" is of the same kind."""
+    latest: dict[str, int] = {}
+    counts = Counter(c.kind for c in found)
+    for c in found:
+        if c.kind == "bare" and c.rest and c.number > 2:
+            kinds = [
+                k for k, n in latest.items() if n + 1 == c.number and counts[k] > 2 and k not in {"volume", "scene"}
+            ]
+            if kinds:
+                c.kind = kinds[-1]
+        if c.kind not in UNNUMBERED:
+            latest.pop(c.kind, None)
+            latest[c.kind] = c.number
+
+
+def _without_loners(found: Sequence[Candidate]) -> None:
+    """One "THE SECOND NIGHT" is a title, not a number: such kinds count from two on."""
+    counts = Counter(c.kind for c in found)
+    for c in found:
+        if counts[c.kind] == 1 and c.kind not in UNNUMBERED and c.kind not in KIND_LEVELS:
+            c.kind, c.number, c.rest = "caps" if c.title.isupper() else "plain", 0, c.title

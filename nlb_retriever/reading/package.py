@@ -1,0 +1,200 @@
+"""What an EPUB says about itself: package document, navigation, reading order, protection."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from nlb_retriever.errors import NotABook, ReadingError
+from nlb_retriever.reading.archive import Archive, resolve
+from nlb_retriever.reading.draft import one_line
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_CONTAINER = "META-INF/container.xml"
+_FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+_REPUBLISHERS = re.compile(
+    r"gutenberg|standard ?ebooks|feedbooks|wikisource|manybooks|archive\.org|mobileread", re.IGNORECASE
+)
+_YEAR = re.compile(r"\s*(\d{4})\b")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the table of contents."""
+
+    level: int
+    title: str
+    name: str
+    fragment: str
+
+
+@dataclass
+class Package:
+    """The package document's metadata and the names of the files to read, in order."""
+
+    title: str | None = None
+    author: str | None = None
+    language: str | None = None
+    year: int | None = None
+    spine: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    roles: dict[str, str] = field(default_factory=dict)
+    """Of files named by the EPUB 2 guide: "cover", "toc", "title-page", "copyright-page", ..."""
+    toc: list[Entry] = field(default_factory=list)
+    pages: list[Entry] = field(default_factory=list)
+    navigation: str | None = None
+    """The EPUB 3 navigation file, which may stand in the spine too."""
+
+
+def parse_xml(data: bytes) -> _Element | None:
+    """Parse XML with external access and entity expansion off; None where there is nothing to parse."""
+    from lxml import etree
+
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False, recover=True, remove_comments=True
+    )
+    try:
+        return etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None
+
+
+def open_package(archive: Archive) -> Package:
+    """Read container, package document and table of contents.
+
+    Raises:
+        NotABook: the zip is no EPUB.
+        ReadingError: it is protected, or its package document is damaged.
+    """
+    check_protection(archive)
+    name = _package_name(archive)
+    root = parse_xml(archive.read(name))
+    if root is None:
+        raise ReadingError(f"its package document {name} is damaged")
+    package = Package()
+    _metadata(root, package)
+    items: dict[str, tuple[str, str, str]] = {}
+    for item in _all(root, "item"):
+        if (target := resolve(name, item.get("href") or "")) and (key := item.get("id")):
+            items.setdefault(key, (target[0], item.get("media-type") or "", item.get("properties") or ""))
+    spines = _all(root, "spine")
+    for itemref in _all(root, "itemref"):
+        found = items.get(itemref.get("idref") or "")
+        if found is None:
+            package.missing.append(one_line(itemref.get("idref") or "?", 80))
+        elif actual := archive.find(found[0]):
+            if actual not in package.spine and not found[1].startswith(("image/", "text/css", "font/")):
+                package.spine.append(actual)
+        else:
+            package.missing.append(one_line(found[0], 80))
+    for reference in _all(root, "reference"):
+        if (target := resolve(name, reference.get("href") or "")) and (actual := archive.find(target[0])):
+            package.roles.setdefault(actual, (reference.get("type") or "").lower())
+    _navigation(archive, package, items, spines[0].get("toc") if spines else None)
+    return package
+
+
+def check_protection(archive: Archive) -> None:
+    """Obfuscated fonts are fine; any other encryption means that the text cannot be read."""
+    name = archive.find("META-INF/encryption.xml")
+    root = parse_xml(archive.read(name)) if name else None
+    if root is None:
+        return
+    for data in _all(root, "EncryptedData"):
+        algorithm = next((m.get("Algorithm") or "" for m in _all(data, "EncryptionMethod")), "")
+        if algorithm not in _FONT_ALGORITHMS:
+            raise ReadingError("is protected by DRM (encrypted): only unprotected EPUB files can be read")
+
+
+def _package_name(archive: Archive) -> str:
+    if container := archive.find(_CONTAINER):
+        root = parse_xml(archive.read(container))
+        for rootfile in _all(root, "rootfile") if root is not None else []:
+            target = resolve("", rootfile.get("full-path") or "")
+            if target and (actual := archive.find(target[0])):
+                return actual
+    found = sorted((n for n in archive.names() if n.lower().endswith(".opf")), key=lambda n: (n.count("/"), n))
+    if not found:
+        raise NotABook("is a zip file but no EPUB (no package document in it)")
+    return found[0]
+
+
+def _all(root: _Element, name: str) -> list[_Element]:
+    return list(root.iter("{*}" + name))
+
+
+def text_of(element: Any) -> str:
+    return one_line("".join(element.itertext()))
+
+
+def _metadata(root: _Element, package: Package) -> None:
+    refined: dict[tuple[str, str], str] = {}
+    for meta in _all(root, "meta"):
+        if meta.get("refines") and meta.get("property"):
+            key = (meta.get("refines") or "").lstrip("#"), meta.get("property") or ""
+            refined[key] = f"{refined.get(key, '')} {text_of(meta)}".strip()
+    titles = [e for e in _all(root, "title") if text_of(e)]
+    main = [e for e in titles if refined.get((e.get("id") or "", "title-type")) == "main"] or titles
+    package.title = text_of(main[0]) if main else None
+    authors: list[str] = []
+    for creator in _all(root, "creator"):
+        roles = [str(v) for k, v in creator.attrib.items() if str(k).endswith("role")]
+        roles += refined.get((creator.get("id") or "", "role"), "").split()
+        if (not roles or "aut" in roles) and (name := text_of(creator)) and name not in authors:
+            authors.append(name)
+    package.author = ", ".join(authors) or None
+    package.language = next((t[:20] for e in _all(root, "language") if (t := text_of(e)) and t.lower() != "und"), None)
+    origin = " ".join(text_of(e) for tag in ("publisher", "identifier") for e in _all(root, tag))
+    for date in _all(root, "date"):
+        event = next((str(v).lower() for k, v in date.attrib.items() if str(k).endswith("event")), "")
+        year = _YEAR.match(text_of(date))
+        if not year or not 1000 <= int(year[1]) <= 2100:
+            continue
+        if event == "original-publication" or (event in {"", "publication"} and not _REPUBLISHERS.search(origin)):
+            package.year = int(year[1])
+            if event:
+                break
+
+
+def _navigation(archive: Archive, package: Package, items: dict[str, tuple[str, str, str]], ncx_id: str | None) -> None:
+    nav = next((archive.find(n) for n, _, properties in items.values() if "nav" in properties.split()), None)
+    if nav and (root := parse_xml(archive.read(nav))) is not None:
+        package.navigation = nav
+        for element in _all(root, "nav"):
+            kind = next((str(v) for k, v in element.attrib.items() if str(k).endswith("type")), "") or "toc"
+            if "page-list" in kind:
+                package.pages = _nav_entries(element, nav)
+            elif "toc" in kind.split() and not package.toc:
+                package.toc = _nav_entries(element, nav)
+    ncx = archive.find(items[ncx_id][0]) if ncx_id in items else None
+    ncx = ncx or next((archive.find(n) for n, kind, _ in items.values() if kind == "application/x-dtbncx+xml"), None)
+    if ncx and (not package.toc or not package.pages) and (root := parse_xml(archive.read(ncx))) is not None:
+        package.toc = package.toc or _ncx_entries(root, ncx, "navPoint")
+        package.pages = package.pages or _ncx_entries(root, ncx, "pageTarget")
+
+
+def _nav_entries(nav: _Element, base: str) -> list[Entry]:
+    entries: list[Entry] = []
+    for link in nav.iter("{*}a", "{*}span"):
+        parent = link.getparent()
+        if parent is None or not str(parent.tag).endswith("}li"):
+            continue
+        level = sum(1 for a in link.iterancestors("{*}ol"))
+        target = resolve(base, link.get("href") or "") if link.get("href") else ("", "")
+        if target and (title := text_of(link)):
+            entries.append(Entry(level, title, *target))
+    return entries
+
+
+def _ncx_entries(root: _Element, base: str, tag: str) -> list[Entry]:
+    entries: list[Entry] = []
+    for point in root.iter("{*}" + tag):
+        label = next((text_of(e) for e in point.iterchildren("{*}navLabel")), "")
+        source = next((e.get("src") or "" for e in point.iterchildren("{*}content")), "")
+        target = resolve(base, source) if source else ("", "")
+        if target and label:
+            entries.append(Entry(1 + sum(1 for a in point.iterancestors("{*}" + tag)), label, *target))
+    return entries

@@ -1,0 +1,223 @@
+"""PDF by pypdfium2: pages with their labels, the outline as sections, running heads taken out."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
+from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
+from nlb_retriever.reading.headings import parse_line
+from nlb_retriever.reading.limits import Limits
+from nlb_retriever.reading.outline import find_headings
+from nlb_retriever.records import Page
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument
+
+_NUMBER_LINE = re.compile(r"[-–—\[( ]*(?:\d{1,4}|[ivxlcIVXLC]{1,7})[-–—\]) ]*")
+_TERMINAL = re.compile(r"[.!?:…][\"'”’»)\]]*$")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_EDGE = 2
+"""Running heads and page numbers are sought among this many lines at a page's top and bottom."""
+_UNKNOWN = re.compile(r"(?:untitled|microsoft word|.*\.(?:docx?|tex|indd|pdf|qxd|dvi)$)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class _Bookmark:
+    level: int
+    title: str
+    page: int
+
+
+def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
+    """Read a PDF's text layer.
+
+    Raises:
+        NotABook: it has no pages or no text layer (messages without the path).
+        ReadingError: it is damaged, or needs a password.
+    """
+    import pypdfium2
+
+    try:
+        document = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        if "password" in str(error).lower():
+            raise ReadingError("is encrypted with a password: save a copy without one") from error
+        raise ReadingError("is a damaged or truncated PDF file") from error
+    try:
+        count = len(document)
+        if count == 0:
+            raise NotABook("is a PDF without pages")
+        pages, broken = _page_lines(document, limits)
+        if sum(len(line) for lines in pages for line in lines) < 20 and count:
+            raise NotABook("has no text layer: run OCR on it first (for example with ocrmypdf)")
+        labels = [clean(document.get_page_label(i)).strip() for i in range(count)]
+        bookmarks = _bookmarks(document)
+        metadata = document.get_metadata_dict()
+    finally:
+        document.close()
+    draft = Draft("")
+    if broken:
+        draft.warnings.append(f"{len(broken)} of {count} pages could not be read, the first is {broken[0]}")
+    if empty := [i for i, lines in enumerate(pages, 1) if not lines]:
+        draft.warnings.append(f"{len(empty)} of {count} pages hold no text (images?), the first is {empty[0]}")
+    pages = _without_running_heads(pages, labels)
+    draft.text, starts = _join(pages)
+    draft.pages = [
+        Page(start=start, number=i, label=label or str(i))
+        for i, (start, label) in enumerate(zip(starts, labels, strict=True), 1)
+        if start < len(draft.text)
+    ]
+    draft.headings = _outline(bookmarks, draft.text, starts) or find_headings(draft.text)
+    title = one_line(metadata.get("Title", ""))
+    draft.title = title if title and not _UNKNOWN.match(title) else None
+    draft.author = one_line(metadata.get("Author", "")) or None
+    return draft
+
+
+def _page_lines(document: PdfDocument, limits: Limits) -> tuple[list[list[str]], list[int]]:
+    import pypdfium2
+
+    pages: list[list[str]] = []
+    broken: list[int] = []
+    total = 0
+    for i in range(len(document)):
+        try:
+            page = document[i]
+            textpage = page.get_textpage()
+            text = textpage.get_text_range() if textpage.count_chars() else ""
+            textpage.close()
+            page.close()
+        except pypdfium2.PdfiumError:
+            broken.append(i + 1)
+            text = ""
+        text = clean(re.sub("[\x02\ufffe\uffff]\r?\n?", "-\n", text).replace("\xad\r\n", "-\n").replace("\xad", ""))
+        total += len(text)
+        if total > limits.chars:
+            raise ReadingLimit(f"holds more than {limits.chars} characters")
+        pages.append([re.sub(r"[ \t\xa0]+", " ", line).strip() for line in text.split("\n") if line.strip()])
+    return pages, broken
+
+
+def _bookmarks(document: PdfDocument) -> list[_Bookmark]:
+    import pypdfium2
+
+    found: list[_Bookmark] = []
+    try:
+        for item in document.get_toc(max_depth=8):
+            dest = item.get_dest()
+            index = dest.get_index() if dest is not None else None
+            if index is not None and (title := one_line(item.get_title() or "")):
+                found.append(_Bookmark(item.level, title, index))
+            if len(found) > 20_000:
+                break
+    except pypdfium2.PdfiumError:
+        pass
+    return found
+
+
+def _without_running_heads(pages: list[list[str]], labels: Sequence[str]) -> list[list[str]]:
+    """Remove from the pages' edges the lines that repeat there, and page numbers."""
+    seen = Counter(key for lines in pages for key in {_key(line) for line in _edges(lines)})
+    least = max(3, len(pages) // 40)
+    met: set[str] = set()
+    kept_pages: list[list[str]] = []
+    for lines, label in zip(pages, labels, strict=True):
+        kept: list[str] = []
+        for i, line in enumerate(lines):
+            key = _key(line)
+            edge = i < _EDGE or i >= len(lines) - _EDGE
+            bare = edge and bool(_NUMBER_LINE.fullmatch(line))
+            number = bare and (seen[key] >= least or line.strip("-–—[]() ") == label)
+            first_heading = key not in met and parse_line(line, 0, 0)
+            if number or (edge and seen[key] >= least and not first_heading):
+                continue
+            if edge:
+                met.add(key)
+            kept.append(line)
+        kept_pages.append(kept)
+    return kept_pages
+
+
+def _edges(lines: list[str]) -> list[str]:
+    return lines[:_EDGE] + lines[-_EDGE:] if len(lines) > 2 * _EDGE else lines
+
+
+def _key(line: str) -> str:
+    """What a running head is compared by: without its page number; a heading by its exact words."""
+    if _NUMBER_LINE.fullmatch(line):
+        return "#"
+    found = parse_line(line, 0, 0)
+    if found and found[0].number and found[0].kind != "bare":
+        return line
+    return re.sub(r"\d+", "#", line).strip("# |·•-–—").casefold()
+
+
+def _join(pages: Sequence[Sequence[str]]) -> tuple[str, list[int]]:
+    """All lines as paragraphs, with the offset at which each page begins."""
+    lengths = sorted(len(line) for lines in pages for line in lines)
+    width = lengths[int(0.9 * (len(lengths) - 1))] if lengths else 0
+    words = Counter(word.casefold() for lines in pages for line in lines for word in _WORD.findall(line))
+    flat = [(n, line) for n, lines in enumerate(pages) for line in lines]
+    parts: list[str] = []
+    starts: list[int] = []
+    length = 0
+    for (n, line), (_, following) in pairwise([*flat, (len(pages), "")]):
+        while len(starts) <= n:
+            starts.append(length)
+        text, glue = _glue(line, following, width, words)
+        parts += [text, glue]
+        length += len(text) + len(glue)
+    starts += [length] * (len(pages) - len(starts))
+    return "".join(parts).rstrip("\n") + "\n", starts
+
+
+def _glue(line: str, following: str, width: int, words: Counter[str]) -> tuple[str, str]:
+    """The line as it is kept, and what stands between it and the next."""
+    if not following:
+        return line, "\n"
+    if len(line) > 1 and line[-1] == "-" and line[-2].isalpha() and following[0].islower():
+        left, right = _WORD.findall(line)[-1], _WORD.findall(following)[0]
+        whole, hyphened = words[(left + right).casefold()], words[f"{left}-{right}".casefold()]
+        return (line, "") if hyphened > whole else (line[:-1], "")
+    if _heading(line) or _heading(following):
+        return line, "\n\n"
+    short = len(line) < 0.8 * width
+    if short and (_TERMINAL.search(line) or following[0].isupper() or following[0] in "“\"‘'—•"):
+        return line, "\n\n"
+    if len(line) < 0.95 * width and _TERMINAL.search(line) and following[0] in '“"‘' and width > 30:
+        return line, "\n\n"
+    return line, " "
+
+
+def _heading(line: str) -> bool:
+    found = parse_line(line, 0, 0) if len(line) < 100 else []
+    return (
+        bool(found)
+        and (found[0].kind != "bare" or len(found[0].rest) > 3)
+        and not (found[0].kind == "bare" and found[0].style == "arabic" and not found[0].rest)
+    )
+
+
+def _outline(bookmarks: Sequence[_Bookmark], text: str, starts: Sequence[int]) -> list[Heading]:
+    """Bookmarks as headings, each where its title stands on its page (or at the page's top)."""
+    found: list[Heading] = []
+    for bookmark in bookmarks:
+        if bookmark.page >= len(starts):
+            continue
+        start = starts[bookmark.page]
+        end = starts[bookmark.page + 1] if bookmark.page + 1 < len(starts) else len(text)
+        words = re.findall(r"\w+", bookmark.title)[:12]
+        title = re.compile(r"\W{1,8}".join(words), re.IGNORECASE)
+        match = title.search(text, start, end) if words else None
+        place = match.start() if match else start
+        if found and place < found[-1].start:
+            place = max(start, found[-1].start)
+        found.append(Heading(place, bookmark.level, bookmark.title))
+    return found

@@ -1,0 +1,135 @@
+"""Headings and text to sections: the partition that every format shares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from nlb_retriever.reading.draft import Heading, one_line
+from nlb_retriever.records import Section
+
+PART_CHARS = 11_500
+"""Length of the parts into which text without headings is cut: about 2,000 English words."""
+GIANT_CHARS = 170_000
+"""A section without inner headings stays whole up to this length, about 30,000 words."""
+_TINY = 280
+"""A container's own text up to this length (a motto, a subtitle) belongs to its first child."""
+_SCENE_BREAK = re.compile(r"\n[ \t]*(?:[*#~=_•⁂—-][ \t]*){1,12}\n|\n[ \t]*\n[ \t]*\n[ \t]*\n")
+_PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
+_SENTENCE = re.compile(r"[.!?…。！？][\"'”’»)\]]*\s+|[。！？]")
+
+
+def partition(text: str, headings: Sequence[Heading], title: str) -> tuple[Section, ...]:
+    """Cut text into sections at its headings; without any, into parts of sensible size.
+
+    Args:
+        headings: in any order; those past the text's end or at the same place and level as
+            another are dropped.
+        title: of the book; a lone outermost heading over everything (which is the book's title
+            again) does not appear in the paths.
+    """
+    ordered = _tidy(text, headings)
+    if not ordered:
+        spans = split_evenly(text, 0, len(text))
+        if len(spans) == 1:
+            return (Section(path=(title,), start=0, end=len(text)),)
+        return tuple(Section(path=(f"Part {i} of {len(spans)}",), start=s, end=e) for i, (s, e) in enumerate(spans, 1))
+    sections: list[Section] = []
+    front = text[: ordered[0].start].strip()
+    if len(front) >= _TINY:
+        sections = _front(text, ordered[0].start, title)
+    stack: list[Heading] = []
+    begin: int | None = None if sections else 0
+    for i, heading in enumerate(ordered):
+        end = ordered[i + 1].start if i + 1 < len(ordered) else len(text)
+        while stack and stack[-1].level >= heading.level:
+            stack.pop()
+        stack.append(heading)
+        begin = heading.start if begin is None else begin
+        deeper = i + 1 < len(ordered) and ordered[i + 1].level > heading.level
+        own = text[heading.start : end].strip()
+        if deeper and len(own) - len(heading.title) <= _TINY:
+            continue  # an empty container: its first child's section begins with its heading
+        sections.append(Section(path=tuple(h.title for h in stack), start=begin, end=end))
+        begin = None
+    return tuple(_without_giants(text, _without_root(sections, ordered, title)))
+
+
+def _tidy(text: str, headings: Sequence[Heading]) -> list[Heading]:
+    """Sorted, titled, unique; adjoining headings of one level with nothing between become one."""
+    tidy: list[Heading] = []
+    for given in sorted(headings, key=lambda h: (h.start, h.level)):
+        if not 0 <= given.start < len(text):
+            continue
+        heading = replace(given, title=one_line(given.title, 160) or "Untitled")
+        if tidy and tidy[-1].level == heading.level:
+            last = tidy[-1]
+            if last.start == heading.start:
+                continue
+            between = re.sub(r"[\W_]+", "", text[last.start : heading.start][:400])
+            alone = between and between == re.sub(r"[\W_]+", "", last.title)
+            if alone and len(last.title) < 60:  # "CHAPTER I", then its title
+                tidy[-1] = replace(last, title=one_line(f"{last.title}. {heading.title}", 160))
+                continue
+        tidy.append(heading)
+    return tidy
+
+
+def _front(text: str, end: int, title: str) -> list[Section]:
+    if end < 3 * PART_CHARS:
+        return [Section(path=("Front matter",), start=0, end=end)]
+    spans = split_evenly(text, 0, end)
+    return [Section(path=(title, f"Part {i} of {len(spans)}"), start=s, end=e) for i, (s, e) in enumerate(spans, 1)]
+
+
+def _without_root(sections: list[Section], headings: Sequence[Heading], title: str) -> list[Section]:
+    """Paths without an outermost title that says nothing: the book's own, or the only one there is."""
+    outermost = min(h.level for h in headings)
+    roots = [h for h in headings if h.level == outermost]
+    alone = len(roots) == 1 and sections[0].path[0] == roots[0].title and len(sections) > 2
+    return [
+        replace(s, path=s.path[1:]) if len(s.path) > 1 and (alone or _same(s.path[0], title)) else s for s in sections
+    ]
+
+
+def _same(one: str, other: str) -> bool:
+    return re.sub(r"[\W_]+", "", one).casefold() == re.sub(r"[\W_]+", "", other).casefold()
+
+
+def _without_giants(text: str, sections: list[Section]) -> list[Section]:
+    """A chapter may be long; what is as long as a book is cut into parts under its title."""
+    cut: list[Section] = []
+    for section in sections:
+        if section.end - section.start <= GIANT_CHARS:
+            cut.append(section)
+            continue
+        spans = split_evenly(text, section.start, section.end)
+        cut += [
+            Section(path=(*section.path, f"Part {i} of {len(spans)}"), start=s, end=e)
+            for i, (s, e) in enumerate(spans, 1)
+        ]
+    return cut
+
+
+def split_evenly(text: str, start: int, end: int, size: int = PART_CHARS) -> list[tuple[int, int]]:
+    """Cut text[start:end] into parts of about `size` characters, at the best borders near by.
+
+    Scene breaks are best, then paragraphs, then sentences, then spaces. Linear in the length.
+    """
+    spans: list[tuple[int, int]] = []
+    while end - start > 1.5 * size:
+        low, high = start + int(0.6 * size), min(start + int(1.4 * size), end - int(0.3 * size))
+        cut = _border(text, low, high, start + size)
+        spans.append((start, cut))
+        start = cut
+    spans.append((start, end))
+    return spans
+
+
+def _border(text: str, low: int, high: int, ideal: int) -> int:
+    for pattern in (_SCENE_BREAK, _PARAGRAPH, re.compile(r"\n"), _SENTENCE, re.compile(r"\s")):
+        ends = [m.end() for m in pattern.finditer(text, low, high)]
+        if ends:
+            return min(ends, key=lambda e: abs(e - ideal))
+    return ideal

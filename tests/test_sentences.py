@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nlb_retriever.sentences import sentence_spans
+
+
+def sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        ["He went.", "She stayed!", "Why?", "No one knew."],
+        ["“He went.”", "She stayed.", "“Did she?!”", "“No…”", "Nothing more."],
+        ['"Are you mad?" said he.', '"I am."', "'Tis so."],
+        ["Mr. and Mrs. Bennet met Dr. J. R. Watson in St. James's.", "It rained."],
+        ["See No. 5, vol. 2, p. 17, i.e. the U.S. edition of Prof. Tolkien.", "No.", "He would not."],
+        ["It cost 3.14 pounds, v. the 2.50 of old.", "Cheap!"],
+        ["Oh! dear me.", "Well . . . perhaps.", "He left...", "The door shut."],
+        ["_Never!_", "(He wept.)", "[Exit.]", "—And then?"],
+        ["It was I.", "You knew."],
+        ["1. The first thing.", "2. The second thing.", "IV. The fourth."],
+        ["Он ушёл.", "Она осталась.", "«Почему?» спросил он."],
+        ["सच है।", "झूठ है।"],
+    ],
+)
+def test_sentences_are_found_as_a_reader_would(expected: list[str]) -> None:
+    assert sentences(" ".join(expected)) == expected
+
+
+def test_chinese_and_japanese_need_no_spaces() -> None:
+    expected = ["他走了。", "她说：「为什么？」", "没人知道！", "完"]
+    assert sentences("".join(expected)) == expected
+
+
+def test_a_blank_line_is_always_a_border() -> None:
+    text = "CHAPTER I\n\nthe Loomings of Mr.\n \t\nAnd then  \r\n\r\nthe end"
+    assert sentences(text) == ["CHAPTER I", "the Loomings of Mr.", "And then", "the end"]
+
+
+def test_verse_without_stops_is_one_sentence() -> None:
+    text = "Of Man's first disobedience,\nand the fruit\nOf that forbidden tree"
+    assert sentences(text) == [text]
+
+
+def test_only_the_asked_stretch_is_cut() -> None:
+    text = "One. Two.  Three. Four."
+    assert [text[a:b] for a, b in sentence_spans(text, 5, 17)] == ["Two.", "Three."]
+    assert sentence_spans(text, 9, 11) == []
+    assert sentence_spans("") == []
+
+
+@settings(deadline=None)
+@given(st.text(alphabet=st.one_of(st.sampled_from('aB1 .!?…\n\t"”’(_。」'), st.characters())))
+def test_sentences_cover_all_text_in_order(text: str) -> None:
+    at = 0
+    for start, end in sentence_spans(text):
+        assert start < end and text[start:end] == text[start:end].strip()
+        assert not text[at:start].strip()
+        at = end
+    assert not text[at:].strip()
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["a", ".", '."', ". ", " ", "\n", "\n ", "。", "。. ", "(", "a. (", "?” ", "I. ", "No. 5 ", "— "],
+)
+def test_hostile_repetition_takes_linear_time(unit: str) -> None:
+    began = time.process_time()
+    for text in (unit * (400_000 // len(unit)) + "x", "x." + unit * (400_000 // len(unit))):
+        sentence_spans(text)
+    assert time.process_time() - began < 5  # quadratic would be many minutes
