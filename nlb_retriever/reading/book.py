@@ -10,6 +10,7 @@ import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 from nlb_retriever.errors import NlbError, NotABook, ReadingError, ReadingLimit
 from nlb_retriever.reading.draft import Draft, clean, one_line

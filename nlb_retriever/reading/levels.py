@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 from statistics import mean, median, pstdev
@@ -127,10 +127,11 @@ def _part_titles(
 ) -> list[tuple[Candidate, int]]:
     """Titles of parts above a restart of the numbering; "Part 2" where a restart has none."""
     lowest = min(levels.values())
+    leading = Counter(c.kind for c in main if levels[id(c)] == lowest).most_common(1)[0][0]
     firsts = [
         (i, c)
         for i, c in enumerate(main)
-        if c.number == 1 and levels[id(c)] == lowest and lowest > 2 and (i == 0 or main[i - 1].start < c.start)
+        if c.number == 1 and c.kind == leading and levels[id(c)] == lowest and lowest > 2
     ]
     runs = [b - a for a, b in pairwise([i for i, _ in firsts] + [len(main)])]
     if len(firsts) < 2 or sum(run > 1 for run in runs) < 2:

@@ -1,0 +1,99 @@
+"""Many questions in one process: a file of lines in, JSON Lines out, in the same order."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any
+
+from nlb_cli.terminal import to_json, write
+from nlb_retriever.errors import QueryError
+from nlb_retriever.records import LEVELS, Hit, Level
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """One question of a file, with what its line may set."""
+
+    question: str
+    level: Level
+    book: str | None
+    limit: int
+
+
+@contextmanager
+def open_lines(name: str) -> Iterator[IO[bytes]]:
+    """The lines of a file, or of stdin for "-".
+
+    Raises:
+        QueryError: the file cannot be read.
+    """
+    if name == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        stream = Path(name).open("rb")
+    except OSError as error:
+        raise QueryError(f"the questions in {name} cannot be read ({error.strerror}): give a file, or - for stdin") from error
+    with stream:
+        yield stream
+
+
+def answer_lines(lines: Iterable[bytes], defaults: Query, search: Callable[[Query], list[Hit]]) -> int:
+    """Answer every line with one line of JSON, at once.
+
+    A line that is no question gets its line, too, with the reason under "error": the n-th line out
+    belongs to the n-th line in.
+
+    Returns:
+        How many lines could not be answered.
+    """
+    failed = 0
+    for number, raw in enumerate(lines, 1):
+        answered: dict[str, Any] = {"question": defaults.question, "level": defaults.level}
+        try:
+            query = parse(raw, number, defaults)
+            answered = {"question": query.question, "level": query.level}
+            answered["hits"] = [hit.to_json() for hit in search(query)]
+        except QueryError as error:
+            failed += 1
+            answered |= {"hits": [], "error": str(error)}
+        write(f"{to_json(answered, indent=None)}\n")
+    return failed
+
+
+def parse(raw: bytes, number: int, defaults: Query) -> Query:
+    """Read a line: the question itself, or a JSON object with "question" and what else it sets.
+
+    Raises:
+        QueryError: the line, named by its number, is neither.
+    """
+    try:
+        text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+    except UnicodeDecodeError as error:
+        raise QueryError(f"line {number} is not UTF-8 ({error.reason} at byte {error.start})") from error
+    if not text.startswith("{"):
+        return replace(defaults, question=text)
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise QueryError(f"line {number} starts like JSON but is none ({error})") from error
+    if not isinstance(given.get("question"), str):
+        raise QueryError(f'line {number} has no "question" that is a string')
+    level, book, limit = (given.get(key) for key in ("level", "book", "limit"))
+    if level is not None and level not in LEVELS:
+        raise QueryError(f'line {number}: "level" is {level!r}, not one of {", ".join(LEVELS)}')
+    if book is not None and not isinstance(book, str):
+        raise QueryError(f'line {number}: "book" is {book!r}, not a string')
+    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
+        raise QueryError(f'line {number}: "limit" is {limit!r}, not a number from 1 on')
+    return Query(
+        question=given["question"],
+        level=defaults.level if level is None else level,
+        book=defaults.book if book is None else book,
+        limit=defaults.limit if limit is None else limit,
+    )

@@ -1,0 +1,71 @@
+"""The part of a passage that shows why it was found."""
+
+from __future__ import annotations
+
+import re
+
+from nlb_cli.terminal import inline
+
+Span = tuple[str, bool]
+"""A piece of text, and whether it matches the question."""
+
+# Words that say nothing about what a question is about; only for what is shown in bold.
+_COMMON = frozenset(
+    "a about after all also an and any are as at be been before but by can could did do does for from had has have"
+    " he her him his how i if in into is it its me my no not of on or our she so than that the their them then there"
+    " these they this those to up us was we were what when where which who whom whose why will with would you your".split()
+)
+
+
+def pattern_of(question: str) -> re.Pattern[str] | None:
+    """What matches the words of a question in their usual forms; None where it has no word."""
+    words = dict.fromkeys(re.findall(r"[^\W_]+", question.lower()))
+    telling = [word for word in words if word not in _COMMON] or list(words)
+    if not telling:
+        return None
+    stems = sorted((re.escape(_stem(word)) for word in telling[:64]), key=len, reverse=True)
+    return re.compile(rf"\b(?:{'|'.join(f'({stem})' for stem in stems)})\w{{0,4}}\b", re.IGNORECASE)
+
+
+def snippet(text: str, pattern: re.Pattern[str] | None, length: int = 230) -> list[Span]:
+    """At most about `length` characters of a text on one line, around most of the words that match."""
+    text = inline(text)
+    start = _best_start(text, pattern, length) if pattern and len(text) > length else 0
+    end = len(text)
+    if end - start > length:
+        end = text.rfind(" ", start + length // 2, start + length) + 1 or start + length
+    shown = marked(text[start:end].rstrip(), pattern)
+    return [*([("… ", False)] if start else []), *shown, *([(" …", False)] if end < len(text) else [])]
+
+
+def marked(text: str, pattern: re.Pattern[str] | None) -> list[Span]:
+    """A text cut at the words that match."""
+    spans: list[Span] = []
+    last = 0
+    for found in pattern.finditer(text) if pattern else ():
+        spans += [(text[last : found.start()], False), (found[0], True)]
+        last = found.end()
+    return [span for span in [*spans, (text[last:], False)] if span[0]]
+
+
+def _best_start(text: str, pattern: re.Pattern[str], length: int) -> int:
+    """Where the window with the most different words of the question begins, at a word's start."""
+    found = [(match.start(), match.lastindex) for match in pattern.finditer(text)]
+    best, best_at = (0, 0), 0
+    for number, (at, _) in enumerate(found):
+        inside = []
+        for start, word in found[number:]:
+            if start >= at + length - 60:
+                break
+            inside.append(word)
+        if (rated := (len(set(inside)), len(inside))) > best:
+            best, best_at = rated, at
+    start = min(best_at - 50, len(text) - length)
+    return text.find(" ", start) + 1 if start > 0 else 0
+
+
+def _stem(word: str) -> str:
+    for ending in ("ing", "ed", "es", "s", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word

@@ -1,0 +1,184 @@
+"""What reaches a terminal, a pipe or a program: styled, plain or JSON, and never a book's own escapes.
+
+Views make `Line`s; `show` prints them, wrapped and styled on a terminal, one line each and plain on a
+pipe. Nothing else in the command line writes to stdout.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PROSE_WIDTH = 100
+"""Columns beyond which running text gets no wider, however wide the terminal."""
+
+# C0 and C1 controls but tab and newline, what turns the direction of text round, line separators,
+# and halves of surrogate pairs: what could steer a terminal, hide text or fail to encode.
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+class OutputError(Exception):
+    """Standard output takes no more: its reader has gone (`gone`), or its disk is full."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(error.strerror or str(error))
+        self.gone = error.errno in {errno.EPIPE, errno.ESHUTDOWN}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of output before it is wrapped."""
+
+    spans: tuple[tuple[str, str], ...] = ()
+    """Text and its style, in rich's words ("bold", "dim"; "" for none)."""
+    indent: int = 0
+    """Columns before it, and before each row that it is wrapped to."""
+    right: str = ""
+    """Put at the right border of a terminal, after the text on a pipe."""
+
+
+def line(*spans: str | tuple[str, str], indent: int = 0, right: str = "") -> Line:
+    """A line of plain texts and (text, style) pairs."""
+    pairs = tuple((span, "") if isinstance(span, str) else span for span in spans)
+    return Line(pairs, indent, right)
+
+
+def block(text: str) -> str:
+    """A text of any origin made safe to print; as long as before, line by line."""
+    return _UNSAFE.sub("\ufffd", text.replace("\r", " "))
+
+
+def inline(text: str) -> str:
+    """A text of any origin as one safe line."""
+    return block(" ".join(text.split()))
+
+
+def is_terminal(stream: IO[str] | None = None) -> bool:
+    """Whether a person looks at `stream` (stdout)."""
+    stream = stream or sys.stdout
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def is_styled(stream: IO[str] | None = None) -> bool:
+    """Whether `stream` (stdout) takes colours, bars and boxes."""
+    return is_terminal(stream) and not os.environ.get("NO_COLOR")
+
+
+def width() -> int:
+    """Columns of the terminal."""
+    return max(20, shutil.get_terminal_size((80, 24)).columns)
+
+
+def write(text: str) -> None:
+    """Write to stdout.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        raise OutputError(error) from error
+
+
+def write_exactly(text: str) -> None:
+    """Write a book's text: as it is (in UTF-8) on a pipe, safe to look at on a terminal.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    if sys.stdout.isatty():
+        write(block(text) if text.endswith("\n") else f"{block(text)}\n")
+        return
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+        sys.stdout.flush()
+    except OSError as error:
+        raise OutputError(error) from error
+
+
+def note(text: str) -> None:
+    """Write a line to stderr; a reader of it that has gone is no reason to stop."""
+    try:
+        print(block(text), file=sys.stderr, flush=True)
+    except OSError:
+        return
+
+
+def to_json(value: Any, *, indent: int | None = 2) -> str:
+    """A value as JSON that every terminal, encoding and splitter of lines leaves whole."""
+    in_unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
+    text = json.dumps(value, ensure_ascii=not in_unicode, indent=indent)
+    return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def show_json(value: Any) -> None:
+    """Write one JSON document to stdout."""
+    write(f"{to_json(value)}\n")
+
+
+def show(lines: Iterable[Line]) -> None:
+    """Write lines to stdout."""
+    rows = _wrapped(lines) if is_terminal() else map(_plain, lines)
+    write("".join(f"{row}\n" for row in rows))
+
+
+def console(file: IO[str], *, styled: bool) -> Console:
+    """A rich console that takes nothing for markup, an emoji or a number to colour."""
+    from rich.console import Console
+
+    return Console(
+        file=file,
+        width=width(),
+        force_terminal=styled,
+        color_system="auto" if styled else None,
+        markup=False,
+        emoji=False,
+        highlight=False,
+    )
+
+
+def show_rich(renderable: Any) -> None:
+    """Write a rich table or tree to a terminal."""
+    buffer = io.StringIO()
+    console(buffer, styled=is_styled()).print(renderable)
+    write("".join(f"{row.rstrip()}\n" for row in buffer.getvalue().rstrip("\n").split("\n")))
+
+
+def _plain(item: Line) -> str:
+    text = "".join(text for text, _ in item.spans)
+    return (" " * item.indent + text + (f"  {item.right}" if item.right else "")).rstrip()
+
+
+def _wrapped(lines: Iterable[Line]) -> list[str]:
+    from rich.text import Text
+
+    styled = is_styled()
+    columns = min(width(), PROSE_WIDTH)
+    buffer = io.StringIO()
+    out = console(buffer, styled=styled)
+    for item in lines:
+        text = Text.assemble(*((text, style if styled else "") for text, style in item.spans))
+        room = columns - item.indent - (len(item.right) + 2 if item.right else 0)
+        for number, row in enumerate(text.wrap(out, max(10, room)) or [Text()]):
+            row.rstrip()
+            padded = Text(" " * item.indent).append_text(row)
+            if item.right and number == 0:
+                padded.pad_right(max(0, columns - len(item.right) - padded.cell_len))
+                padded.append(item.right, "cyan" if styled else "")
+            out.print(padded, no_wrap=True, overflow="ignore", crop=False)
+    return buffer.getvalue().rstrip("\n").split("\n")

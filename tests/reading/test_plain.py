@@ -1,0 +1,177 @@
+"""Plain text: what the file says is what the reader gives, and the wrapping goes."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nlb_retriever.errors import NotABook, ReadingError
+from nlb_retriever.reading import Limits, read_book
+from nlb_retriever.reading.gutenberg import find_wrapper
+from nlb_retriever.reading.plain import read_plain
+from nlb_retriever.reading.structure import partition
+from nlb_retriever.records import Book
+
+FRENCH = "Le vœu d’Élodie était très simple : être aimée, à l’âge où l’on rêve. « Ça ira », dit-elle — où ? Là-bas.\n" * 20
+WRAPPED = (
+    "It was the best of times, it was the worst of times, it was the age of\n"
+    "wisdom, it was the age of foolishness, it was the epoch of belief, it\n"
+    "was the epoch of incredulity, it was the season of Light, it was the\n"
+    "season of Darkness, it was the spring of hope.\n"
+)
+POEM = "    Tyger Tyger, burning bright,\n    In the forests of the night;\n    What immortal hand or eye,\n"
+
+
+def write(tmp_path: Path, content: str | bytes, name: str = "book.txt") -> Path:
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def read(tmp_path: Path, content: str | bytes, name: str = "book.txt") -> Book:
+    return read_book(write(tmp_path, content, name))
+
+
+def test_a_clean_file_is_read_character_for_character(tmp_path: Path) -> None:
+    text = "\n\n  CHAPTER I\n\nHello there.  Two spaces,\ta tab.\n\n\n\nAn end — ﬁn 🦊 e\u0301.  \n"
+    assert read(tmp_path, text).text == text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32", "utf-16-le", "utf-16-be", "cp1252", "utf-8"])
+def test_western_text_survives_every_encoding(tmp_path: Path, encoding: str) -> None:
+    book = read(tmp_path, FRENCH.encode(encoding))
+    assert book.text == FRENCH
+
+
+def test_a_guessed_encoding_is_named_in_a_warning_and_a_declared_one_is_not(tmp_path: Path) -> None:
+    assert "cp1252" in read(tmp_path, FRENCH.encode("cp1252")).warnings[0]
+    assert read(tmp_path, FRENCH).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp1251", "Все счастливые семьи похожи друг на друга, каждая несчастливая семья несчастлива по-своему.\n" * 20),
+        ("cp1250", "Zażółć gęślą jaźń. Litwo, Ojczyzno moja! ty jesteś jak zdrowie; ile cię trzeba cenić.\n" * 20),
+    ],
+)
+def test_other_scripts_are_not_forced_into_the_western_encoding(tmp_path: Path, encoding: str, text: str) -> None:
+    assert read(tmp_path, text.encode(encoding)).text == text
+
+
+def test_stray_bytes_in_utf8_are_mended_and_reported(tmp_path: Path) -> None:
+    book = read(tmp_path, "déjà vu, café, très bien. ".encode() * 10 + b"caf\xe9 " + "noël ".encode() * 5)
+    assert "café noël" in book.text
+    assert "stray" in book.warnings[0]
+
+
+def test_line_ends_and_control_characters_become_plain(tmp_path: Path) -> None:
+    assert read(tmp_path, "one\r\ntwo\rthree\n\x00a\x07b\n").text == "one\ntwo\nthree\n a b\n"
+
+
+def test_lone_surrogates_never_reach_the_text(tmp_path: Path) -> None:
+    book = read(tmp_path, ("a" * 50 + " b\n").encode("utf-16-le") + b"\x00\xd8" + " end\n".encode("utf-16-le"))
+    book.text.encode("utf-8")
+
+
+@pytest.mark.parametrize("content", [b"", b"   \n\n\t ", b"\xef\xbb\xbf"])
+def test_a_file_without_text_is_no_book(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(NotABook, match="book.txt: (is empty|holds no text)"):
+        read(tmp_path, content)
+
+
+def test_binary_data_named_txt_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(NotABook, match=r"/noise\.txt: is binary data"):
+        read(tmp_path, bytes(range(256)) * 40, "noise.txt")
+    with pytest.raises(NotABook, match="is a PNG image"):
+        read(tmp_path, b"\x89PNG\r\n\x1a\n" + b"\x00" * 99)
+    with pytest.raises(NotABook, match=r"PDF document: rename it to \.pdf"):
+        read(tmp_path, b"%PDF-1.7\n1 0 obj")
+
+
+def test_hard_wrapped_paragraphs_are_joined_and_verse_is_not(tmp_path: Path) -> None:
+    text = read(tmp_path, (WRAPPED + "\n") * 6 + POEM + "\n" + WRAPPED).text
+    assert "it was the age of wisdom, it was" in text
+    assert text.count("hope.\n\n") == 6
+    assert POEM in text
+
+
+def test_a_poem_alone_keeps_its_lines(tmp_path: Path) -> None:
+    poem = "Of Man's first disobedience, and the fruit\nOf that forbidden tree whose mortal taste\n" * 40
+    assert read(tmp_path, poem).text == poem
+
+
+def test_an_address_in_a_wrapped_text_keeps_its_lines(tmp_path: Path) -> None:
+    address = "Miss Bates,\nThe Vicarage,\nHighbury.\n"
+    assert address in read(tmp_path, (WRAPPED + "\n") * 5 + address + "\n" + WRAPPED).text
+
+
+GUTENBERG = (
+    "The Project Gutenberg EBook of The Clock, by Ann Author\n\nTitle: The Clock\n       Or, Time\n\nAuthor: Ann Author\n\n"
+    "Release Date: May 30, 2014 [EBook #45839]\n\nLanguage: French\n\nOriginal publication: Paris: Plon, 1897\n\n"
+    "*** START OF THIS PROJECT GUTENBERG EBOOK THE CLOCK ***\n\nProduced by Some One and others\n\n\nCHAPTER I\n\nTick.\n\n"
+    "*** END OF THIS PROJECT GUTENBERG EBOOK THE CLOCK ***\n\nSection 1. General Terms of Use\n"
+)
+
+
+def test_the_gutenberg_wrapper_gives_its_facts_and_goes(tmp_path: Path) -> None:
+    book = read(tmp_path, GUTENBERG)
+    assert (book.title, book.author, book.language, book.year) == ("The Clock Or, Time", "Ann Author", "fr", 1897)
+    assert book.text.strip() == "CHAPTER I\n\nTick."
+
+
+def test_old_gutenberg_wrappers_are_known_too() -> None:
+    old = (
+        "The Project Gutenberg Etext of The Clock, by Ann Author\n\n***START**THE SMALL PRINT!**FOR PUBLIC DOMAIN ETEXTS**START***\n"
+        "Why is this here?\n*END*THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*\n\nTick.\n\n"
+        "End of Project Gutenberg's The Clock, by Ann Author\n"
+    )
+    wrapper = find_wrapper(old)
+    assert wrapper
+    assert old[wrapper.start : wrapper.end].strip() == "Tick."
+    assert (wrapper.title, wrapper.author) == ("The Clock", "Ann Author")
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("moby-dick.txt", "Moby Dick"),
+        ("Gutenberg_Text__emile_zola_his_masterpiece.txt", "Emile Zola His Masterpiece"),
+        ("the_wind_in_the_willows.txt", "The Wind in the Willows"),
+        ("Middlemarch.txt", "Middlemarch"),
+    ],
+)
+def test_a_book_without_a_title_takes_a_readable_one_from_its_file_name(tmp_path: Path, name: str, title: str) -> None:
+    assert read(tmp_path, "Once upon a time.\n", name).title == title
+
+
+def test_title_and_author_on_the_first_page_are_taken(tmp_path: Path) -> None:
+    book = read(tmp_path, "THE CLOCK\n\nby Ann Author\n\nOnce upon a time there was a clock.\n")
+    assert (book.title, book.author) == ("THE CLOCK", "Ann Author")
+
+
+def test_one_line_of_fifty_megabytes_is_cut_in_linear_time(tmp_path: Path) -> None:
+    data = b"It struck twelve. " * 2_800_000
+    started = time.perf_counter()
+    draft = read_plain(data, tmp_path / "x.txt", Limits())
+    sections = partition(draft.text, draft.headings, "x")
+    assert time.perf_counter() - started < 15
+    assert len(sections) > 1_000
+    assert max(s.end - s.start for s in sections) < 20_000
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=400) | st.text(max_size=300).map(lambda t: t.encode("utf-8", "surrogatepass")))
+def test_any_bytes_give_a_sound_book_or_a_reading_error(tmp_path: Path, content: bytes) -> None:
+    try:
+        book = read(tmp_path, content)
+    except ReadingError as error:
+        assert str(error).count("\n") == 0  # noqa: PT017
+        return
+    book.text.encode("utf-8")
+    assert "\x00" not in book.text
+    assert "".join(book.text[s.start : s.end] for s in book.sections) == book.text

@@ -1,0 +1,375 @@
+"""Indexing real files into a real library: incremental, whole or not at all, and nothing lost."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from nlb_retriever.store import open_store
+
+from nlb_retriever.errors import EncoderError, LibraryBusy, MismatchError
+from nlb_retriever.indexer import index_books
+from nlb_retriever.report import IndexEvent, IndexReport
+
+WORDS = [
+    "harbour",
+    "lantern",
+    "captain",
+    "storm",
+    "letter",
+    "garden",
+    "winter",
+    "brother",
+    "forest",
+    "silver",
+    "bread",
+    "window",
+    "promise",
+    "river",
+    "soldier",
+    "mountain",
+    "doctor",
+    "candle",
+    "journey",
+    "kitchen",
+    "shadow",
+    "market",
+    "violin",
+    "daughter",
+    "bridge",
+    "secret",
+    "morning",
+]
+
+
+def write_book(path: Path, seed: int, *, chapters: int = 3, sentences: int = 30) -> Path:
+    """A small novel of its own words, with chapters."""
+    words = random.Random(seed)
+    lines = []
+    for chapter in range(1, chapters + 1):
+        lines.append(f"CHAPTER {chapter}\n")
+        for _ in range(sentences // 5):
+            lines.append(" ".join(f"The {' '.join(words.choices(WORDS, k=9))} {seed}." for _ in range(5)) + "\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def contents(library: Path) -> dict[str, object]:
+    """All that a library holds, comparable with another one's."""
+    with open_store(library) as store:
+        return {
+            "books": sorted((book.id, book.version, book.source, book.title) for book in store.books()),
+            "points": store.dump(),
+        }
+
+
+@pytest.fixture
+def books(tmp_path: Path) -> Path:
+    folder = tmp_path / "books"
+    for number in range(4):
+        write_book(folder / f"book-{number}.txt", number)
+    return folder
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    return tmp_path / "library"
+
+
+def sources(refs: object) -> list[str]:
+    return [Path(ref.source).name for ref in refs]  # type: ignore[attr-defined]
+
+
+def test_every_book_of_a_folder_is_indexed_with_its_sections_and_passages(books: Path, library: Path) -> None:
+    report = index_books([books], library)
+    assert sources(report.indexed) == [f"book-{number}.txt" for number in range(4)]
+    assert report.failed == ()
+    assert report.tokens > 1000
+    with open_store(library) as store:
+        for entry in store.books():
+            text = Path(entry.source).read_text()
+            assert store.book_text(entry.id) == text
+            sections = store.sections(entry.id)
+            assert [section.path for section in sections] == [(f"CHAPTER {number}",) for number in (1, 2, 3)]
+
+
+def test_unchanged_books_are_no_work(books: Path, library: Path) -> None:
+    index_books([books], library)
+    before = contents(library)
+    report = index_books([books], library)
+    assert len(report.unchanged) == 4
+    assert (report.indexed, report.tokens) == ((), 0)
+    assert contents(library) == before
+
+
+def test_a_renamed_book_is_not_encoded_again(books: Path, library: Path) -> None:
+    index_books([books], library)
+    (books / "sub").mkdir()
+    (books / "book-1.txt").rename(books / "sub" / "renamed.txt")
+    report = index_books([books], library)
+    assert sources(report.renamed) == ["renamed.txt"]
+    assert (report.tokens, len(report.unchanged), report.indexed) == (0, 3, ())
+    with open_store(library) as store:
+        assert store.find_book(str(books / "sub" / "renamed.txt")).source == str(books / "sub" / "renamed.txt")
+        assert len(store.books()) == 4
+
+
+def test_a_changed_book_keeps_its_id_and_loses_its_old_text(books: Path, library: Path) -> None:
+    first = index_books([books], library)
+    write_book(books / "book-2.txt", 99, chapters=2)
+    report = index_books([books], library)
+    assert sources(report.indexed) == ["book-2.txt"]
+    assert report.indexed[0].changed
+    assert report.indexed[0].book_id == first.indexed[2].book_id
+    with open_store(library) as store:
+        assert store.book_text(report.indexed[0].book_id) == (books / "book-2.txt").read_text()
+        assert store.verify() == []
+
+
+def test_a_file_that_took_a_renamed_books_place_is_a_book_of_its_own(books: Path, library: Path) -> None:
+    first = index_books([books], library)
+    (books / "book-0.txt").rename(books / "moved.txt")
+    write_book(books / "book-0.txt", 77)
+    report = index_books([books], library)
+    assert sources(report.renamed) == ["moved.txt"]
+    assert sources(report.indexed) == ["book-0.txt"]
+    assert report.indexed[0].book_id != first.indexed[0].book_id
+    assert report.renamed[0].book_id == first.indexed[0].book_id
+
+
+def test_a_book_whose_first_content_returns_elsewhere_has_another_id(books: Path, library: Path) -> None:
+    index_books([books], library)
+    original = (books / "book-0.txt").read_text()
+    write_book(books / "book-0.txt", 55)
+    index_books([books], library)
+    (books / "copy-of-first.txt").write_text(original)
+    index_books([books], library)
+    with open_store(library) as store:
+        texts = {entry.id: store.book_text(entry.id) for entry in store.books()}
+    assert len(texts) == 5
+    assert sorted(texts.values()) == sorted(file.read_text() for file in books.glob("*.txt"))
+
+
+def test_a_copy_of_a_book_is_named_and_not_indexed_twice(books: Path, library: Path) -> None:
+    shutil.copy(books / "book-0.txt", books / "copy.txt")
+    report = index_books([books], library)
+    assert report.duplicates == ((str(books / "copy.txt"), str(books / "book-0.txt")),)
+    again = index_books([books], library)
+    assert again.duplicates == report.duplicates
+    assert (len(again.unchanged), again.renamed) == (4, ())
+
+
+def test_prune_removes_only_books_of_the_given_folders_that_are_gone(
+    books: Path, library: Path, tmp_path: Path
+) -> None:
+    other = write_book(tmp_path / "elsewhere" / "other.txt", 8)
+    index_books([books, other], library)
+    (books / "book-3.txt").unlink()
+    other.unlink()
+    kept = index_books([books], library)
+    assert kept.removed == ()
+    report = index_books([books], library, prune=True)
+    assert sources(report.removed) == ["book-3.txt"]
+    with open_store(library) as store:
+        assert sorted(Path(entry.source).name for entry in store.books()) == [
+            "book-0.txt", "book-1.txt", "book-2.txt", "other.txt",
+        ]  # fmt: skip
+        assert store.verify() == []
+
+
+def test_a_dry_run_says_what_would_be_done_and_does_nothing(books: Path, library: Path) -> None:
+    planned = index_books([books], library, dry_run=True)
+    assert (len(planned.indexed), planned.dry_run) == (4, True)
+    assert not library.exists()
+    index_books([books], library)
+    before = contents(library)
+    write_book(books / "book-1.txt", 21)
+    (books / "book-0.txt").unlink()
+    write_book(books / "new.txt", 22)
+    planned = index_books([books], library, dry_run=True, prune=True)
+    assert sources(planned.indexed) == ["book-1.txt", "new.txt"]
+    assert sources(planned.removed) == ["book-0.txt"]
+    assert contents(library) == before
+
+
+def test_a_bad_file_stops_nothing_and_is_named(books: Path, library: Path) -> None:
+    (books / "broken.epub").write_bytes(b"PK\x03\x04 no zip")
+    (books / "empty.txt").touch()
+    report = index_books([books], library)
+    assert len(report.indexed) == 4
+    assert sorted(failed.source.name for failed in report.failed) == ["broken.epub", "empty.txt"]
+    assert all("\n" not in failed.reason for failed in report.failed)
+
+
+def test_a_book_that_can_no_longer_be_read_keeps_its_old_version(books: Path, library: Path) -> None:
+    index_books([books], library)
+    old = (books / "book-0.txt").read_text()
+    (books / "book-0.txt").write_bytes(b"\x00\x01\x02\xff" * 500)
+    report = index_books([books], library, prune=True)
+    assert [failed.source.name for failed in report.failed] == ["book-0.txt"]
+    with open_store(library) as store:
+        assert store.book_text(store.find_book(str(books / "book-0.txt")).id) == old
+
+
+def test_a_missing_path_makes_no_library(library: Path, tmp_path: Path) -> None:
+    report = index_books([tmp_path / "nowhere"], library)
+    assert len(report.failed) == 1
+    assert not library.exists()
+
+
+def test_another_encoder_is_refused_and_changes_nothing(books: Path, library: Path) -> None:
+    index_books([books], library)
+    before = contents(library)
+    with pytest.raises(MismatchError, match=r"chunk_tokens 256 in the library, 64 asked for.*--rebuild"):
+        index_books([books], library, chunk_tokens=64)
+    assert contents(library) == before
+
+
+def test_rebuild_encodes_every_book_anew_wherever_it_lies(books: Path, library: Path, tmp_path: Path) -> None:
+    elsewhere = write_book(tmp_path / "elsewhere" / "other.txt", 8)
+    index_books([books, elsewhere], library)
+    report = index_books([books], library, chunk_tokens=64, rebuild=True)
+    assert len(report.indexed) == 5
+    with open_store(library) as store:
+        assert store.manifest.chunk_tokens == 64
+        assert len(store.books()) == 5
+        assert store.verify() == []
+    assert index_books([books], library).tokens == 0
+    assert [path.name for path in library.parent.iterdir() if "rebuild" in path.name] == []
+
+
+def test_an_interrupted_rebuild_leaves_the_old_library_and_goes_on(books: Path, library: Path) -> None:
+    index_books([books], library)
+    before = contents(library)
+
+    def stop(event: IndexEvent) -> None:
+        if event.kind == "done" and event.index == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        index_books([books], library, chunk_tokens=64, rebuild=True, observer=stop)
+    assert contents(library) == before
+    report = index_books([books], library, chunk_tokens=64, rebuild=True)
+    assert (len(report.indexed), len(report.unchanged)) == (2, 2)
+    with open_store(library) as store:
+        assert (store.manifest.chunk_tokens, len(store.books())) == (64, 4)
+
+
+def test_an_interrupted_run_goes_on_and_equals_an_unbroken_one(books: Path, library: Path, tmp_path: Path) -> None:
+    def stop(event: IndexEvent) -> None:
+        if event.kind == "publishing" and event.index == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        index_books([books], library, observer=stop)
+    with open_store(library) as store:
+        assert len(store.books()) == 2
+    report = index_books([books], library)
+    assert (len(report.unchanged), len(report.indexed)) == (2, 2)
+    index_books([books], tmp_path / "unbroken")
+    assert contents(library) == contents(tmp_path / "unbroken")
+
+
+RUN = "import sys; from nlb_retriever.indexer import index_books; index_books([sys.argv[1]], sys.argv[2])"
+
+
+def test_a_run_killed_at_any_time_goes_on_and_equals_an_unbroken_one(
+    books: Path, library: Path, tmp_path: Path
+) -> None:
+    index_books([books], tmp_path / "unbroken")
+    expected = contents(tmp_path / "unbroken")
+    published_between = 0
+    delays = random.Random(0)
+    for _ in range(12):
+        process = subprocess.Popen([sys.executable, "-c", RUN, str(books), str(library)])
+        # Wait until it has begun to write, then a little longer.
+        started = time.monotonic()
+        while not library.exists() and process.poll() is None and time.monotonic() - started < 30:
+            time.sleep(0.01)
+        time.sleep(delays.uniform(0, 1.2))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        if library.exists():
+            with open_store(library) as store:
+                count = len(store.books())
+                published_between += 0 < count < 4
+                for entry in store.books():
+                    assert store.book_text(entry.id) == Path(entry.source).read_text()
+    index_books([books], library)
+    assert contents(library) == expected
+    with open_store(library) as store:
+        assert store.verify() == []
+
+
+def test_a_second_writer_gets_one_clear_line(books: Path, library: Path) -> None:
+    busy: list[str] = []
+
+    def second(event: IndexEvent) -> None:
+        if event.kind == "encoding" and not busy:
+            with pytest.raises(LibraryBusy) as error:
+                index_books([books], library)
+            busy.append(str(error.value))
+
+    index_books([books], library, observer=second)
+    assert str(os.getpid()) in busy[0]
+    assert "\n" not in busy[0]
+
+
+def test_readers_see_published_books_while_others_are_encoded(books: Path, library: Path) -> None:
+    seen: list[int] = []
+
+    def read(event: IndexEvent) -> None:
+        if event.kind in {"encoding", "publishing"} and event.fraction == 1.0:
+            with open_store(library) as store:
+                seen.append(len(store.books()))
+
+    index_books([books], library, observer=read)
+    assert seen == sorted(seen)
+    assert {0, 1, 2, 3} <= set(seen)
+
+
+def test_events_tell_book_stage_rate_and_end(books: Path, library: Path) -> None:
+    events: list[IndexEvent] = []
+    report = index_books([books], library, observer=events.append)
+    assert events[0].kind == "plan"
+    assert events[0].total == 4
+    assert [event.index for event in events if event.kind == "done"] == [1, 2, 3, 4]
+    assert events[-1].done_bytes == events[-1].total_bytes == sum(file.stat().st_size for file in books.iterdir())
+    assert events[-1].tokens == report.tokens
+    done = [event.done_bytes for event in events if event.kind != "plan"]
+    assert done == sorted(done)
+
+
+def test_names_of_any_bytes_are_indexed_and_found_again(library: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "odd"
+    for name in (b"new\nline.txt", "emoji 📚.txt".encode(), b"latin-\xe9.txt", b"-dash.txt"):
+        write_book(folder / "x.txt", len(name) + name[0])
+        os.rename(folder / "x.txt", os.fsencode(folder) + b"/" + name)
+    report = index_books([folder], library)
+    assert len(report.indexed) == 4, report.failed
+    again = index_books([folder], library)
+    assert (len(again.unchanged), again.renamed, again.indexed) == (4, (), ())
+
+
+def test_nan_from_an_encoder_fails_that_book_only(books: Path, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nlb_retriever.vectorizer import Vectorizer
+
+    vectorize = Vectorizer.vectorize
+
+    def broken(self: Vectorizer, book: object, *args: object, **kwargs: object) -> object:
+        if book.source.endswith("book-1.txt"):  # type: ignore[attr-defined]
+            raise EncoderError("the encoder gave no unit vector for passage 3")
+        return vectorize(self, book, *args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Vectorizer, "vectorize", broken)
+    report: IndexReport = index_books([books], library)
+    assert [failed.source.name for failed in report.failed] == ["book-1.txt"]
+    assert len(report.indexed) == 3
