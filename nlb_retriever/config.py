@@ -13,6 +13,9 @@ from typing import Any
 
 from nlb_retriever.errors import MismatchError, StoreError
 
+RELEASED = "released"
+"""What a manifest calls the checkpoint that comes with the package."""
+
 FORMAT = 1
 """Version of the layout of a library; raised when older ones can no longer be read."""
 

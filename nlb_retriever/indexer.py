@@ -18,7 +18,7 @@ from typing import Literal
 
 from nlb_retriever import checkpoint as checkpoints
 from nlb_retriever.chunking import Chunker
-from nlb_retriever.config import Manifest, locate_library
+from nlb_retriever.config import RELEASED, Manifest, locate_library
 from nlb_retriever.encoding import DEFAULT_ENCODER, identify_encoder, load_encoder
 from nlb_retriever.errors import EncoderError, LibraryNotFound, ReadingError, StoreError
 from nlb_retriever.plan import Plan, Task, make_plan
@@ -30,9 +30,6 @@ from nlb_retriever.vectorizer import Vectorizer
 
 DEFAULT_CHUNK_TOKENS = 256
 """The paper's chunk (arXiv 2402.17682, section 3)."""
-
-RELEASED_NAME = "released"
-"""What a manifest calls the checkpoint that comes with the package."""
 
 _log = logging.getLogger(__name__)
 
@@ -162,7 +159,7 @@ class _Run:
         """
         name = self._chunk_encoder or (pinned.encoder if pinned else DEFAULT_ENCODER)
         identity = identify_encoder(name)
-        folder = self._checkpoint or (pinned.checkpoint if pinned and pinned.checkpoint != RELEASED_NAME else None)
+        folder = self._checkpoint or (pinned.checkpoint if pinned and pinned.checkpoint != RELEASED else None)
         checkpoint = checkpoints.load(folder)
         tokens = self._chunk_tokens
         if tokens is None:
@@ -173,7 +170,7 @@ class _Run:
             encoder_sha256=identity.sha256,
             dim=identity.dim,
             chunk_tokens=tokens,
-            checkpoint=str(Path(folder).absolute()) if folder else RELEASED_NAME,
+            checkpoint=str(Path(folder).absolute()) if folder else RELEASED,
             checkpoint_sha256=checkpoint.sha256,
         )
 
@@ -225,7 +222,7 @@ class _Run:
         with ReaderPool() as pool:
             books = pool.read(task.path for task in tasks)
             encoder = load_encoder(manifest.encoder, device=self._device)
-            folder = None if manifest.checkpoint == RELEASED_NAME else manifest.checkpoint
+            folder = None if manifest.checkpoint == RELEASED else manifest.checkpoint
             vectorizer = Vectorizer(encoder, checkpoints.load(folder))
             chunker = Chunker(encoder.tokenizer, tokens=manifest.chunk_tokens)
             _log.info("encoding with %s", encoder.backend)

@@ -102,9 +102,14 @@ def _open(path: Path) -> BinaryIO:
 
 def _read_bytes(path: Path, limits: Limits) -> bytes:
     with _open(path) as stream:
-        data: bytes = stream.read(limits.file_bytes + 1)
-    if len(data) > limits.file_bytes:
-        raise ReadingLimit(f"is larger than {limits.file_bytes >> 20} MiB")
+        pieces: list[bytes] = []
+        size = 0
+        while piece := stream.read(_CHUNK):
+            size += len(piece)
+            if size > limits.file_bytes:
+                raise ReadingLimit(f"is larger than {limits.file_bytes >> 20} MiB")
+            pieces.append(piece)
+    data = b"".join(pieces)
     if not data:
         raise NotABook("is empty (0 bytes)")
     return data

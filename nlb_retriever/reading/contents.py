@@ -7,9 +7,10 @@ from collections import Counter
 
 from nlb_retriever.reading.headings import UNNUMBERED, Candidate
 
+_OUTER = frozenset({"volume", "part", "book", "act"})
 _GAP = 220
 """Between two entries of a table of contents lies at most this (a title, a page, a synopsis line)."""
-_Keys = set[tuple[str, int | str]]
+_Key = tuple[str, int | str]
 
 
 def normal(title: str) -> str:
@@ -33,24 +34,42 @@ def drop_contents(found: list[Candidate]) -> list[Candidate]:
     return kept
 
 
-def _keys(c: Candidate) -> _Keys:
-    """By what an entry is known again: its number, its title."""
-    keys: _Keys = {(c.kind, c.number)} if c.number else set()
+def _keys(c: Candidate) -> set[_Key]:
+    """By what an entry is known again: its number, the same with no title beside it, its title."""
+    keys: set[_Key] = set()
+    if c.number:
+        keys.add((c.kind, c.number))
+        if not c.rest:
+            keys.add((f"{c.kind} alone", c.number))
     title = normal(c.rest)
     return keys | {("", title)} if len(title) > 2 else keys
 
 
-def _without_contents(run: list[Candidate], later: Counter[tuple[str, int | str]]) -> list[Candidate]:
-    first_at: dict[tuple[str, int | str], int] = {}
+def _sought(c: Candidate, many: bool) -> set[_Key]:
+    """What must come again for `c` to be an entry.
+
+    Two different titles of one number are two chapters, unless many numbers stand together.
+    """
+    keys = _keys(c)
+    return keys if many or not c.rest or not c.number else keys - {(c.kind, c.number)} | {(f"{c.kind} alone", c.number)}
+
+
+def _without_contents(run: list[Candidate], later: Counter[_Key]) -> list[Candidate]:
+    first_at: dict[_Key, int] = {}
     for i, c in enumerate(run):
         for key in _keys(c):
             first_at.setdefault(key, i)
     tail = len(run)  # the run's end may be the first real headings, which repeat entries of it
+    if run[-1].number == 1 and run[-1].kind not in _OUTER:
+        tail -= 1
+        while tail > 0 and run[tail - 1].kind in _OUTER and run[tail - 1].number:
+            tail -= 1
     while tail > 1 and run[tail - 1].kind != "plain" and any(first_at[k] < tail - 1 for k in _keys(run[tail - 1])):
         tail -= 1
     entries, real = run[:tail], run[tail:]
     again = {key for c in real for key in _keys(c)}
-    places = [i for i, c in enumerate(entries) if any(later[k] > 0 or k in again for k in _keys(c))]
+    many = sum(c.number > 0 for c in entries) > 5
+    places = [i for i, c in enumerate(entries) if any(later[k] > 0 or k in again for k in _sought(c, many))]
     solid = sum(c.kind != "plain" for c in entries)
     if len(places) < 3 or len(places) < 0.3 * solid:
         kinds = Counter(c.kind for c in entries if c.kind not in UNNUMBERED).most_common(1)

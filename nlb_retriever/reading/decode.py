@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
 
 from nlb_retriever.errors import NotABook
 
@@ -40,7 +41,7 @@ def decode(data: bytes, declared: str | None = None) -> tuple[str, str | None]:
         except (LookupError, UnicodeError, ValueError):
             pass
     if wide := _utf16(data):
-        return data.decode(wide, "replace"), wide
+        return data[: len(data) & ~1].decode(wide, "surrogatepass"), wide
     sample = data[:_SAMPLE]
     if len(sample) - len(sample.translate(None, _BINARY)) > 0.02 * len(sample) + 8:
         raise NotABook("is binary data, not text")
@@ -61,16 +62,14 @@ def _utf16(data: bytes) -> str | None:
     sample = data[: _SAMPLE & ~1]
     if len(sample) < 4 or b"\x00" not in sample:
         return None
-    even, odd = sample[0::2].count(0), sample[1::2].count(0)
-    half = len(sample) // 2
-    for name, zeros, others in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
-        if zeros > 0.08 * half and others <= 0.002 * half:
-            try:
-                text = data[: len(data) & ~1].decode(name)
-            except UnicodeDecodeError:
-                continue
-            if " " in text or "\n" in text:
-                return name
+    for name, high, low in (("utf-16-le", sample[1::2], sample[0::2]), ("utf-16-be", sample[0::2], sample[1::2])):
+        if high.count(0) <= 0.08 * len(high) or low.count(0) > 0.02 * len(low):
+            continue
+        if sum(n for _, n in Counter(high).most_common(3)) < 0.9 * len(high):  # one script has few high bytes
+            continue
+        text = data[: len(data) & ~1].decode(name, "surrogatepass")
+        if " " in text or "\n" in text:
+            return name
     return None
 
 

@@ -25,7 +25,8 @@ _DROPPED_TITLES = frozenset({
     "table of contents", "contents", "list of illustrations", "half title",
 })  # fmt: skip
 _PUBLISHED = re.compile(
-    r"\b(?:was|were) (?:first |originally )?(?:published|written|completed)\s[^.]{0,60}?\b(1[0-9]\d\d|20\d\d)\b"
+    r"\b(?:was|were) (?:first |originally )?(?:published|written|completed)\s[^.]{0,60}?\b(1[0-9]\d\d|20\d\d)\b",
+    re.IGNORECASE,
 )
 _LONG = 90_000
 """A contents entry with more characters than this is cut further at the headings inside it."""

@@ -96,7 +96,8 @@ FRONT_NAMES = {
     "transcriber's notes", "transcriber’s note", "transcriber’s notes", "dramatis personae", "dramatis personæ",
     "persons of the play", "the persons of the play", "characters",
 }  # fmt: skip
-_STAGE = re.compile(r"(?:re-?)?enter\b|exit\b|exeunt\b", re.IGNORECASE)
+_STAGE = re.compile(r"(?:(?:re-?)?enter|exit|exeunt|by)\b", re.IGNORECASE)
+"""Stage directions and the author's name under a tale's title are no headings."""
 _DECORATION = " \t_*=#~|/[]{}<>\\"
 _PAGE_TAIL = re.compile(r"(?:[ .·…_]{2,}|\t)[ ]*(?:\d{1,4}|[ivxl]{1,6})$")
 
@@ -164,14 +165,13 @@ def _keyword(text: str, start: int, end: int) -> list[Candidate]:
         if found and kind not in _NESTING:
             break
         number, style = _number(match)
-        label = text[: match.end()].strip() + (f". {body}" if body else "")
-        found.append(Candidate(start, end, kind, number, label, body, style))
+        found.append(Candidate(start, end, kind, number, text, body, style))
         text = body
         if not text:
             break
     if len(found) > 1:
         for outer, inner in pairwise(found):
-            outer.title = outer.title[: len(outer.title) - len(inner.title)].strip(" .:;,—–-") or outer.title
+            outer.title = outer.title[: len(outer.title) - len(inner.title)].strip(" .:;,—–-")
             outer.rest = ""
     return found
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from nlb_retriever.reading.contents import drop_contents, normal
@@ -36,6 +37,10 @@ _MIDDLE = re.compile(r"[\w,;]$")
 
 def find_headings(text: str) -> list[Heading]:
     """The headings of a plain text whose paragraphs stand on one line each; empty if it has none."""
+    return [replace(h, title=h.title.replace("_", "").replace("=", "")) for h in _find(text)]
+
+
+def _find(text: str) -> list[Heading]:
     found = _candidates(text)
     if not found:
         return []
@@ -44,19 +49,36 @@ def find_headings(text: str) -> list[Heading]:
     _without_loners(found)
     numbered = [c for c in found if c.kind not in UNNUMBERED]
     chains = bare_chains([c for c in found if c.kind == "bare"], len(text))
+    caps = regular_titles(_standing_alone(found), len(text), least=3)
+    if not numbered and len(caps) > 4 and chains and all(_inside_one(chain, caps) for chain in chains):
+        tales = [*_level(caps, UNNUMBERED_LEVEL), *_level([c for c in found if c.kind == "named"], UNNUMBERED_LEVEL)]
+        return tales + [h for chain in chains for h in _level(chain, UNNUMBERED_LEVEL + 1)]
     strict = assign_levels(text, found, numbered, chains) if numbered or chains else []
     if strict and not _weak(strict, len(text)):
         return strict
-    titles = regular_titles([c for c in found if c.kind == "caps"], len(text), least=3) or regular_titles(
-        [c for c in found if c.kind in {"plain", "caps"}], len(text), least=5, dense=True
-    )
+    titles = caps or regular_titles([c for c in found if c.kind in {"plain", "caps"}], len(text), least=5, dense=True)
     if not titles:
         return strict
     if len(strict) >= 5:
         return [*strict, *fill_long_stretches(strict, titles, len(text))]
     named = [c for c in found if c.kind == "named"]
     merged = sorted([*titles, *named], key=lambda c: c.start)
-    return [Heading(c.start, UNNUMBERED_LEVEL, c.title) for c in without_subtitles(merged)]
+    return _level(without_subtitles(merged), UNNUMBERED_LEVEL)
+
+
+def _level(found: Sequence[Candidate], level: int) -> list[Heading]:
+    return [Heading(c.start, level, c.title) for c in found]
+
+
+def _standing_alone(found: Sequence[Candidate]) -> list[Candidate]:
+    """Title lines in capitals, except those that a number above them took as its title."""
+    taken = {c.line for c in found if c.number}
+    return [c for c in found if c.kind == "caps" and c.line not in taken]
+
+
+def _inside_one(chain: Sequence[Candidate], titles: Sequence[Candidate]) -> bool:
+    """Whether a chain of numbers lies under one title: the chapters of one tale of a collection."""
+    return not any(chain[0].start < t.start < chain[-1].start for t in titles)
 
 
 def _weak(headings: Sequence[Heading], size: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from html.entities import html5
 from typing import TYPE_CHECKING, Any
 
 from nlb_retriever.errors import NotABook, ReadingError
@@ -18,6 +19,7 @@ _FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/p
 _REPUBLISHERS = re.compile(
     r"gutenberg|standard ?ebooks|feedbooks|wikisource|manybooks|archive\.org|mobileread", re.IGNORECASE
 )
+_ENTITY = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,30});")
 _YEAR = re.compile(r"\s*(\d{4})\b")
 
 
@@ -50,16 +52,32 @@ class Package:
 
 
 def parse_xml(data: bytes) -> _Element | None:
-    """Parse XML with external access and entity expansion off; None where there is nothing to parse."""
+    """Parse XML, without its declarations of entities; None where there is nothing to parse.
+
+    HTML's named characters (&nbsp;) are read although no declaration is; all other entities vanish.
+    """
     from lxml import etree
 
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False, recover=True, remove_comments=True
     )
+    start = data[:4096].find(b"<!DOCTYPE")
+    if start >= 0:
+        end, subset = data.find(b">", start), data.find(b"[", start)
+        if 0 <= subset < end:
+            end = data.find(b">", data.find(b"]", subset))
+        data = data[:start] + data[end + 1 :] if end >= 0 else data[:start]
     try:
-        return etree.fromstring(data, parser)
+        return etree.fromstring(_ENTITY.sub(_character, data), parser)
     except (etree.XMLSyntaxError, ValueError):
         return None
+
+
+def _character(match: re.Match[bytes]) -> bytes:
+    name = match[1].decode("ascii")
+    if name in {"amp", "lt", "gt", "quot", "apos"}:
+        return match[0]
+    return b"".join(b"&#%d;" % ord(c) for c in html5.get(f"{name};", ""))
 
 
 def open_package(archive: Archive) -> Package:

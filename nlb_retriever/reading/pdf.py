@@ -129,19 +129,21 @@ def _without_running_heads(pages: list[list[str]], labels: Sequence[str]) -> lis
     met: set[str] = set()
     kept_pages: list[list[str]] = []
     for lines, label in zip(pages, labels, strict=True):
-        kept: list[str] = []
-        for i, line in enumerate(lines):
+
+        def running(line: str, label: str = label) -> bool:
             key = _key(line)
-            edge = i < _EDGE or i >= len(lines) - _EDGE
-            bare = edge and bool(_NUMBER_LINE.fullmatch(line))
-            number = bare and (seen[key] >= least or line.strip("-–—[]() ") == label)
-            first_heading = key not in met and parse_line(line, 0, 0)
-            if number or (edge and seen[key] >= least and not first_heading):
-                continue
-            if edge:
-                met.add(key)
-            kept.append(line)
-        kept_pages.append(kept)
+            if _NUMBER_LINE.fullmatch(line):
+                return seen[key] >= least or line.strip("-–—[]() ") == label
+            first_heading = key not in met and bool(parse_line(line, 0, 0))
+            return seen[key] >= least and not first_heading
+
+        top, bottom = 0, len(lines)
+        while top < min(_EDGE, bottom) and running(lines[top]):
+            top += 1
+        while bottom > max(top, len(lines) - _EDGE) and running(lines[bottom - 1]):
+            bottom -= 1
+        met.update(map(_key, _edges(lines)))
+        kept_pages.append(lines[top:bottom])
     return kept_pages
 
 

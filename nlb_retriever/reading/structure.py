@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from nlb_retriever.reading.draft import Heading, one_line
 from nlb_retriever.records import Section
@@ -13,8 +14,10 @@ PART_CHARS = 11_500
 """Length of the parts into which text without headings is cut: about 2,000 English words."""
 GIANT_CHARS = 170_000
 """A section without inner headings stays whole up to this length, about 30,000 words."""
-_TINY = 280
+_TINY = 400
 """A container's own text up to this length (a motto, a subtitle) belongs to its first child."""
+_CONTENTS = 4
+"""So many headings in a row with nothing below them are a table of contents."""
 _SCENE_BREAK = re.compile(r"\n[ \t]*(?:[*#~=_•⁂—-][ \t]*){1,12}\n|\n[ \t]*\n[ \t]*\n[ \t]*\n")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
 _SENTENCE = re.compile(r"[.!?…。！？][\"'”’»)\]]*\s+|[。！？]")
@@ -57,23 +60,37 @@ def partition(text: str, headings: Sequence[Heading], title: str) -> tuple[Secti
 
 
 def _tidy(text: str, headings: Sequence[Heading]) -> list[Heading]:
-    """Sorted, titled, unique; adjoining headings of one level with nothing between become one."""
-    tidy: list[Heading] = []
+    """Sorted, titled, unique; a heading with nothing below it and its successor become one.
+
+    Many such in a row are a table of contents, and go.
+    """
+    ordered: list[Heading] = []
     for given in sorted(headings, key=lambda h: (h.start, h.level)):
-        if not 0 <= given.start < len(text):
+        if 0 <= given.start < len(text) and not (ordered and _twins(ordered[-1], given)):
+            ordered.append(replace(given, title=one_line(given.title, 160) or "Untitled"))
+    tidy: list[Heading] = []
+    bare: list[Heading] = []  # headings with nothing below them, met since the last one with a text
+    for heading, following in zip_longest(ordered, ordered[1:]):
+        if following and heading.level == following.level and _bare(text, heading, following.start):
+            bare.append(heading)
             continue
-        heading = replace(given, title=one_line(given.title, 160) or "Untitled")
-        if tidy and tidy[-1].level == heading.level:
-            last = tidy[-1]
-            if last.start == heading.start:
-                continue
-            between = re.sub(r"[\W_]+", "", text[last.start : heading.start][:400])
-            alone = between and between == re.sub(r"[\W_]+", "", last.title)
-            if alone and len(last.title) < 60:  # "CHAPTER I", then its title
-                tidy[-1] = replace(last, title=one_line(f"{last.title}. {heading.title}", 160))
-                continue
-        tidy.append(heading)
+        if 0 < len(bare) < _CONTENTS:
+            tidy += bare[:-1]
+            title = one_line(f"{bare[-1].title.rstrip('.')}. {heading.title}", 160)
+            tidy.append(replace(bare[-1], title=title))
+        else:
+            tidy.append(heading)
+        bare = []
     return tidy
+
+
+def _twins(one: Heading, other: Heading) -> bool:
+    return (one.start, one.level) == (other.start, other.level)
+
+
+def _bare(text: str, heading: Heading, end: int) -> bool:
+    own = re.sub(r"[\W_]+", "", text[heading.start : min(end, heading.start + 400)])
+    return end - heading.start < 400 and own == re.sub(r"[\W_]+", "", heading.title)
 
 
 def _front(text: str, end: int, title: str) -> list[Section]:
@@ -88,8 +105,10 @@ def _without_root(sections: list[Section], headings: Sequence[Heading], title: s
     outermost = min(h.level for h in headings)
     roots = [h for h in headings if h.level == outermost]
     alone = len(roots) == 1 and sections[0].path[0] == roots[0].title and len(sections) > 2
+    under = sum(len(s.path) > 1 and _same(s.path[0], title) for s in sections)
+    strip = roots[0].title if alone else title if under > 0.5 * len(sections) else None
     return [
-        replace(s, path=s.path[1:]) if len(s.path) > 1 and (alone or _same(s.path[0], title)) else s for s in sections
+        replace(s, path=s.path[1:]) if strip and len(s.path) > 1 and _same(s.path[0], strip) else s for s in sections
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -36,12 +36,13 @@ def opf(names: list[str], *, metadata: str = "", nav: str | None = None, ncx: st
     )
     items += f'<item id="nav" href="{nav}" properties="nav" media-type="application/xhtml+xml"/>' if nav else ""
     items += f'<item id="ncx" href="{ncx}" media-type="application/x-dtbncx+xml"/>' if ncx else ""
-    spine = "".join(f'<itemref idref="i{i}"/>' for i in range(len(names)))
+    spine = '<spine toc="ncx">' if ncx else "<spine>"
+    spine += "".join(f'<itemref idref="i{i}"/>' for i in range(len(names)))
     return (
         '<package xmlns="http://www.idpf.org/2007/opf" version="3.0">'
         '<metadata xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:opf="http://www.idpf.org/2007/opf">'
         f"<dc:title>The Clock</dc:title><dc:creator>Ann Author</dc:creator><dc:language>en</dc:language>{metadata}"
-        f'</metadata><manifest>{items}</manifest><spine{" toc=" + chr(34) + "ncx" + chr(34) if ncx else ""}>{spine}</spine></package>'
+        f"</metadata><manifest>{items}</manifest>{spine}</spine></package>"
     )
 
 
@@ -85,7 +86,9 @@ def simple_epub(epub: Callable[..., Path]) -> Callable[..., Path]:
     return write
 
 
-def pdf_bytes(pages: list[list[str]], *, outline: list[tuple[str, int]] = [], labels: str = "", info: str = "") -> bytes:  # noqa: B006
+def pdf_bytes(
+    pages: list[list[str]], *, outline: Sequence[tuple[str, int]] = (), labels: str = "", info: str = ""
+) -> bytes:
     """A minimal PDF: each page's lines of text, bookmarks (title, page index), a page label tree."""
     objects: list[str] = []
 

@@ -1,0 +1,122 @@
+"""Discovery: every input ends as a file, a count or a reason, in a stable order."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever.errors import NotABook, ReadingError
+from nlb_retriever.reading import discover, hash_file, read_book
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    for name in ["b.txt", "a.md", "sub/c.epub", "sub/notes.xls", ".hidden.txt", ".git/d.txt", "sub/.e/f.txt", "G.PDF"]:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("Once upon a time.")
+    return tmp_path
+
+
+def names(folder: Path, *inputs: str | Path) -> list[str]:
+    return [str(f.relative_to(folder)) for f in discover(inputs or (folder,)).files]
+
+
+def test_a_folder_is_walked_in_sorted_order_and_the_rest_is_counted(shelf: Path) -> None:
+    found = discover([shelf])
+    assert [str(f.relative_to(shelf)) for f in found.files] == ["G.PDF", "a.md", "b.txt", "sub/c.epub"]
+    assert found.skipped == {"hidden": 3, "no book's suffix": 1}
+    assert found.failed == ()
+
+
+def test_globs_and_single_files_are_taken_once_each(shelf: Path) -> None:
+    found = discover([str(shelf / "*.md"), shelf / "b.txt", str(shelf / "**" / "*.epub"), shelf / "b.txt"])
+    assert [f.name for f in found.files] == ["a.md", "b.txt", "c.epub"]
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ("nowhere.txt", "there is no such file or folder"),
+        ("*.nothing", "no file matches this pattern"),
+        ("sub/notes.xls", "has no suffix of a book"),
+        ("empty", "holds no book"),
+    ],
+)
+def test_what_was_named_and_cannot_be_read_fails_with_one_line(shelf: Path, given: str, reason: str) -> None:
+    (shelf / "empty").mkdir()
+    found = discover([str(shelf / given)])
+    assert found.files == ()
+    assert len(found.failed) == 1
+    assert reason in found.failed[0].reason
+    assert found.failed[0].source == shelf / given
+
+
+def test_loops_of_links_end(shelf: Path) -> None:
+    (shelf / "sub" / "up").symlink_to(shelf)
+    (shelf / "self").symlink_to(shelf / "self")
+    (shelf / "dangling.txt").symlink_to(shelf / "nowhere")
+    found = discover([shelf])
+    assert len(found.files) == 4
+    assert found.skipped["folder seen before (a link's loop)"] == 1
+    assert found.skipped["broken link"] == 2
+
+
+def test_a_fifo_is_never_opened(shelf: Path) -> None:
+    os.mkfifo(shelf / "pipe.txt")
+    assert discover([shelf]).skipped["no regular file"] == 1
+    assert "is no regular file" in discover([shelf / "pipe.txt"]).failed[0].reason
+    for use in (read_book, hash_file):
+        with pytest.raises(NotABook, match="no regular file"):
+            use(shelf / "pipe.txt")
+    with pytest.raises(ReadingError, match="no regular file"):
+        read_book(Path("/dev/null"))
+
+
+@pytest.mark.parametrize(
+    "name", ["-rf.txt", "new\nline.txt", "🦊 fox.txt", os.fsdecode(b"caf\xe9.txt"), "x" * 250 + ".txt", "a[b]*.txt"]
+)
+def test_odd_file_names_are_read_and_shown_in_one_line(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    try:
+        path.write_text("Once upon a time.")
+    except OSError as error:
+        pytest.skip(f"this file system does not take the name: {error}")
+    assert discover([tmp_path]).files == discover([str(path)]).files == (path,)
+    book = read_book(path)
+    assert Path(book.source) == path
+    book.title.encode()
+    path.write_bytes(b"")
+    with pytest.raises(NotABook) as caught:
+        read_book(path)
+    str(caught.value).encode()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_without_permission_gives_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("x")
+    path.chmod(0)
+    if os.access(path, os.R_OK):
+        pytest.skip("this user may read everything")
+    with pytest.raises(ReadingError, match=r"a\.txt: cannot be read \(Permission denied\)"):
+        read_book(path)
+
+
+def test_a_folder_named_like_a_book_is_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").mkdir()
+    (tmp_path / "a.txt" / "b.txt").write_text("x")
+    assert names(tmp_path) == ["a.txt/b.txt"]
+    with pytest.raises(ReadingError):
+        read_book(tmp_path / "a.txt")
+
+
+def test_the_hash_is_that_of_the_book(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("Once upon a time.")
+    assert hash_file(path) == read_book(path).content_hash
+    assert read_book(path).id == hash_file(path)[:16]
+    with pytest.raises(ReadingError, match="cannot be read"):
+        hash_file(tmp_path / "b.txt")

@@ -1,0 +1,105 @@
+"""HTML and Markdown: readable text, headings as sections, no marks left over."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nlb_retriever.errors import NotABook
+from nlb_retriever.reading import read_book
+from nlb_retriever.reading.html import html_to_text
+from nlb_retriever.records import Book
+
+from .conftest import SENTENCE
+
+LONG = SENTENCE * 5
+
+
+def read(tmp_path: Path, name: str, content: str | bytes) -> Book:
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return read_book(path)
+
+
+def test_html_headings_become_a_tree_and_scripts_go(tmp_path: Path) -> None:
+    source = (
+        '<!DOCTYPE html><html lang="en-GB"><head><title>The Clock</title>'
+        '<meta name="author" content="Ann Author"><style>p {color: red}</style></head><body>'
+        "<nav><a href=x>Menu</a></nav>"
+        f"<h1>The Clock</h1><script>alert(1)</script><h2>Part One</h2><h3>Door</h3><p>{LONG}</p>"
+        f"<h3>Stair</h3><p>{LONG}</p><h2>Part Two</h2><p>{LONG}</p></body></html>"
+    )
+    book = read(tmp_path, "a.html", source)
+    assert (book.title, book.author, book.language) == ("The Clock", "Ann Author", "en-GB")
+    assert [s.path for s in book.sections] == [("Part One", "Door"), ("Part One", "Stair"), ("Part Two",)]
+    assert not any(word in book.text for word in ("alert", "color", "Menu"))
+
+
+def test_blocks_are_paragraphs_and_inline_tags_are_not() -> None:
+    page = html_to_text("<p>A <b>bold</b>\n  word.</p><p>line<br>two</p><ul><li>x</li><li>y</li></ul><pre>a\n  b</pre>")
+    assert page.text == "A bold word.\n\nline\ntwo\n\nx\ny\n\na\n  b"
+
+
+def test_the_declared_encoding_of_html_is_used(tmp_path: Path) -> None:
+    source = '<meta http-equiv="Content-Type" content="text/html; charset=windows-1251"><p>Привет, мир'
+    book = read(tmp_path, "a.htm", source.encode("cp1251"))
+    assert book.text == "Привет, мир"
+    assert book.warnings == ()
+
+
+def test_html_without_headings_uses_its_chapter_lines(tmp_path: Path) -> None:
+    body = "".join(f"<p><b>CHAPTER {n}</b></p><p>{LONG}</p>" for n in ("I", "II", "III"))
+    assert [s.path[0] for s in read(tmp_path, "a.html", body).sections] == ["CHAPTER I", "CHAPTER II", "CHAPTER III"]
+
+
+def test_deep_nesting_is_no_recursion() -> None:
+    started = time.perf_counter()
+    assert html_to_text("<div>" * 20_000 + "deep" + "</div>" * 20_000).text == "deep"
+    assert time.perf_counter() - started < 10
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="<>/ab h1p&;\"'=!-[]", max_size=120))
+def test_any_markup_gives_sound_text(source: str) -> None:
+    page = html_to_text(source)
+    page.text.encode()
+    assert all(0 <= h.start <= len(page.text) for h in page.headings)
+    assert all(0 <= offset <= len(page.text) for offset in page.anchors.values())
+
+
+def test_markdown_reads_without_its_marks(tmp_path: Path) -> None:
+    source = (
+        '---\ntitle: The Clock\nauthor: "Ann Author"\nlanguage: en\nyear: 1901\n---\n\nCHAPTER ONE\n===========\n\n'
+        f"He *really* liked the [clock](http://x.y/z) and `code`. {LONG}\n\n"
+        f"```\n# not a heading\n```\n\n## Stair ##\n\n{LONG}\n\n# Two\n\n{LONG}"
+    )
+    book = read(tmp_path, "a.md", source)
+    assert (book.title, book.author, book.language, book.year) == ("The Clock", "Ann Author", "en", 1901)
+    assert [s.path for s in book.sections] == [("CHAPTER ONE",), ("CHAPTER ONE", "Stair"), ("Two",)]
+    assert "He really liked the clock and code." in book.text
+    assert "# not a heading" in book.text
+    assert "http" not in book.text
+
+
+def test_a_lone_first_heading_is_the_title(tmp_path: Path) -> None:
+    book = read(tmp_path, "a.md", f"# The Clock\n\n## Door\n\n{LONG}\n\n## Stair\n\n{LONG}\n\n## Bell\n\n{LONG}")
+    assert book.title == "The Clock"
+    assert [s.path for s in book.sections] == [("Door",), ("Stair",), ("Bell",)]
+
+
+def test_an_empty_page_is_no_book(tmp_path: Path) -> None:
+    with pytest.raises(NotABook, match="holds no text"):
+        read(tmp_path, "a.html", "<html><body><script>x</script></body></html>")
+
+
+def test_real_markdown_books_have_their_chapters(data_dir: Path) -> None:
+    republic = read_book(data_dir / "library" / "republic.md")
+    assert (republic.title, republic.author) == ("The Republic", "Plato")
+    assert [s.path for s in republic.sections] == [(f"BOOK {n}",) for n in "I II III IV V VI VII VIII IX X".split()]
+    invisible = read_book(data_dir / "library" / "invisible-man.md")
+    assert (invisible.title, invisible.year, len(invisible.sections)) == ("The Invisible Man", 1897, 29)
+    assert invisible.sections[-1].path == ("THE EPILOGUE",)

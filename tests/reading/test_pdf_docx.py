@@ -1,0 +1,148 @@
+"""PDF and DOCX: pages and labels, outlines, running heads, and damaged files in one line."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import docx
+import pytest
+
+from nlb_retriever.errors import NotABook, ReadingError
+from nlb_retriever.reading import read_book
+
+Write = Callable[..., Path]
+LINES = [
+    "The old clock on the landing struck the hour and nobody in the",
+    "house was awake to count it, for the whole family had gone down",
+    "to the sea. It went on striking all the same, as faithful as any-",
+    "thing that was ever made, and the moon came up.",
+]
+
+
+def pages(count: int) -> list[list[str]]:
+    return [
+        ["THE CLOCK", f"The {'very ' * i}old clock.", *LINES, *LINES, "It stopped.", f"{i + 10}"] for i in range(count)
+    ]
+
+
+def test_lines_become_paragraphs_without_running_heads(pdf: Write) -> None:
+    book = read_book(pdf(pages(5)))
+    assert "nobody in the house was awake" in book.text
+    assert "as anything that was" in book.text
+    assert "THE CLOCK" not in book.text.replace("THE CLOCK", "", 1)
+    assert not any(str(n) in book.text for n in range(11, 15))
+
+
+def test_pages_carry_printed_labels_and_physical_numbers(pdf: Write) -> None:
+    book = read_book(pdf(pages(4), labels="0 << /S /r /St 9 >> 2 << /S /D /St 1 >>"))
+    assert [(p.number, p.label) for p in book.pages] == [(1, "ix"), (2, "x"), (3, "1"), (4, "2")]
+    assert [p.start for p in book.pages] == sorted(p.start for p in book.pages)
+    assert book.text[book.pages[2].start :].startswith("The very very old clock.")
+
+
+def test_the_outline_gives_the_sections_even_on_one_page(pdf: Write) -> None:
+    content = [["Door", *LINES, *LINES, "Stair", *LINES, *LINES], ["Bell", *LINES, *LINES]]
+    book = read_book(
+        pdf(content, outline=[("Door", 0), ("Stair", 0), ("Bell", 1)], info="/Title (My Clock) /Author (Ann)")
+    )
+    assert [s.path for s in book.sections] == [("Door",), ("Stair",), ("Bell",)]
+    assert book.text[book.sections[1].start :].startswith("Stair")
+    assert (book.title, book.author) == ("My Clock", "Ann")
+
+
+def test_without_an_outline_chapter_lines_are_found(pdf: Write) -> None:
+    content = [line for n in ("I", "II", "III") for line in ([f"CHAPTER {n}", *LINES * 5], [*LINES * 6])]
+    assert [s.path for s in read_book(pdf(content)).sections] == [("CHAPTER I",), ("CHAPTER II",), ("CHAPTER III",)]
+
+
+def test_a_scan_without_text_says_what_to_do(pdf: Write) -> None:
+    with pytest.raises(NotABook, match="no text layer: run OCR"):
+        read_book(pdf([[], []]))
+
+
+def test_pages_without_text_are_reported(pdf: Write) -> None:
+    assert "1 of 3 pages hold no text" in read_book(pdf([LINES, [], LINES])).warnings[0]
+
+
+@pytest.mark.parametrize("keep", [20, 300])
+def test_a_truncated_pdf_gives_one_line(pdf: Write, keep: int) -> None:
+    path = pdf(pages(2))
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(ReadingError, match=r"book\.pdf: ") as caught:
+        read_book(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_pdf_without_pages_is_no_book(pdf: Write) -> None:
+    with pytest.raises(ReadingError):
+        read_book(pdf([]))
+
+
+def test_an_encrypted_pdf_asks_for_a_copy_without_password(pdf: Write) -> None:
+    pypdf = pytest.importorskip("pypdf")
+    path = pdf(pages(1))
+    writer = pypdf.PdfWriter(clone_from=pypdf.PdfReader(io.BytesIO(path.read_bytes())))
+    writer.encrypt("secret", algorithm="RC4-128")
+    with path.open("wb") as stream:
+        writer.write(stream)
+    with pytest.raises(ReadingError, match="encrypted with a password"):
+        read_book(path)
+
+
+def make_docx(path: Path) -> Path:
+    document = docx.Document()
+    document.core_properties.title = "The Clock"
+    document.core_properties.author = "Ann Author"
+    for chapter in ("Door", "Stair", "Bell"):
+        document.add_heading(chapter, level=1)
+        document.add_paragraph(" ".join(LINES) * 3)
+    document.save(str(path))
+    return path
+
+
+def test_word_headings_become_sections_and_properties_are_read(tmp_path: Path) -> None:
+    book = read_book(make_docx(tmp_path / "a.docx"))
+    assert (book.title, book.author) == ("The Clock", "Ann Author")
+    assert [s.path for s in book.sections] == [("Door",), ("Stair",), ("Bell",)]
+
+
+def repack(path: Path, name: str, change: Callable[[bytes], bytes]) -> None:
+    with zipfile.ZipFile(path) as archive:
+        entries = {n: archive.read(n) for n in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for entry, content in entries.items():
+            archive.writestr(entry, change(content) if entry == name else content)
+
+
+def test_a_word_file_that_declares_entities_is_refused(tmp_path: Path) -> None:
+    path = make_docx(tmp_path / "a.docx")
+    repack(
+        path, "word/document.xml", lambda c: c.replace(b"<w:document", b'<!DOCTYPE x [<!ENTITY a "b">]><w:document', 1)
+    )
+    with pytest.raises(ReadingError, match="declares XML entities"):
+        read_book(path)
+
+
+def test_a_word_bomb_is_refused(tmp_path: Path) -> None:
+    path = make_docx(tmp_path / "a.docx")
+    repack(path, "word/styles.xml", lambda c: c + b" " * (60 << 20))
+    with pytest.raises(ReadingError, match="inflates more than"):
+        read_book(path)
+
+
+def test_a_truncated_word_file_gives_one_line(tmp_path: Path) -> None:
+    path = make_docx(tmp_path / "a.docx")
+    path.write_bytes(path.read_bytes()[:5_000])
+    with pytest.raises(ReadingError, match="damaged or truncated"):
+        read_book(path)
+
+
+def test_a_broken_document_part_gives_one_line(tmp_path: Path) -> None:
+    path = make_docx(tmp_path / "a.docx")
+    repack(path, "word/document.xml", lambda c: c[: len(c) // 2])
+    with pytest.raises(ReadingError, match=r"a\.docx: ") as caught:
+        read_book(path)
+    assert "\n" not in str(caught.value)

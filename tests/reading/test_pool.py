@@ -1,0 +1,203 @@
+"""ReaderPool: order, limits, crashes, and workers that never outlive their parent."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
+from nlb_retriever.reading import Limits, ReaderPool, read_book
+from nlb_retriever.reading.wire import book_from_wire, book_to_wire, decode, encode
+from nlb_retriever.records import Book
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def books(tmp_path: Path) -> list[Path]:
+    files = []
+    for i in range(6):
+        files.append(tmp_path / f"{i}.txt")
+        files[-1].write_text(f"Book {i}. Once upon a time.\n")
+    return files
+
+
+def workers_of(pid: int) -> list[int]:
+    """Child processes of `pid` by /proc."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, IndexError):
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                if int(fields[1]) == pid and fields[0] != "Z":
+                    found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_files_come_back_in_order_with_their_errors(books: list[Path], workers: int) -> None:
+    books[2].write_bytes(b"")
+    books[4].unlink()
+    with ReaderPool(workers) as pool:
+        results = list(pool.read(books))
+    assert [path for path, _ in results] == books
+    assert isinstance(results[2][1], NotABook)
+    assert type(results[4][1]) is ReadingError
+    assert [r.text for _, r in results if isinstance(r, Book)] == [
+        f"Book {i}. Once upon a time.\n" for i in (0, 1, 3, 5)
+    ]
+    assert results[0][1] == read_book(books[0])
+
+
+def test_no_more_books_are_read_ahead_than_there_are_workers(books: list[Path]) -> None:
+    asked: list[Path] = []
+
+    def files() -> Iterator[Path]:
+        for path in books:
+            asked.append(path)
+            yield path
+
+    with ReaderPool(1) as pool:
+        results = pool.read(files())
+        next(results)
+        assert len(asked) == 2
+
+
+def test_a_book_survives_the_wire(books: list[Path]) -> None:
+    book = read_book(books[0])
+    assert book_from_wire(decode(encode(book_to_wire(book))[8:])) == book
+
+
+@pytest.fixture
+def slow_epub(tmp_path: Path) -> Path:
+    """An EPUB that takes minutes: deeply nested markup."""
+    path = tmp_path / "slow.epub"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", "application/epub+zip")
+        archive.writestr(
+            "a.opf",
+            '<package><manifest><item id="a" href="a.html" media-type="text/html"/></manifest>'
+            '<spine><itemref idref="a"/></spine></package>',
+        )
+        archive.writestr("META-INF/container.xml", '<container><rootfile full-path="a.opf"/></container>')
+        archive.writestr("a.html", "<div>" * 400_000)
+    return path
+
+
+def test_a_file_that_takes_too_long_is_given_up_and_the_run_goes_on(books: list[Path], slow_epub: Path) -> None:
+    started = time.monotonic()
+    with ReaderPool(1, Limits(seconds=1.5)) as pool:
+        results = dict(pool.read([books[0], slow_epub, books[1]]))
+    assert isinstance(results[slow_epub], ReadingLimit)
+    assert "took more than 1.5 s" in str(results[slow_epub])
+    assert isinstance(results[books[1]], Book)
+    assert time.monotonic() - started < 10
+
+
+def test_a_file_that_needs_too_much_memory_is_given_up_and_the_run_goes_on(tmp_path: Path, books: list[Path]) -> None:
+    big = tmp_path / "big.txt"
+    with big.open("wb") as stream:
+        stream.truncate(300 << 20)
+    with ReaderPool(1, Limits(memory=420 << 20)) as pool:
+        results = dict(pool.read([big, books[0]]))
+    assert isinstance(results[big], ReadingLimit)
+    assert "memory" in str(results[big])
+    assert isinstance(results[books[0]], Book)
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSEGV])
+def test_a_worker_that_crashes_costs_one_file(books: list[Path], slow_epub: Path, how: signal.Signals) -> None:
+    with ReaderPool(1) as pool:
+        results = pool.read([books[0], slow_epub, books[1], books[2]])
+        next(results)
+        time.sleep(0.5)
+        for child in workers_of(os.getpid()):
+            os.kill(child, how)
+        rest = list(results)
+    assert isinstance(rest[0][1], ReadingLimit)
+    assert how.name in str(rest[0][1])
+    assert all(isinstance(result, Book) for _, result in rest[1:])
+
+
+def test_leaving_the_pool_ends_its_workers(books: list[Path], slow_epub: Path) -> None:
+    before = set(workers_of(os.getpid()))
+    started = time.monotonic()
+    with ReaderPool(2) as pool:
+        next(pool.read([books[0], slow_epub, slow_epub]))
+    assert set(workers_of(os.getpid())) <= before
+    assert time.monotonic() - started < 5
+
+
+def parent(folder: Path, code: str) -> subprocess.Popen[bytes]:
+    start = "from pathlib import Path\nfrom nlb_retriever.reading import ReaderPool\n"
+    script = f"{start}files = sorted(Path({str(folder)!r}).iterdir())\n{code}"
+    return subprocess.Popen(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 8) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+BUSY = "with ReaderPool(1) as pool:\n    for _ in pool.read(files):\n        pass\n"
+
+
+def test_workers_die_when_their_parent_is_killed(slow_epub: Path) -> None:
+    process = parent(slow_epub.parent, BUSY)
+    assert wait_for(lambda: workers_of(process.pid))
+    time.sleep(0.6)  # busy inside native code
+    children = workers_of(process.pid)
+    process.kill()
+    process.communicate()
+    assert wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
+
+
+def test_ctrl_c_ends_the_parent_and_its_workers_quietly(slow_epub: Path) -> None:
+    process = parent(
+        slow_epub.parent,
+        f"try:\n    {BUSY.replace(chr(10), chr(10) + '    ')}\nexcept KeyboardInterrupt:\n    print('stopped')\n",
+    )
+    assert wait_for(lambda: workers_of(process.pid))
+    time.sleep(0.6)
+    children = workers_of(process.pid)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=10)
+    assert (out, err) == (b"stopped\n", b"")
+    assert wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
+
+
+def test_a_folder_full_of_python_files_is_never_imported(
+    tmp_path: Path, books: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit('imported from the user')")
+    monkeypatch.chdir(tmp_path)
+    with ReaderPool(1) as pool:
+        assert isinstance(next(pool.read([Path("0.txt")]))[1], Book)
+
+
+def test_a_worker_starts_fast(books: list[Path]) -> None:
+    times = []
+    for _ in range(3):
+        started = time.perf_counter()
+        with ReaderPool(1) as pool:
+            next(pool.read(books[:1]))
+        times.append(time.perf_counter() - started)
+    assert min(times) < 0.6
