@@ -1,31 +1,93 @@
-"""Scores of different kinds, brought to one scale and added."""
+"""Meaning and words brought to one score, and the levels to each other.
+
+Each list of scores is divided by its best one, so that a lead stays a lead (ranks alone throw it
+away), then the kinds of evidence are added with fixed weights. Chosen on the dev books, where every
+weight holds on either half of the books; benchmarks/quality.py prints what it brings.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from nlb_retriever.records import Level
+from nlb_retriever.store import StoredPoint
 
-Scores = NDArray[np.float64]
+DENSE_WEIGHT: Mapping[Level, float] = {"book": 0.75, "section": 0.5, "passage": 0.3}
+"""Weight of a point's nearness in meaning, beside 1 for its words (BM25)."""
+BEST_PASSAGE_WEIGHT: Mapping[Level, float] = {"book": 0.5, "section": 0.3}
+"""Weight of its best passage for a book or section."""
+SECTION_WEIGHT = 0.25
+BOOK_WEIGHT = 0.1
+"""Weights of a passage's section and of its book."""
 
 
-def standardize(scores: Sequence[float] | Scores) -> Scores:
-    """Zero mean, unit spread: how far each candidate stands out among its rivals (z-scores).
+@dataclass(frozen=True, kw_only=True)
+class Pool:
+    """The candidates of one level, each with what its own vectors and words say."""
 
-    All zeros where the candidates do not differ.
+    scores: Mapping[str, float]
+    """Point id -> score."""
+    payloads: Mapping[str, Mapping[str, object]]
+
+    @property
+    def lowest(self) -> float:
+        return min(self.scores.values(), default=0.0)
+
+    def score(self, point: object) -> float:
+        """A point's score; the lowest of the pool for one that is not in it."""
+        return self.scores.get(str(point), self.lowest)
+
+    def best_by(self, key: str) -> dict[str, tuple[float, str]]:
+        """Best score and its point, by the value of a payload key."""
+        best: dict[str, tuple[float, str]] = {}
+        for point, score in self.scores.items():
+            value = str(self.payloads[point][key])
+            if value not in best or score > best[value][0]:
+                best[value] = (score, point)
+        return best
+
+
+def make_pool(level: Level, dense: Sequence[StoredPoint], words: Sequence[StoredPoint]) -> Pool:
+    """Join what a search by vector and one by words found.
+
+    A point that only words found gets the lowest nearness of the other list, one that only the
+    vector found has no words.
     """
-    values = np.asarray(scores, dtype=np.float64)
-    if len(values) == 0:
-        return values
-    spread = values.std()
-    if spread < 1e-9:
-        return np.zeros_like(values)
-    standard: Scores = (values - values.mean()) / spread
-    return standard
+    near = _over_best(dense)
+    said = _over_best(words)
+    floor = min(near.values(), default=0.0)
+    weight = DENSE_WEIGHT[level]
+    payloads = {point.id: point.payload for point in (*dense, *words)}
+    return Pool(
+        scores={point: said.get(point, 0.0) + weight * near.get(point, floor) for point in payloads},
+        payloads=payloads,
+    )
 
 
-def inherit(keys: Sequence[str], scores: Mapping[str, float]) -> Scores:
-    """Each key's score; one that has none gets the lowest there is (0 where there are none)."""
-    lowest = min(scores.values(), default=0.0)
-    return np.array([scores.get(key, lowest) for key in keys], dtype=np.float64)
+def _over_best(points: Sequence[StoredPoint]) -> dict[str, float]:
+    best = max((point.score for point in points), default=0.0)
+    return {point.id: point.score / best for point in points} if best > 0 else {point.id: 0.0 for point in points}
+
+
+def from_passages(level: Level, pool: Pool, passages: Pool) -> dict[str, float]:
+    """Scores of books or sections: their own and their best passage's."""
+    best = passages.best_by("book_id" if level == "book" else "section_id")
+    weight = BEST_PASSAGE_WEIGHT[level]
+    owner = {point: str(payload["book_id"]) if level == "book" else point for point, payload in pool.payloads.items()}
+    return {
+        point: score + weight * best.get(owner[point], (passages.lowest, ""))[0] for point, score in pool.scores.items()
+    }
+
+
+def from_levels_above(passages: Pool, sections: Pool, books: Pool) -> dict[str, float]:
+    """Scores of passages: their own, their section's and their book's."""
+    book_scores = from_passages("book", books, passages)
+    by_book = {str(books.payloads[point]["book_id"]): score for point, score in book_scores.items()}
+    lowest = min(by_book.values(), default=0.0)
+    return {
+        point: score
+        + SECTION_WEIGHT * sections.score(passages.payloads[point]["section_id"])
+        + BOOK_WEIGHT * by_book.get(str(passages.payloads[point]["book_id"]), lowest)
+        for point, score in passages.scores.items()
+    }

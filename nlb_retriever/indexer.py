@@ -25,7 +25,8 @@ from nlb_retriever.plan import Plan, Task, make_plan
 from nlb_retriever.reading import ReaderPool, discover
 from nlb_retriever.records import Book, FailedFile, source_of
 from nlb_retriever.report import BookRef, IndexEvent, IndexReport
-from nlb_retriever.store import BookEntry, LibraryStore, open_store, replace_library
+from nlb_retriever.store import BookEntry, LibraryStore, open_store
+from nlb_retriever.store.replacing import replace_library
 from nlb_retriever.vectorizer import Vectorizer
 
 DEFAULT_CHUNK_TOKENS = 256

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -25,22 +25,20 @@ class Query:
     limit: int
 
 
-@contextmanager
-def open_lines(name: str) -> Iterator[IO[bytes]]:
+def open_lines(name: str) -> AbstractContextManager[IO[bytes]]:
     """The lines of a file, or of stdin for "-".
 
     Raises:
         QueryError: the file cannot be read.
     """
     if name == "-":
-        yield sys.stdin.buffer
-        return
+        return nullcontext(sys.stdin.buffer)
     try:
-        stream = Path(name).open("rb")
+        return Path(name).open("rb")
     except OSError as error:
-        raise QueryError(f"the questions in {name} cannot be read ({error.strerror}): give a file, or - for stdin") from error
-    with stream:
-        yield stream
+        raise QueryError(
+            f"the questions in {name} cannot be read ({error.strerror}): give a file, or - for stdin"
+        ) from error
 
 
 def answer_lines(lines: Iterable[bytes], defaults: Query, search: Callable[[Query], list[Hit]]) -> int:

@@ -13,7 +13,8 @@ Span = tuple[str, bool]
 _COMMON = frozenset(
     "a about after all also an and any are as at be been before but by can could did do does for from had has have"
     " he her him his how i if in into is it its me my no not of on or our she so than that the their them then there"
-    " these they this those to up us was we were what when where which who whom whose why will with would you your".split()
+    " these they this those to up us was we were what when where which who whom whose why will with would you"
+    " your".split()
 )
 
 

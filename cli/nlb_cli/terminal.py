@@ -44,15 +44,17 @@ class Line:
     spans: tuple[tuple[str, str], ...] = ()
     """Text and its style, in rich's words ("bold", "dim"; "" for none)."""
     indent: int = 0
-    """Columns before it, and before each row that it is wrapped to."""
+    """Columns before it."""
+    hang: int = 0
+    """Further columns before each row that it is wrapped to."""
     right: str = ""
     """Put at the right border of a terminal, after the text on a pipe."""
 
 
-def line(*spans: str | tuple[str, str], indent: int = 0, right: str = "") -> Line:
+def line(*spans: str | tuple[str, str], indent: int = 0, hang: int = 0, right: str = "") -> Line:
     """A line of plain texts and (text, style) pairs."""
     pairs = tuple((span, "") if isinstance(span, str) else span for span in spans)
-    return Line(pairs, indent, right)
+    return Line(pairs, indent, hang, right)
 
 
 def block(text: str) -> str:
@@ -126,12 +128,12 @@ def to_json(value: Any, *, indent: int | None = 2) -> str:
     return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def show_json(value: Any) -> None:
+def write_json(value: Any) -> None:
     """Write one JSON document to stdout."""
     write(f"{to_json(value)}\n")
 
 
-def show(lines: Iterable[Line]) -> None:
+def write_lines(lines: Iterable[Line]) -> None:
     """Write lines to stdout."""
     rows = _wrapped(lines) if is_terminal() else map(_plain, lines)
     write("".join(f"{row}\n" for row in rows))
@@ -152,7 +154,7 @@ def console(file: IO[str], *, styled: bool) -> Console:
     )
 
 
-def show_rich(renderable: Any) -> None:
+def write_rich(renderable: Any) -> None:
     """Write a rich table or tree to a terminal."""
     buffer = io.StringIO()
     console(buffer, styled=is_styled()).print(renderable)
@@ -173,8 +175,10 @@ def _wrapped(lines: Iterable[Line]) -> list[str]:
     out = console(buffer, styled=styled)
     for item in lines:
         text = Text.assemble(*((text, style if styled else "") for text, style in item.spans))
-        room = columns - item.indent - (len(item.right) + 2 if item.right else 0)
-        for number, row in enumerate(text.wrap(out, max(10, room)) or [Text()]):
+        room = columns - item.indent - item.hang - (len(item.right) + 2 if item.right else 0)
+        # Wrapped as if the first row, too, began where the others do, which is marked by its start.
+        start = text.divide([item.hang])[0] if item.hang else Text()
+        for number, row in enumerate(text[item.hang :].wrap(out, max(10, room)) or [Text()]):
             row.rstrip()
             padded = Text(" " * item.indent).append_text(row)
             if item.right and number == 0:

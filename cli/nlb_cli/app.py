@@ -1,0 +1,103 @@
+"""The command `nlb`: parse, call the library, print.
+
+Exit codes: 0 done, 1 some of it failed (each part named, with the reason), 2 nothing could be done,
+130 interrupted. Errors that the library raises on purpose become one line on stderr; any other is a
+bug and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from nlb_cli import asking, books, health, indexing
+from nlb_cli.terminal import OutputError, inline, note
+from nlb_retriever.errors import NlbError
+
+
+class _Commands(TyperGroup):
+    """Turns what a command raises into a line and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="replace")
+        _listen()
+        try:
+            return super().invoke(ctx)
+        except NlbError as error:
+            note(f"nlb: {inline(str(error))}")
+            raise typer.Exit(2) from error
+        except OutputError as error:
+            if not error.gone:
+                note(f"nlb: the output cannot be written: {error}")
+                raise typer.Exit(2) from error
+            _discard_stdout()
+            raise typer.Exit(141) from error  # what a shell reports of a program that SIGPIPE ended
+        except KeyboardInterrupt as error:
+            note("nlb: interrupted")
+            raise typer.Exit(130) from error
+
+
+class _Notes(logging.Handler):
+    """The library's warnings as lines on stderr."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        note(f"nlb: {inline(record.getMessage())}")
+
+
+def _listen() -> None:
+    logger = logging.getLogger("nlb_retriever")
+    if not any(isinstance(handler, _Notes) for handler in logger.handlers):
+        logger.addHandler(_Notes(logging.WARNING))
+
+
+app = typer.Typer(
+    name="nlb",
+    cls=_Commands,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"nlb {health.version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def nlb(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Find the book, the section and the passage in a library of long documents, offline."""
+
+
+app.command()(indexing.index)
+app.command()(asking.ask)
+app.command()(asking.search)
+app.command("books")(books.list_books)
+app.command()(books.show)
+app.command()(books.remove)
+app.command()(health.info)
+app.command()(health.doctor)
+
+
+def main() -> None:
+    """Run the command line."""
+    app(prog_name="nlb")
+
+
+def _discard_stdout() -> None:
+    """Keep the interpreter from complaining at exit that it cannot flush."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

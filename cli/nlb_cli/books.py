@@ -1,0 +1,97 @@
+"""`nlb books`, `nlb show` and `nlb remove`: what a library holds."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nlb_cli.options import Book, Json, Library
+from nlb_cli.terminal import inline, line, note, write_exactly, write_json, write_lines
+from nlb_retriever.config import locate_library
+
+if TYPE_CHECKING:
+    from nlb_retriever.store import SectionEntry
+
+SectionOption = Annotated[
+    str | None,
+    typer.Option("--section", "-s", metavar="SECTION", help="Print this section: its number, id or title."),
+]
+
+
+def list_books(library: Library = None, as_json: Json = False) -> None:
+    """List the books of a library."""
+    from nlb_cli import shelf
+    from nlb_retriever.store import open_store
+
+    with open_store(locate_library(library)) as store:
+        entries = store.books()
+    if as_json:
+        write_json([shelf.book_json(entry) for entry in entries])
+    elif entries:
+        shelf.write_books(entries)
+    else:
+        write_lines([line("No books yet: run `nlb index FOLDER`.")])
+
+
+def show(
+    book: Book,
+    library: Library = None,
+    text: Annotated[bool, typer.Option("--text", help="Print the text as it is, and nothing else.")] = False,
+    section: SectionOption = None,
+    as_json: Json = False,
+) -> None:
+    """Show a book's sections as a tree, one section, or the whole text."""
+    from nlb_cli import shelf
+    from nlb_retriever.store import open_store
+
+    with open_store(locate_library(library)) as store:
+        entry = store.find_book(book)
+        sections = store.sections(entry.id)
+    chosen = _find_section(sections, section, entry.title) if section is not None else None
+    if as_json and chosen:
+        write_json(shelf.section_json(entry, chosen))
+    elif as_json:
+        write_json(shelf.tree_json(entry, sections, text=text))
+    elif text:
+        write_exactly("".join(each.text for each in ([chosen] if chosen else sections)))
+    elif chosen:
+        write_lines(shelf.section_lines(entry, chosen, len(sections)))
+    else:
+        shelf.write_tree(entry, sections)
+
+
+def remove(
+    books: Annotated[list[str], typer.Argument(metavar="BOOK", help="Their ids, titles, or paths of their files.")],
+    library: Library = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Remove books from a library; their files stay where they are."""
+    from nlb_retriever.store import open_store
+
+    with open_store(locate_library(library), writer=True) as store:
+        entries = list({entry.id: entry for entry in map(store.find_book, books)}.values())
+        titles = [f"{inline(entry.title)} ({entry.id})" for entry in entries]
+        if not yes and not _agreed(titles):
+            note("nlb: nothing is removed")
+            raise typer.Exit(2)
+        for entry in entries:
+            store.remove(entry.id)
+    write_lines(line(f"Removed {title}.") for title in titles)
+
+
+def _agreed(titles: list[str]) -> bool:
+    """Ask a person; there is no asking on a pipe."""
+    if not sys.stdin.isatty():
+        note("nlb: on a pipe nobody can be asked: give --yes to remove")
+        return False
+    for title in titles:
+        note(f"  {title}")
+    return typer.confirm(f"Remove {'this book' if len(titles) == 1 else 'these books'}?", err=True)
+
+
+def _find_section(sections: list[SectionEntry], name: str, title: str) -> SectionEntry:
+    from nlb_retriever.scope import find_sections
+
+    return sections[find_sections(sections, name, title)[0]]

@@ -1,0 +1,149 @@
+"""What `nlb doctor` looks at, one `Check` a thing."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from nlb_retriever.config import RELEASED, Manifest, home, locate_library
+from nlb_retriever.errors import LibraryNotFound, NlbError
+
+if TYPE_CHECKING:
+    from nlb_retriever.encoding.load import Use
+
+_LEAST_SPACE = 500_000_000
+"""Bytes below which a disk is called nearly full."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing looked at."""
+
+    name: str
+    status: Literal["ok", "note", "problem"]
+    detail: str
+
+
+def examine(library: str | None, *, repair: bool) -> Iterator[Check]:
+    """Look at the environment, the encoders and a library.
+
+    Args:
+        library: as the user named it; None for the default one, which need not be there.
+        repair: mend the library first.
+    """
+    yield _python()
+    yield from _packages()
+    yield _folder("data folder", home())
+    manifest = None
+    try:
+        place = locate_library(library)
+        if repair:
+            yield from _repaired(place)
+        manifest, checks = _library(place, named=library is not None or "NLB_LIBRARY" in os.environ)
+    except NlbError as error:
+        checks = [Check("library", "problem", str(error))]
+    yield from _encoders(manifest)
+    yield _checkpoint(manifest)
+    yield from checks
+
+
+def _python() -> Check:
+    fits = sys.version_info >= (3, 11)
+    told = f"{platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    return Check("Python", "ok" if fits else "problem", told if fits else f"{told}: nlb needs 3.11 or newer")
+
+
+def _packages() -> Iterator[Check]:
+    """The packages that nlb was installed with, by their versions."""
+    try:
+        wanted = metadata.requires("nlb-retriever") or []
+    except metadata.PackageNotFoundError:
+        yield Check("packages", "note", "nlb-retriever runs from its sources, not installed: its needs are unknown")
+        return
+    names = [re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in wanted if "extra ==" not in line]
+    there: list[str] = []
+    for name in names:
+        try:
+            there.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            yield Check("packages", "problem", f"{name} is missing: run `pip install {name}`")
+    yield Check("packages", "ok", ", ".join(there))
+
+
+def _folder(name: str, folder: Path) -> Check:
+    """Whether a folder, or where it would be made, takes files."""
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    if not os.access(there, os.W_OK):
+        return Check(name, "problem", f"{folder} cannot be written: change its rights, or set NLB_HOME")
+    free = shutil.disk_usage(there).free
+    if free < _LEAST_SPACE:
+        return Check(name, "problem", f"{folder} has only {free / 1e6:,.0f} MB left: make room, or set NLB_HOME")
+    return Check(name, "ok", f"{folder}, {free / 1e9:,.1f} GB free")
+
+
+def _encoders(manifest: Manifest | None) -> Iterator[Check]:
+    """Load the chunk encoder as for questions and as for books (its files' SHA-256 are checked), and use it."""
+    from nlb_retriever.encoding import DEFAULT_ENCODER, load_encoder
+
+    name = manifest.encoder if manifest else DEFAULT_ENCODER
+    uses: tuple[tuple[str, Use], ...] = (("encoder (ask)", "ask"), ("encoder (index)", "index"))
+    for what, use in uses:
+        try:
+            encoder = load_encoder(name, use=use)
+            encoder.encode(["All is well."], query=use == "ask")
+        except NlbError as error:
+            yield Check(what, "problem", str(error))
+            continue
+        sha256 = encoder.identity.sha256
+        told = f"{encoder.identity.name}, {encoder.identity.dim}-d, SHA-256 {sha256[:12]}, by {encoder.backend}"
+        if manifest and manifest.encoder_sha256 != sha256:
+            pinned = manifest.encoder_sha256[:12]
+            yield Check(what, "problem", f"{told}; the library's is {pinned}: run `nlb index --rebuild`")
+        else:
+            yield Check(what, "ok", told)
+
+
+def _checkpoint(manifest: Manifest | None) -> Check:
+    from nlb_retriever import checkpoint
+
+    folder = manifest.checkpoint if manifest and manifest.checkpoint != RELEASED else None
+    try:
+        sha256 = checkpoint.load(folder).sha256
+    except NlbError as error:
+        return Check("next-level encoder", "problem", str(error))
+    told = f"{folder or RELEASED}, SHA-256 {sha256[:12]}"
+    if manifest and manifest.checkpoint_sha256 != sha256:
+        pinned = manifest.checkpoint_sha256[:12]
+        return Check("next-level encoder", "problem", f"{told}; the library's is {pinned}: run `nlb index --rebuild`")
+    return Check("next-level encoder", "ok", told)
+
+
+def _repaired(place: str | Path) -> Iterator[Check]:
+    from nlb_retriever.store import open_store
+
+    with open_store(place, writer=True) as store:
+        for done in store.repair():
+            yield Check("repair", "note", done)
+
+
+def _library(place: str | Path, *, named: bool) -> tuple[Manifest | None, list[Check]]:
+    from nlb_retriever.store import open_store
+
+    try:
+        with open_store(place) as store:
+            books = len(store.books())
+            problems = [Check("library", "problem", line) for line in store.verify()]
+            whole = Check("library", "ok", f"{place}, {books:,} book{'' if books == 1 else 's'}, all whole")
+            return store.manifest, problems or [whole]
+    except LibraryNotFound as error:
+        if named:
+            raise
+        return None, [Check("library", "note", str(error))]

@@ -1,0 +1,98 @@
+"""`nlb info` and `nlb doctor`: what a library is, and whether all is well."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from nlb_cli.options import Json, Library
+from nlb_cli.terminal import inline, line, write_json, write_lines
+from nlb_retriever.config import locate_library
+
+_STYLES = {"ok": "green", "note": "yellow", "problem": "bold red"}
+
+
+def version() -> str:
+    """The installed version."""
+    try:
+        return metadata.version("nlb-retriever")
+    except metadata.PackageNotFoundError:
+        return "unknown (not installed)"
+
+
+def info(library: Library = None, as_json: Json = False) -> None:
+    """Show where a library lies and what it holds."""
+    from nlb_retriever.store import open_store
+
+    place = locate_library(library)
+    with open_store(place) as store:
+        books, manifest = store.books(), store.manifest
+    told = {
+        "library": str(place),
+        "books": len(books),
+        "sections": sum(book.sections for book in books),
+        "passages": sum(book.passages for book in books),
+        "chars": sum(book.chars for book in books),
+        "tokens": sum(book.tokens for book in books),
+        "bytes": _size(place) if isinstance(place, Path) else None,
+        **manifest.to_dict(),
+        "version": version(),
+    }
+    if as_json:
+        write_json(told)
+    else:
+        write_lines(line((f"{name:<11}", "dim"), inline(text)) for name, text in _facts(told))
+
+
+def doctor(
+    library: Library = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Drop what an accident left of books, to be indexed again.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Check Python, packages, encoders and the library.
+
+    The exit code is 1 where something is wrong."""
+    from nlb_cli.checks import examine
+
+    checks = list(examine(library, repair=repair))
+    healthy = all(check.status != "problem" for check in checks)
+    if as_json:
+        write_json({"healthy": healthy, "version": version(), "checks": [asdict(check) for check in checks]})
+    else:
+        width = max(len(check.name) for check in checks)
+        write_lines(
+            line((f"{check.status:<7}", _STYLES[check.status]), f"  {check.name:<{width}}  {inline(check.detail)}")
+            for check in checks
+        )
+    raise typer.Exit(0 if healthy else 1)
+
+
+def _size(folder: Path) -> int:
+    """Bytes on the disk; what vanishes meanwhile counts nothing."""
+    total = 0
+    for path in folder.rglob("*"):
+        with contextlib.suppress(OSError):
+            total += path.lstat().st_blocks * 512
+    return total
+
+
+def _facts(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "Library", told["library"]
+    yield "Books", f"{told['books']:,}"
+    yield "Sections", f"{told['sections']:,}"
+    yield "Passages", f"{told['passages']:,} ({told['tokens']:,} tokens, {told['chars']:,} characters)"
+    if told["bytes"] is not None:
+        yield "On disk", f"{told['bytes'] / 1e6:,.1f} MB"
+    yield "Encoder", f"{told['encoder']} ({told['dim']}-d, SHA-256 {told['encoder_sha256'][:12]})"
+    chunk = f"{told['chunk_tokens']} tokens" if told["chunk_tokens"] else "one sentence"
+    yield "Chunk", chunk
+    yield "Next level", f"{told['checkpoint']} (SHA-256 {told['checkpoint_sha256'][:12]})"
+    yield "nlb", told["version"]

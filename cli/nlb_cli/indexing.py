@@ -1,0 +1,137 @@
+"""`nlb index`: bring a library up to date with files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nlb_cli.options import Json, Library
+from nlb_cli.progress import Watch, duration, watch
+from nlb_cli.terminal import Line, inline, line, note, write_json, write_lines
+from nlb_retriever.records import source_of
+
+if TYPE_CHECKING:
+    from nlb_retriever.report import IndexReport
+
+Encoder = Annotated[
+    str | None, typer.Option("--encoder", metavar="FOLDER", help="The next-level encoder's checkpoint.")
+]
+ChunkEncoder = Annotated[
+    str | None, typer.Option(metavar="NAME", help="A sentence-transformers model: its name or folder.")
+]
+ChunkTokens = Annotated[
+    int | None, typer.Option(min=0, metavar="N", help="Tokens a chunk; 0 for a sentence a chunk. [default: 256]")
+]
+
+
+def index(
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="PATH", help="Books, folders of books, glob patterns.")
+    ] = None,
+    library: Library = None,
+    prune: Annotated[bool, typer.Option("--prune", help="Remove books whose files left these folders.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Encode every book anew.")] = False,
+    encoder: Encoder = None,
+    chunk_encoder: ChunkEncoder = None,
+    chunk_tokens: ChunkTokens = None,
+    device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where the encoder runs.")] = "auto",
+    as_json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only name what failed.")] = False,
+) -> None:
+    """Index books; those that are unchanged cost nothing. Interrupted, the same command goes on."""
+    from nlb_retriever.indexer import index_books
+
+    if not paths and not rebuild:
+        raise typer.BadParameter("name files or folders of books", param_hint="PATH")
+    with watch(quiet=quiet, plain=as_json) as seen, _resumable(seen):
+        report = index_books(
+            paths or [],
+            library,
+            chunk_encoder=chunk_encoder,
+            checkpoint=encoder,
+            chunk_tokens=chunk_tokens,
+            device=device,
+            prune=prune,
+            dry_run=dry_run,
+            rebuild=rebuild,
+            observer=seen,
+        )
+    if as_json:
+        write_json(report.to_json())
+    elif not quiet:
+        write_lines(_plan_lines(report) if dry_run else _report_lines(report))
+    _name_troubles(report, warnings=not quiet)
+    raise typer.Exit(_exit_code(report))
+
+
+@contextmanager
+def _resumable(seen: Watch) -> Iterator[None]:
+    """Turns Ctrl-C into a line that says how far the run came."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        books = f"{seen.published} of {seen.total} books are" if seen.published != 1 else f"1 of {seen.total} books is"
+        note(f"nlb: interrupted: {books} published; the same command goes on from there")
+        raise typer.Exit(130) from error
+
+
+def _exit_code(report: IndexReport) -> int:
+    """0 where nothing failed, 1 where something did, 2 where nothing else was there to do."""
+    if not report.failed:
+        return 0
+    return 1 if report.indexed or report.unchanged or report.renamed or report.removed or report.duplicates else 2
+
+
+def _name_troubles(report: IndexReport, *, warnings: bool) -> None:
+    for source, warning in report.warnings if warnings else ():
+        note(f"nlb: warning: {source}: {inline(warning)}")
+    for file in report.failed:
+        source, reason = source_of(file.source), inline(file.reason)
+        note(f"nlb: failed: {reason if source in reason else f'{source}: {reason}'}")
+
+
+def _report_lines(report: IndexReport) -> Iterator[Line]:
+    if report.indexed:
+        changed = sum(ref.changed for ref in report.indexed)
+        some = f" ({changed} of them changed)" if changed else ""
+        rate = f", {report.tokens / report.seconds:,.0f} a second" if report.seconds else ""
+        took = f" in {duration(report.seconds)}: {report.tokens:,} tokens{rate}"
+        yield line((f"Indexed {_books(len(report.indexed))}", "bold"), f"{some}{took}.")
+    elif report.removed or report.renamed:
+        yield line(("Nothing to index.", "bold"))
+    elif report.unchanged:
+        yield line(("Nothing to do.", "bold"))
+    else:
+        yield line(("Nothing is indexed.", "bold"))
+    counts = {"unchanged": report.unchanged, "renamed": report.renamed, "removed": report.removed}
+    if told := [f"{_books(len(refs))} {how}" for how, refs in counts.items() if refs]:
+        yield line(f"{', '.join(told)}.")
+    yield from _left_out(report)
+    yield line(f"Library: {inline(report.library)}")
+
+
+def _plan_lines(report: IndexReport) -> Iterator[Line]:
+    yield line(("Nothing is done yet; without --dry-run this would be:", "bold"))
+    new = [ref for ref in report.indexed if not ref.changed]
+    newer = [ref for ref in report.indexed if ref.changed]
+    for verb, refs in (("index", new), ("update", newer), ("rename", report.renamed), ("remove", report.removed)):
+        yield from (line(f"{verb:<7} {inline(ref.source)}", indent=2) for ref in refs)
+    yield line(f"keep    {_books(len(report.unchanged))} unchanged", indent=2)
+    yield from _left_out(report)
+    yield line(f"Library: {inline(report.library)}")
+
+
+def _left_out(report: IndexReport) -> Iterator[Line]:
+    for source, same_as in report.duplicates:
+        yield line(f"Left out: {inline(source)} is the same as {inline(same_as)}.")
+    if report.skipped:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.skipped.items()))
+        yield line(f"Skipped in folders: {inline(reasons)}.")
+
+
+def _books(count: int) -> str:
+    return f"{count:,} book{'' if count == 1 else 's'}"

@@ -1,0 +1,56 @@
+"""The options that several commands share."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from nlb_retriever.errors import QueryError
+
+Library = Annotated[
+    str | None,
+    typer.Option(
+        "--library",
+        "-l",
+        metavar="LIBRARY",
+        help="A folder, a plain name, or http://HOST:6333/NAME. [default: $NLB_LIBRARY, else the library 'default']",
+        show_default=False,
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Book = Annotated[str, typer.Argument(metavar="BOOK", help="A book's id, title, or the path of its file.")]
+InBook = Annotated[
+    str | None, typer.Option("--book", "-b", metavar="BOOK", help="Only in this book: its id, title or path.")
+]
+Author = Annotated[str | None, typer.Option(metavar="NAME", help="Only in books of this author.")]
+Language = Annotated[str | None, typer.Option(metavar="TAG", help="Only in books in this language, such as en.")]
+Year = Annotated[
+    str | None, typer.Option(metavar="FROM-TO", help="Only in books of these years: 1851, 1800-1850 or 1900-.")
+]
+Before = Annotated[
+    str | None,
+    typer.Option(metavar="SECTION", help="No spoilers: only what comes before this section (with --book)."),
+]
+
+
+def question_of(argument: str) -> str:
+    """The question as given, or what stdin holds for "-"."""
+    return sys.stdin.buffer.read().decode("utf-8", "replace").strip() if argument == "-" else argument
+
+
+def years_of(text: str) -> tuple[int | None, int | None]:
+    """First and last year of "1851", "1800-1850", "1900-" or "-1899".
+
+    Raises:
+        QueryError: it is none of these.
+    """
+    first, dash, last = (part.strip() for part in text.partition("-"))
+    if not all(part.isdecimal() or not part for part in (first, last)) or not (first or last):
+        raise QueryError(f"--year {text!r} is no year or span of years: write 1851, 1800-1850 or 1900-")
+    begin = int(first) if first else None
+    end = (int(last) if last else None) if dash else begin
+    if begin is not None and end is not None and begin > end:
+        raise QueryError(f"--year {text!r} ends before it begins: write {end}-{begin}")
+    return begin, end

@@ -1,0 +1,170 @@
+"""Books and their sections for people, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from nlb_cli.terminal import Line, block, inline, is_styled, line, write_lines, write_rich
+
+if TYPE_CHECKING:
+    from rich.console import JustifyMethod
+    from rich.tree import Tree
+
+    from nlb_retriever.store import BookEntry, SectionEntry
+
+_SHORT_ID = 8
+
+
+def book_json(entry: BookEntry) -> dict[str, Any]:
+    """A book as the keys that programs may rely on."""
+    keys = ("title", "author", "language", "year", "source", "sections", "passages", "chars", "tokens")
+    return {
+        "book_id": entry.id,
+        **{key: getattr(entry, key) for key in keys},
+        "warnings": list(entry.warnings),
+    }
+
+
+def tree_json(entry: BookEntry, sections: Sequence[SectionEntry], *, text: bool) -> dict[str, Any]:
+    """A book with its sections in order, and with its whole text if wanted."""
+    told = {**book_json(entry), "sections": [_section_json(section) for section in sections]}
+    return {**told, "text": "".join(section.text for section in sections)} if text else told
+
+
+def section_json(entry: BookEntry, section: SectionEntry) -> dict[str, Any]:
+    """One section with its text."""
+    book = {key: value for key, value in book_json(entry).items() if key in {"book_id", "title", "author", "source"}}
+    return {**book, **_section_json(section), "text": section.text}
+
+
+def _section_json(section: SectionEntry) -> dict[str, Any]:
+    return {
+        "number": section.ordinal + 1,
+        "section": list(section.path),
+        "section_id": section.id,
+        "start": section.start,
+        "end": section.end,
+        "page": section.page,
+    }
+
+
+def write_books(entries: Sequence[BookEntry]) -> None:
+    """A table on a terminal; on a pipe, columns with nothing cut off."""
+    rows = [
+        (
+            entry.id,
+            inline(entry.title),
+            inline(entry.author or ""),
+            str(entry.year or ""),
+            f"{entry.sections:,}",
+            f"{entry.tokens:,}",
+        )
+        for entry in entries
+    ]
+    head = ("ID", "Title", "Author", "Year", "Sections", "Tokens")
+    if not is_styled():
+        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        write_lines(_columns(row, widths) for row in (head, *rows))
+        return
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+    for title in head:
+        justify: JustifyMethod = "left" if title in head[:3] else "right"
+        table.add_column(title, justify=justify, no_wrap=title not in {"Title", "Author"})
+    for row in rows:
+        table.add_row(Text(row[0][:_SHORT_ID], "dim"), Text(row[1], "bold"), *map(Text, row[2:]))
+    write_rich(table)
+
+
+def write_tree(entry: BookEntry, sections: Sequence[SectionEntry]) -> None:
+    """What a book is, then its sections by number, nested as its parts are."""
+    write_lines(_about(entry))
+    root = _nest(sections)
+    digits = len(str(len(sections)))
+    if is_styled():
+        from rich.tree import Tree
+
+        tree = Tree("", hide_root=True, guide_style="dim")
+        _grow(tree, root)
+        write_rich(tree)
+    else:
+        write_lines(_outline(root, digits, 0))
+
+
+def section_lines(entry: BookEntry, section: SectionEntry, count: int) -> Iterator[Line]:
+    """One section to read."""
+    author = f", {inline(entry.author)}" if entry.author else ""
+    page = f", p. {inline(section.page)}" if section.page else ""
+    yield line((inline(entry.title), "bold"), author)
+    yield line(
+        " › ".join(map(inline, section.path)), f"{page} ", (f"(section {section.ordinal + 1} of {count})", "dim")
+    )
+    yield line()
+    for row in block(section.text).strip("\n").split("\n"):
+        yield line(row.rstrip())
+
+
+@dataclass
+class _Node:
+    """A part or section of a book; parts without text of their own have no number."""
+
+    title: str = ""
+    section: SectionEntry | None = None
+    children: list[_Node] = field(default_factory=list)
+
+
+def _nest(sections: Sequence[SectionEntry]) -> _Node:
+    root = _Node()
+    open_nodes: list[_Node] = []
+    for section in sections:
+        parts = section.path[:-1]
+        depth = 0
+        while depth < min(len(open_nodes), len(parts)) and open_nodes[depth].title == parts[depth]:
+            depth += 1
+        del open_nodes[depth:]
+        for node in (*map(_Node, parts[depth:]), _Node(section.path[-1], section)):
+            (open_nodes[-1] if open_nodes else root).children.append(node)
+            open_nodes.append(node)
+    return root
+
+
+def _grow(tree: Tree, node: _Node) -> None:
+    from rich.text import Text
+
+    for child in node.children:
+        number = (f"{child.section.ordinal + 1}  ", "cyan") if child.section else ""
+        page = (f"  p. {inline(child.section.page)}", "dim") if child.section and child.section.page else ""
+        title = (inline(child.title), "bold" if child.children else "")
+        _grow(tree.add(Text.assemble(number, title, page)), child)
+
+
+def _outline(node: _Node, digits: int, depth: int) -> Iterator[Line]:
+    for child in node.children:
+        number = str(child.section.ordinal + 1) if child.section else ""
+        page = f", p. {inline(child.section.page)}" if child.section and child.section.page else ""
+        yield line(f"{number:>{digits}}  {'  ' * depth}{inline(child.title)}{page}")
+        yield from _outline(child, digits, depth + 1)
+
+
+def _about(entry: BookEntry) -> Iterator[Line]:
+    author = f", {inline(entry.author)}" if entry.author else ""
+    yield line((inline(entry.title), "bold"), author)
+    facts = [str(entry.year)] if entry.year else []
+    facts += [inline(entry.language)] if entry.language else []
+    facts += [f"{entry.sections:,} sections", f"{entry.passages:,} passages", f"{entry.chars:,} characters"]
+    yield line(", ".join(facts))
+    yield line((f"{entry.id}  {inline(entry.source)}", "dim"))
+    for warning in entry.warnings:
+        yield line((f"Mended: {inline(warning)}", "yellow"))
+    yield line()
+
+
+def _columns(row: Sequence[str], widths: Sequence[int]) -> Line:
+    left = [text.ljust(size) for text, size in zip(row[:3], widths[:3], strict=True)]
+    right = [text.rjust(size) for text, size in zip(row[3:], widths[3:], strict=True)]
+    return line("  ".join([*left, *right]))

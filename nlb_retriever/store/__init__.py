@@ -1,0 +1,29 @@
+"""Where a library's books lie: three levels of points in an embedded or remote Qdrant.
+
+`open_store` gives a `LibraryStore`; everything else here is what passes through it.
+"""
+
+from __future__ import annotations
+
+from nlb_retriever.store.engine import StoredPoint
+from nlb_retriever.store.filters import And, Condition, Filter, Not, Or, all_of, at_level
+from nlb_retriever.store.library import LibraryStore
+from nlb_retriever.store.opening import open_engine, open_store
+from nlb_retriever.store.payloads import BookEntry
+from nlb_retriever.store.search import StoreQuery
+
+__all__ = [
+    "And",
+    "BookEntry",
+    "Condition",
+    "Filter",
+    "LibraryStore",
+    "Not",
+    "Or",
+    "StoreQuery",
+    "StoredPoint",
+    "all_of",
+    "at_level",
+    "open_engine",
+    "open_store",
+]

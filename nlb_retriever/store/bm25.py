@@ -1,0 +1,86 @@
+"""Words as sparse vectors (BM25): which words of a level count, and how much.
+
+The engine multiplies in the words' rarity (IDF) when it is asked; here are only term frequencies,
+saturated by `k` and scaled by length with `b`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import qdrant_edge
+
+from nlb_retriever.records import Book, Level, Passage, Section
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sparse:
+    """A sparse vector: hashes of words and their weights."""
+
+    indices: list[int]
+    values: list[float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weights:
+    k: float
+    b: float
+    average: float
+    """Words in a usual text of the level, stop words left out."""
+
+
+WEIGHTS: Mapping[Level, Weights] = {
+    "book": Weights(k=10, b=0.75, average=40_000),
+    "section": Weights(k=1.2, b=0.9, average=600),
+    "passage": Weights(k=0.4, b=0.4, average=80),
+}
+"""Chosen on the dev books (benchmarks/quality.py); the usual k=1.2, b=0.75 loses 11 points of MRR where a
+long summary looks for its section."""
+TITLE_COUNT = 30
+"""How often a book's title and author count among its words: else a book of 100,000 words drowns them."""
+ASKING = "happen feel think believe decide describe explain need hear realize able"
+"""Words that ask and are rarely in the answer, beside the usual stop words."""
+
+
+def book_words(book: Book) -> str:
+    """A book is found by its title, its author and all of its text (headings are in the text)."""
+    name = " ".join(filter(None, (book.title, book.author)))
+    return "\n".join((*[name] * TITLE_COUNT, book.text))
+
+
+def section_words(book: Book, section: Section) -> str:
+    """A section is found by the book's title, its own titles and its text."""
+    return "\n".join((book.title, *section.path, book.text[section.start : section.end]))
+
+
+def passage_words(book: Book, passage: Passage) -> str:
+    """A passage is found by its text alone."""
+    return book.text[passage.start : passage.end]
+
+
+def weigh_document(level: Level, text: str) -> Sparse:
+    return _sparse(_model(level).embed_document(text))
+
+
+def weigh_question(level: Level, text: str) -> Sparse:
+    """Each word of a question once, without those that only ask (unless there are no others)."""
+    words = _sparse(_model(level).embed_query(text))
+    kept = [index for index in words.indices if index not in _asking(level)]
+    return Sparse(indices=kept, values=[1.0] * len(kept)) if kept else words
+
+
+def _sparse(vector: qdrant_edge.SparseVector) -> Sparse:
+    return Sparse(indices=vector.indices, values=vector.values)
+
+
+@cache
+def _asking(level: Level) -> frozenset[int]:
+    return frozenset(_model(level).embed_query(ASKING).indices)
+
+
+@cache
+def _model(level: Level) -> qdrant_edge.Bm25:
+    weights = WEIGHTS[level]
+    return qdrant_edge.Bm25(qdrant_edge.Bm25Config(k=weights.k, b=weights.b, avg_len=weights.average))

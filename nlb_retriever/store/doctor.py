@@ -1,0 +1,100 @@
+"""Is every book whole? For `nlb doctor`."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from nlb_retriever.records import LEVELS, Level
+from nlb_retriever.store.engine import Engine, Floats
+from nlb_retriever.store.filters import And, Condition
+from nlb_retriever.store.payloads import STATE_ID, BookEntry, State
+
+_PLACE = ("book_id", "version", "ordinal", "start", "end")
+_UNIT = 1e-3
+
+Version = tuple[str, str]
+
+
+@dataclass
+class _Found:
+    """What the points of one book and version are like."""
+
+    ordinals: dict[Level, list[int]] = field(default_factory=lambda: defaultdict(list))
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    bad: Counter[Level] = field(default_factory=Counter)
+
+
+def find_problems(engine: Engine, state: State) -> list[str]:
+    """One line for each thing that is not as it should be."""
+    entries, found = _survey(engine, state.manifest.dim)
+    lines = [
+        f"an interrupted run left {sum(map(len, found[pair].ordinals.values()))} points of book {pair[0]}: "
+        "the next `nlb index` removes them"
+        for pair in state.hidden
+        if pair in found
+    ]
+    if state.renaming:
+        lines.append(f"an interrupted run left book {state.renaming[0]} half renamed: the next `nlb index` finishes it")
+    for pair, entry in entries.items():
+        if pair not in state.hidden:
+            lines += [f"book {entry.id} ({entry.title}): {wrong}" for wrong in _wrongs(entry, found[pair])]
+    for pair in found.keys() - entries.keys() - set(state.hidden):
+        counts = ", ".join(f"{len(each)} {level}s" for level, each in found[pair].ordinals.items())
+        lines.append(f"{counts} belong to no book (id {pair[0]}, version {pair[1]})")
+    return sorted(lines)
+
+
+def mend_books(engine: Engine) -> list[str]:
+    """Delete the points of every version that is not a whole book; says which."""
+    state = State.from_payload(engine.retrieve("book", [STATE_ID])[0].payload)
+    entries, found = _survey(engine, state.manifest.dim)
+    done = []
+    for pair in entries.keys() | found.keys():
+        entry = entries.get(pair)
+        if entry is not None and not _wrongs(entry, found[pair]):
+            continue
+        for level in LEVELS:
+            engine.delete(level, And((Condition("book_id", "eq", pair[0]), Condition("version", "eq", pair[1]))))
+        title = f"book {pair[0]} ({entry.title}), which was not whole" if entry else f"points of no book (id {pair[0]})"
+        done.append(f"removed {title}: index it again")
+    engine.flush()
+    return sorted(done)
+
+
+def _survey(engine: Engine, dim: int) -> tuple[dict[Version, BookEntry], dict[Version, _Found]]:
+    books = (point for point in engine.scroll("book", Condition("kind", "eq", "book")))
+    entries = {(entry.id, entry.version): entry for entry in (BookEntry.from_payload(point.payload) for point in books)}
+    found: dict[Version, _Found] = defaultdict(_Found)
+    for level in LEVELS:
+        for point in engine.scroll(level, payload=_PLACE, vectors=True):
+            if point.id == STATE_ID:
+                continue
+            book = found[(point.payload["book_id"], point.payload["version"])]
+            book.ordinals[level].append(point.payload.get("ordinal", 0))
+            if level == "section":
+                book.spans.append((point.payload["start"], point.payload["end"]))
+            if not _is_unit(point.dense, dim):
+                book.bad[level] += 1
+    return entries, found
+
+
+def _is_unit(vector: Floats | None, dim: int) -> bool:
+    return vector is not None and vector.shape == (dim,) and bool(abs(np.linalg.norm(vector) - 1) < _UNIT)
+
+
+def _wrongs(entry: BookEntry, found: _Found) -> Iterable[str]:
+    sizes: dict[Level, int] = {"section": entry.sections, "passage": entry.passages}
+    for level, expected in sizes.items():
+        ordinals = sorted(found.ordinals[level])
+        if ordinals != list(range(expected)):
+            yield f"has {len(ordinals)} {level}s instead of {expected}: run `nlb doctor --repair`, then index it again"
+    spans = sorted(found.spans)
+    borders = [0, *(end for _, end in spans)]
+    if [start for start, _ in spans] != borders[:-1] or borders[-1] != entry.chars:
+        yield "has gaps in its text: run `nlb doctor --repair`, then index it again"
+    for level, bad in found.bad.items():
+        yield f"has {bad} damaged {level} vectors: run `nlb doctor --repair`, then index it again"

@@ -1,0 +1,240 @@
+"""Filters over payloads, the same for every engine.
+
+A filter is a tree of `Condition`s under `And`, `Or` and `Not`. Engines answer it natively, except
+for substring matches, which are checked on what comes back (`matches`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, get_args
+
+from nlb_retriever.errors import QueryError
+from nlb_retriever.records import Level
+
+Operator = Literal[
+    "eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "any", "all", "contains",
+    "text_match", "text_match_insensitive", "is_empty",
+]  # fmt: skip
+OPERATORS: tuple[str, ...] = get_args(Operator)
+TEXT_OPERATORS = ("text_match", "text_match_insensitive")
+RANGES = ("gt", "gte", "lt", "lte")
+
+_BOOK_KEYWORDS = ("book_id", "version", "title", "author", "language", "source")
+_PLACE_KEYWORDS = ("section_id", "section_path", "page")
+_PLACE_NUMBERS = ("section", "ordinal", "start", "end", "page_number")
+
+KEYWORD_KEYS: Mapping[Level, tuple[str, ...]] = {
+    "book": (*_BOOK_KEYWORDS, "content_hash", "kind"),
+    "section": (*_BOOK_KEYWORDS, *_PLACE_KEYWORDS),
+    "passage": (*_BOOK_KEYWORDS, *_PLACE_KEYWORDS),
+}
+"""Keys that hold words, by level; each has an index of its own in every engine."""
+NUMBER_KEYS: Mapping[Level, tuple[str, ...]] = {
+    "book": ("year",),
+    "section": ("year", *_PLACE_NUMBERS),
+    "passage": ("year", *_PLACE_NUMBERS),
+}
+TEXT_KEY = "text"
+"""Only for text_match: the words of a section or passage."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One test of one payload key.
+
+    On a key that holds a list (`section_path`), `eq`, `contains`, `in` and `any` ask for one element
+    that fits, `all` for every given value, `ne` and `nin` for none. A key that is missing or null
+    fits `ne`, `nin` and `is_empty` only.
+    """
+
+    key: str
+    op: Operator = "eq"
+    value: Any = None
+    """A word or number; a sequence of them for `in`, `nin`, `any` and `all`; nothing for `is_empty`."""
+
+
+@dataclass(frozen=True)
+class And:
+    children: tuple[Filter, ...]
+
+
+@dataclass(frozen=True)
+class Or:
+    children: tuple[Filter, ...]
+
+
+@dataclass(frozen=True)
+class Not:
+    """None of the children holds."""
+
+    children: tuple[Filter, ...]
+
+
+Filter = Condition | And | Or | Not
+
+
+def all_of(*filters: Filter | None) -> Filter | None:
+    """Their conjunction, leaving out those that are None."""
+    given = tuple(where for where in filters if where is not None)
+    return given[0] if len(given) == 1 else And(given) if given else None
+
+
+def check(where: Filter, level: Level) -> Filter:
+    """The filter with its values in the keys' own types.
+
+    Raises:
+        QueryError: a key, operator or value that cannot be asked for at this level.
+    """
+    if not isinstance(where, Condition):
+        if not isinstance(where, And | Or | Not):
+            raise QueryError(f"{where!r} is no filter: use Condition, And, Or, Not")
+        if not where.children:
+            raise QueryError(f"a filter's {type(where).__name__} needs at least one condition")
+        return type(where)(tuple(check(child, level) for child in where.children))
+    words, numbers = KEYWORD_KEYS[level], NUMBER_KEYS[level]
+    if where.op not in OPERATORS:
+        raise QueryError(f"unknown filter operator {where.op!r}; known: {', '.join(OPERATORS)}")
+    if where.key not in words + numbers and not (where.key == TEXT_KEY and where.op in TEXT_OPERATORS):
+        known = ", ".join(sorted(words + numbers))
+        raise QueryError(f"cannot filter a {level} by {where.key!r}; known keys: {known} (and text, with text_match)")
+    if where.op == "is_empty":
+        return Condition(where.key, "is_empty")
+    if where.op in ("in", "nin", "any", "all"):
+        if isinstance(where.value, str) or not isinstance(where.value, Iterable):
+            raise QueryError(f"filter {where.key} {where.op} needs a list of values, not {where.value!r}")
+        return Condition(where.key, where.op, tuple(_typed(where, item, numbers) for item in where.value))
+    return Condition(where.key, where.op, _typed(where, where.value, numbers))
+
+
+def _typed(where: Condition, value: Any, numbers: Sequence[str]) -> Any:
+    if where.op in TEXT_OPERATORS:
+        if where.key in numbers or not isinstance(value, str):
+            raise QueryError(f"filter {where.key} {where.op} needs a key and a value of words, not {value!r}")
+        return value
+    if where.key not in numbers:
+        if where.op in RANGES:
+            raise QueryError(f"filter {where.key} {where.op}: only numbers have an order ({', '.join(numbers)})")
+        if isinstance(value, str | int):
+            return str(value)
+        raise QueryError(f"filter {where.key} {where.op} needs words, not {value!r}")
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number) or isinstance(value, bool):
+        raise QueryError(f"filter {where.key} {where.op} needs a number, not {value!r}")
+    return int(number) if number.is_integer() else number
+
+
+def weaken(where: Filter | None, keep: Callable[[Condition], bool]) -> Filter | None:
+    """The strongest filter, of kept conditions only, that holds wherever this one holds; None: always."""
+    if where is None or isinstance(where, Condition):
+        return where if where is None or keep(where) else None
+    if isinstance(where, And):
+        return all_of(*(weaken(child, keep) for child in where.children))
+    if isinstance(where, Or):
+        children = tuple(weaken(child, keep) for child in where.children)
+        return None if None in children else Or(tuple(child for child in children if child is not None))
+    kept = tuple(child for child in where.children if all(keep(condition) for condition in conditions(child)))
+    return Not(kept) if kept else None
+
+
+def at_level(where: Filter | None, level: Level) -> Filter | None:
+    """What a filter says about a coarser level: it with the keys that this level lacks left open.
+
+    A book that fails the result has no passage that fits the filter.
+    """
+    place = {*_PLACE_KEYWORDS, *_PLACE_NUMBERS, TEXT_KEY}
+    fine = {"book": place, "section": {"page", "page_number", "ordinal", "start", "end", TEXT_KEY}, "passage": set()}
+    return weaken(where, lambda condition: condition.key not in fine[level])
+
+
+def conditions(where: Filter) -> Iterable[Condition]:
+    """The tree's leaves."""
+    if isinstance(where, Condition):
+        yield where
+    else:
+        for child in where.children:
+            yield from conditions(child)
+
+
+def is_native(condition: Condition) -> bool:
+    """Whether engines answer it themselves."""
+    return condition.op not in TEXT_OPERATORS
+
+
+def matches(where: Filter, payload: Mapping[str, Any]) -> bool:
+    """Whether a checked filter holds for a payload."""
+    if isinstance(where, And):
+        return all(matches(child, payload) for child in where.children)
+    if isinstance(where, Or):
+        return any(matches(child, payload) for child in where.children)
+    if isinstance(where, Not):
+        return not any(matches(child, payload) for child in where.children)
+    held = payload.get(where.key)
+    values = held if isinstance(held, list | tuple) else [] if held is None else [held]
+    return _TESTS[where.op](values, where.value)
+
+
+_TESTS: Mapping[str, Callable[[Sequence[Any], Any], bool]] = {
+    "eq": lambda held, value: value in held,
+    "contains": lambda held, value: value in held,
+    "ne": lambda held, value: value not in held,
+    "in": lambda held, value: any(item in held for item in value),
+    "any": lambda held, value: any(item in held for item in value),
+    "nin": lambda held, value: not any(item in held for item in value),
+    "all": lambda held, value: all(item in held for item in value),
+    "gt": lambda held, value: any(item > value for item in held),
+    "gte": lambda held, value: any(item >= value for item in held),
+    "lt": lambda held, value: any(item < value for item in held),
+    "lte": lambda held, value: any(item <= value for item in held),
+    "text_match": lambda held, value: any(value in item for item in held),
+    "text_match_insensitive": lambda held, value: any(value.casefold() in item.casefold() for item in held),
+    "is_empty": lambda held, _: not held,
+}
+
+
+class Native(Protocol):
+    """How an engine spells conditions."""
+
+    def match(self, key: str, value: str | int) -> Any: ...
+    def match_any(self, key: str, values: list[Any]) -> Any: ...
+    def range(self, key: str, **bounds: float) -> Any: ...
+    def is_empty(self, key: str) -> Any: ...
+    def has_id(self, ids: Sequence[str]) -> Any: ...
+    def filter(self, *, must: list[Any], should: list[Any], must_not: list[Any]) -> Any: ...
+
+
+def to_native(where: Filter, native: Native) -> Any:
+    """A checked filter without text_match, as an engine's own filter."""
+    if isinstance(where, Condition):
+        return _condition(where, native)
+    children = [to_native(child, native) for child in where.children]
+    return native.filter(
+        must=children if isinstance(where, And) else [],
+        should=children if isinstance(where, Or) else [],
+        must_not=children if isinstance(where, Not) else [],
+    )
+
+
+def _condition(where: Condition, native: Native) -> Any:
+    key, op, value = where.key, where.op, where.value
+    if op in RANGES:
+        return native.range(key, **{op: value})
+    if op in ("eq", "ne", "contains"):
+        test = native.range(key, gte=value, lte=value) if isinstance(value, float) else native.match(key, value)
+    elif op in ("in", "nin", "any"):
+        test = _any(key, value, native)
+    elif op == "all":
+        tests = [native.match(key, item) for item in value]
+        test = native.filter(must=tests, should=[], must_not=[])
+    else:
+        test = native.is_empty(key)
+    return native.filter(must=[], should=[], must_not=[test]) if op in ("ne", "nin") else test
+
+
+def _any(key: str, values: Sequence[Any], native: Native) -> Any:
+    return native.match_any(key, [value for value in values if not isinstance(value, float)])

@@ -1,0 +1,120 @@
+"""Searches over an engine: checked first, then batched by level."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from nlb_retriever.errors import QueryError
+from nlb_retriever.records import LEVELS, Level
+from nlb_retriever.store.bm25 import Sparse, weigh_question
+from nlb_retriever.store.engine import Engine, EngineQuery, Floats, PayloadKeys, StoredPoint
+from nlb_retriever.store.filters import Filter, all_of, check, conditions, is_native, matches, weaken
+
+_OVERFETCH = 4
+"""Where engines cannot answer a filter: how many times more to ask for than is wanted, and again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreQuery:
+    """One search at one level, by a vector or by words."""
+
+    level: Level
+    dense: Floats | None = None
+    """(D,), unit length."""
+    text: str | None = None
+    """Searched with BM25. Exactly one of `dense` and `text` is given."""
+    where: Filter | None = None
+    limit: int = 10
+    exact: bool | None = None
+    """Compare with every vector; None: for books and sections, and for passages while they are few."""
+    payload: PayloadKeys = True
+    """False or some keys only: much faster where many points are asked for."""
+    ids: tuple[str, ...] | None = None
+    """Only these points, as to score candidates that another search found."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """A checked query."""
+
+    level: Level
+    native: EngineQuery
+    """With the whole filter, which engines can answer only where `words` is False."""
+    words: bool
+
+
+def prepare(query: StoreQuery, dim: int) -> Prepared | None:
+    """Check a query; None where nothing can be found.
+
+    Raises:
+        QueryError: a filter or vector that cannot be asked with.
+    """
+    if (query.dense is None) == (query.text is None):
+        raise QueryError("a search needs a vector or words, and not both")
+    where = check(query.where, query.level) if query.where is not None else None
+    vector: Floats | Sparse
+    if query.text is not None:
+        vector = weigh_question(query.level, query.text)
+    else:
+        vector = np.asarray(query.dense, dtype=np.float32)
+        if vector.shape != (dim,):
+            raise QueryError(f"a question's vector has shape {vector.shape}, the library needs ({dim},)")
+        if not np.isfinite(vector).all() or not vector.any():
+            raise QueryError("a question's vector is zero or not finite")
+    if query.limit <= 0 or query.ids == () or (isinstance(vector, Sparse) and not vector.indices):
+        return None
+    native = EngineQuery(
+        vector=vector,
+        limit=query.limit,
+        where=where,
+        ids=query.ids,
+        exact=query.level != "passage" if query.exact is None else query.exact,
+        payload=query.payload,
+    )
+    words = where is not None and not all(map(is_native, conditions(where)))
+    return Prepared(level=query.level, native=native, words=words)
+
+
+def run(
+    engine: Engine, queries: Sequence[Prepared | None], visible: Mapping[Level, Filter | None]
+) -> list[list[StoredPoint]]:
+    """Answer checked queries, among what is `visible` at each level."""
+    answers: list[list[StoredPoint]] = [[] for _ in queries]
+    for level in LEVELS:
+        batch: list[tuple[int, EngineQuery]] = []
+        for index, query in enumerate(queries):
+            if query is None or query.level != level:
+                continue
+            if query.words:
+                answers[index] = _run_words(engine, query, visible[level])
+            else:
+                batch.append((index, replace(query.native, where=all_of(query.native.where, visible[level]))))
+        if batch:
+            results = engine.query_batch(level, [native for _, native in batch])
+            for (index, _), hits in zip(batch, results, strict=True):
+                answers[index] = hits
+    return answers
+
+
+def _run_words(engine: Engine, query: Prepared, visible: Filter | None) -> list[StoredPoint]:
+    """A search under a filter that engines cannot answer: ask for more until enough fits."""
+    native = query.native
+    assert native.where is not None
+    where = all_of(weaken(native.where, is_native), visible)
+    limit = native.limit * _OVERFETCH
+    while True:
+        hits = engine.query_batch(query.level, [replace(native, where=where, limit=limit, payload=True)])[0]
+        fitting = [hit for hit in hits if matches(native.where, hit.payload)][: native.limit]
+        if len(fitting) == native.limit or len(hits) < limit:
+            return [replace(hit, payload=_choose(hit.payload, native.payload)) for hit in fitting]
+        limit *= _OVERFETCH
+
+
+def _choose(payload: dict[str, Any], keys: PayloadKeys) -> dict[str, Any]:
+    if isinstance(keys, bool):
+        return payload if keys else {}
+    return {key: payload[key] for key in keys if key in payload}

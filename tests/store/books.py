@@ -1,0 +1,91 @@
+"""Small books with vectors, for tests of the store."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from dataclasses import dataclass
+
+import numpy as np
+
+from nlb_retriever.config import Manifest
+from nlb_retriever.records import Book, Page, Passage, Section
+from nlb_retriever.store.engine import Floats
+
+DIM = 8
+MANIFEST = Manifest(
+    encoder="keywords",
+    encoder_sha256="0" * 64,
+    dim=DIM,
+    chunk_tokens=256,
+    checkpoint="released",
+    checkpoint_sha256="1" * 64,
+)
+WORDS = tuple("whale duel dawn snow king daughter letter storm captain island garden river".split())
+
+
+@dataclass(frozen=True)
+class Vectors:
+    passages: Floats
+    sections: Floats
+    book: Floats
+
+
+@dataclass(frozen=True)
+class Made:
+    """All that `publish` takes."""
+
+    book: Book
+    passages: tuple[Passage, ...]
+    vectors: Vectors
+
+    @property
+    def parts(self) -> tuple[Book, tuple[Passage, ...], Vectors]:
+        return self.book, self.passages, self.vectors
+
+
+def unit(rows: Floats) -> Floats:
+    scaled: Floats = (rows / np.linalg.norm(rows, axis=-1, keepdims=True)).astype(np.float32)
+    return scaled
+
+
+def make_book(
+    number: int, *, edition: int = 0, sections: int = 3, passages: int = 4, dim: int = DIM, **changes: object
+) -> Made:
+    """A book that its number and edition decide: `sections` chapters of `passages` one-line passages.
+
+    The id depends on the number only, so that editions are versions of one book.
+    """
+    dice = random.Random(f"{number}/{edition}")
+    text, cuts, spans = "", [0], []
+    for section in range(sections):
+        for _ in range(passages):
+            line = f"book{number} edition{edition} " + " ".join(dice.choices(WORDS, k=6)) + "."
+            spans.append(Passage(start=len(text), end=len(text) + len(line), section=section, tokens=9))
+            text += line + "\n"
+        cuts.append(len(text))
+    values: dict[str, object] = {
+        "id": f"{number:016x}",
+        "content_hash": hashlib.sha256(text.encode()).hexdigest(),
+        "title": f"Title {number}",
+        "author": f"Author {number % 3}" if number % 4 else None,
+        "language": ("en", "de", None)[number % 3],
+        "year": 1800 + number if number % 5 else None,
+        "source": f"/books/{number}.txt",
+        "text": text,
+        "sections": tuple(
+            Section(path=(f"Part {section // 2}", f"Chapter {section}"), start=cuts[section], end=cuts[section + 1])
+            for section in range(sections)
+        ),
+        "pages": tuple(Page(start=cuts[index], number=index + 1, label="ivx"[index % 3]) for index in range(sections))
+        if number % 2
+        else (),
+        **changes,
+    }
+    numbers = np.random.default_rng([number, edition])
+    vectors = Vectors(
+        passages=unit(numbers.standard_normal((len(spans), dim))),
+        sections=unit(numbers.standard_normal((sections, dim))),
+        book=unit(numbers.standard_normal(dim)),
+    )
+    return Made(Book(**values), tuple(spans), vectors)  # type: ignore[arg-type]
