@@ -1,12 +1,12 @@
 """The script to compare with: LlamaIndex + MiniLM + Qdrant's local mode, as its documentation would have it.
 
-    python benchmarks/baseline_llamaindex.py FILE.txt ... --path DIR [--limit-tokens N]
-    python benchmarks/baseline_llamaindex.py --path DIR --ask "Who is hunting the white whale?"
+    python benchmarks/baseline_llamaindex.py FILE.txt ... --store DIR [--limit-tokens N]
+    python benchmarks/baseline_llamaindex.py --store DIR --ask "Who is hunting the white whale?"
 
 The first form indexes the files into DIR and prints tokens, seconds (reading, splitting, embedding and
 writing; not the imports and the model's load) and tokens per second as JSON. The second asks an index that
-is already there, so that a cold process is measured: seconds of each stage, from the interpreter's start.
-With both files and --ask it indexes, then asks in the same process.
+is already there, so that a cold process is measured: `seconds_process` counts from the process's start.
+With both files and --ask it indexes, then asks in the same process ("ask" in the JSON).
 
 Needs `pip install llama-index-vector-stores-qdrant`; nothing in the library does.
 """
@@ -80,9 +80,7 @@ def vector_store(path: Path) -> Any:
     return QdrantVectorStore(client=qdrant_client.QdrantClient(path=str(path)), collection_name=COLLECTION)
 
 
-def index_files(
-    files: list[Path], store: Any, model: BaseEmbedding, limit_tokens: int | None
-) -> dict[str, Any]:
+def index_files(files: list[Path], store: Any, model: BaseEmbedding, limit_tokens: int | None) -> dict[str, Any]:
     """Index `files`. Tokens are counted off the clock, with the chunk encoder's own tokenizer and without
     [CLS], [SEP] and what it cuts away: the splitter counts in OpenAI's tokens, so that a chunk can be longer
     than the encoder reads."""
@@ -97,15 +95,11 @@ def index_files(
     if limit_tokens is not None:
         nodes = nodes[: max(1, limit_tokens // (CHUNK_TOKENS - SPECIAL_TOKENS))]
     split = time.perf_counter()
-    VectorStoreIndex(
-        nodes, storage_context=StorageContext.from_defaults(vector_store=store), embed_model=model
-    )
+    VectorStoreIndex(nodes, storage_context=StorageContext.from_defaults(vector_store=store), embed_model=model)
     ended = time.perf_counter()
 
     tokenizer = model._model.tokenizer  # type: ignore[attr-defined]
-    lengths = [
-        len(tokenizer.encode(node.get_content(), add_special_tokens=False, verbose=False)) for node in nodes
-    ]
+    lengths = [len(tokenizer.encode(node.get_content(), add_special_tokens=False, verbose=False)) for node in nodes]
     most = CHUNK_TOKENS - SPECIAL_TOKENS
     tokens = sum(min(length, most) for length in lengths)
     return {
@@ -136,7 +130,7 @@ def ask(question: str, store: Any, model: BaseEmbedding) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="LlamaIndex + MiniLM + Qdrant local, for comparison.")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE.txt")
-    parser.add_argument("--path", type=Path, required=True, help="folder of the Qdrant collection")
+    parser.add_argument("--store", type=Path, required=True, help="folder of the Qdrant collection")
     parser.add_argument("--ask", metavar="QUESTION")
     parser.add_argument("--limit-tokens", type=int, help="index about so many tokens only")
     args = parser.parse_args()
@@ -144,10 +138,10 @@ def main() -> None:
         parser.error("give files to index, a question with --ask, or both")
 
     warnings.filterwarnings("ignore")
-    store, model = vector_store(args.path), embedding()
+    store, model = vector_store(args.store), embedding()
     report: dict[str, Any] = {"seconds_to_ready": round(process_age(), 3)}
     if args.files:
-        report["index"] = index_files(args.files, store, model, args.limit_tokens)
+        report |= index_files(args.files, store, model, args.limit_tokens)
     if args.ask is not None:
         report["ask"] = ask(args.ask, store, model)
     print(json.dumps(report, indent=2))

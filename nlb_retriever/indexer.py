@@ -282,7 +282,16 @@ class _Run:
             vectors = vectorizer.vectorize(book, passages, progress=progress)
         except EncoderError as error:
             return FailedFile(source=task.path, reason=str(error))
-        self._observe(replace(event, kind="publishing", title=book.title, tokens=self._tokens, fraction=1.0))
+        self._observe(
+            replace(
+                event,
+                kind="publishing",
+                title=book.title,
+                tokens=self._tokens,
+                fraction=1.0,
+                done_bytes=event.done_bytes + task.size,
+            )
+        )
         store.publish(book, passages, vectors)
         return book
 

@@ -110,7 +110,7 @@ class Hit:
     """Further payload: language, year, ordinal, ..."""
 
     def to_json(self) -> dict[str, Any]:
-        """The hit as the keys that programs may rely on (docs/json.md)."""
+        """The hit as the keys that programs may rely on (README)."""
         return {
             "level": self.level,
             "book_id": self.book_id,

@@ -163,8 +163,9 @@ class Retriever:
         """
         if limit < 0 or neighbours < 0:
             raise QueryError(f"limit {limit} and neighbours {neighbours} must not be negative")
+        question = clean_question(question)
         scope = make_scope(self.store, book=book, section=section, before=before, where=where)
-        vector = self.vectorizer.question(question) if mode != "bm25" or not question.strip() else None
+        vector = self.vectorizer.question(question) if mode != "bm25" else None
         ranking = self.rank(question, vector, level=level, limit=limit, scope=scope, mode=mode, strategy=strategy)
         hits = self.hits(ranking, limit)
         return [self._widened(hit, neighbours) for hit in hits] if neighbours and level == "passage" else hits
@@ -248,6 +249,20 @@ class Retriever:
         offset = sections[0].payload["start"]
         text = sections[0].payload["text"][start - offset : end - offset]
         return replace(hit, start=start, end=end, page=around[0].payload["page"], text=text)
+
+
+def clean_question(question: str) -> str:
+    """A question without what no tokenizer or store takes: control characters and broken encoding.
+
+    Raises:
+        QueryError: nothing is left of it.
+    """
+    # A command line hands on bytes that are no UTF-8 as lone surrogates.
+    text = question.encode("utf-8", "replace").decode("utf-8")
+    text = "".join(character if character.isprintable() else " " for character in text).strip()
+    if not text:
+        raise QueryError('the question is empty: ask in words, as in `nlb ask "Who hunts the whale?"`')
+    return text
 
 
 _IN_HIT = {"book_id", "title", "author", "source", "section_path", "section_id", "start", "end", "page", "text"}

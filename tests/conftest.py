@@ -23,10 +23,17 @@ def data_dir() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the session's compiled encoders are kept: compiling one takes a second."""
+    return tmp_path_factory.mktemp("compiled")
+
+
 @pytest.fixture(autouse=True)
-def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_home(tmp_path_factory: pytest.TempPathFactory, compiled: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Every test has its own NLB_HOME, so that none sees the user's libraries."""
     folder = tmp_path_factory.mktemp("home")
+    (folder / "cache").symlink_to(compiled)
     monkeypatch.setenv("NLB_HOME", str(folder))
     monkeypatch.delenv("NLB_LIBRARY", raising=False)
     return folder

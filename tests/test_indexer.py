@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -12,11 +13,13 @@ import time
 from pathlib import Path
 
 import pytest
-from nlb_retriever.store import open_store
 
 from nlb_retriever.errors import EncoderError, LibraryBusy, MismatchError
 from nlb_retriever.indexer import index_books
+from nlb_retriever.records import LEVELS
 from nlb_retriever.report import IndexEvent, IndexReport
+from nlb_retriever.store import open_store
+from nlb_retriever.store.edge import EdgeEngine
 
 WORDS = [
     "harbour",
@@ -65,10 +68,18 @@ def write_book(path: Path, seed: int, *, chapters: int = 3, sentences: int = 30)
 def contents(library: Path) -> dict[str, object]:
     """All that a library holds, comparable with another one's."""
     with open_store(library) as store:
-        return {
-            "books": sorted((book.id, book.version, book.source, book.title) for book in store.books()),
-            "points": store.dump(),
-        }
+        books = sorted((book.id, book.version, book.source, book.title) for book in store.books())
+    engine = EdgeEngine(library)
+    points = {
+        level: [
+            (point.id, json.dumps(point.payload, sort_keys=True), point.dense.tobytes())
+            for point in engine.scroll(level, vectors=True)
+            if point.dense is not None  # the library's own state has none
+        ]
+        for level in LEVELS
+    }
+    engine.close()
+    return {"books": books, "points": points}
 
 
 @pytest.fixture
@@ -98,7 +109,8 @@ def test_every_book_of_a_folder_is_indexed_with_its_sections_and_passages(books:
             text = Path(entry.source).read_text()
             assert store.book_text(entry.id) == text
             sections = store.sections(entry.id)
-            assert [section.path for section in sections] == [(f"CHAPTER {number}",) for number in (1, 2, 3)]
+            paths = [section.payload["section_path"] for section in sections]
+            assert paths == [[f"CHAPTER {number}"] for number in (1, 2, 3)]
 
 
 def test_unchanged_books_are_no_work(books: Path, library: Path) -> None:
@@ -352,7 +364,7 @@ def test_names_of_any_bytes_are_indexed_and_found_again(library: Path, tmp_path:
     folder = tmp_path / "odd"
     for name in (b"new\nline.txt", "emoji 📚.txt".encode(), b"latin-\xe9.txt", b"-dash.txt"):
         write_book(folder / "x.txt", len(name) + name[0])
-        os.rename(folder / "x.txt", os.fsencode(folder) + b"/" + name)
+        (folder / "x.txt").rename(Path(os.fsdecode(os.fsencode(folder) + b"/" + name)))
     report = index_books([folder], library)
     assert len(report.indexed) == 4, report.failed
     again = index_books([folder], library)

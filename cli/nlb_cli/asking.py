@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from nlb_cli.options import Author, Before, InBook, Json, Language, Library, Year, question_of, years_of
-from nlb_cli.terminal import line, note, write_json, write_lines
+from nlb_cli.terminal import is_styled, line, note, write_json, write_lines
 from nlb_retriever.records import Hit, Level
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def ask(
     language: Language = None,
     year: Year = None,
     before: Before = None,
-    limit: Limit = 5,
+    limit: Limit = 3,
     as_json: Json = False,
 ) -> None:
     """Answer a question with your books' own sentences, and cite them."""
@@ -52,7 +52,7 @@ def ask(
     else:
         from nlb_cli.views import answer_lines
 
-        write_lines(answer_lines(found, library))
+        write_lines(answer_lines(found, library, styled=is_styled()))
 
 
 def search(

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from nlb_cli.options import Book, Json, Library
 from nlb_cli.terminal import inline, line, note, write_exactly, write_json, write_lines
 from nlb_retriever.config import locate_library
-
-if TYPE_CHECKING:
-    from nlb_retriever.store import SectionEntry
 
 SectionOption = Annotated[
     str | None,
@@ -44,12 +41,14 @@ def show(
 ) -> None:
     """Show a book's sections as a tree, one section, or the whole text."""
     from nlb_cli import shelf
+    from nlb_retriever.scope import find_sections
     from nlb_retriever.store import open_store
 
     with open_store(locate_library(library)) as store:
         entry = store.find_book(book)
-        sections = store.sections(entry.id)
-    chosen = _find_section(sections, section, entry.title) if section is not None else None
+        points = store.sections(entry.id)
+    sections = [shelf.Section.of(point) for point in points]
+    chosen = sections[find_sections(points, section, entry.title)[0]] if section is not None else None
     if as_json and chosen:
         write_json(shelf.section_json(entry, chosen))
     elif as_json:
@@ -89,9 +88,3 @@ def _agreed(titles: list[str]) -> bool:
     for title in titles:
         note(f"  {title}")
     return typer.confirm(f"Remove {'this book' if len(titles) == 1 else 'these books'}?", err=True)
-
-
-def _find_section(sections: list[SectionEntry], name: str, title: str) -> SectionEntry:
-    from nlb_retriever.scope import find_sections
-
-    return sections[find_sections(sections, name, title)[0]]

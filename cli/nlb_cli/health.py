@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +19,8 @@ _STYLES = {"ok": "green", "note": "yellow", "problem": "bold red"}
 
 def version() -> str:
     """The installed version."""
+    from importlib import metadata
+
     try:
         return metadata.version("nlb-retriever")
     except metadata.PackageNotFoundError:
@@ -47,7 +48,7 @@ def info(library: Library = None, as_json: Json = False) -> None:
     if as_json:
         write_json(told)
     else:
-        write_lines(line((f"{name:<11}", "dim"), inline(text)) for name, text in _facts(told))
+        write_lines(line(inline(text), lead=[(f"{name:<12}", "dim")]) for name, text in _facts(told))
 
 
 def doctor(
@@ -69,7 +70,10 @@ def doctor(
     else:
         width = max(len(check.name) for check in checks)
         write_lines(
-            line((f"{check.status:<7}", _STYLES[check.status]), f"  {check.name:<{width}}  {inline(check.detail)}")
+            line(
+                inline(check.detail),
+                lead=[(f"{check.status:<9}", _STYLES[check.status]), (f"{check.name:<{width}}  ", "")],
+            )
             for check in checks
         )
     raise typer.Exit(0 if healthy else 1)

@@ -26,6 +26,9 @@ ChunkTokens = Annotated[
     int | None, typer.Option(min=0, metavar="N", help="Tokens a chunk; 0 for a sentence a chunk. [default: 256]")
 ]
 
+_TELLING = 10_000
+"""Tokens from which on a rate tells more about the encoder than about its start."""
+
 
 def index(
     paths: Annotated[
@@ -98,7 +101,7 @@ def _report_lines(report: IndexReport) -> Iterator[Line]:
     if report.indexed:
         changed = sum(ref.changed for ref in report.indexed)
         some = f" ({changed} of them changed)" if changed else ""
-        rate = f", {report.tokens / report.seconds:,.0f} a second" if report.seconds else ""
+        rate = f", {report.tokens / report.seconds:,.0f} a second" if report.tokens >= _TELLING else ""
         took = f" in {duration(report.seconds)}: {report.tokens:,} tokens{rate}"
         yield line((f"Indexed {_books(len(report.indexed))}", "bold"), f"{some}{took}.")
     elif report.removed or report.renamed:
@@ -119,8 +122,8 @@ def _plan_lines(report: IndexReport) -> Iterator[Line]:
     new = [ref for ref in report.indexed if not ref.changed]
     newer = [ref for ref in report.indexed if ref.changed]
     for verb, refs in (("index", new), ("update", newer), ("rename", report.renamed), ("remove", report.removed)):
-        yield from (line(f"{verb:<7} {inline(ref.source)}", indent=2) for ref in refs)
-    yield line(f"keep    {_books(len(report.unchanged))} unchanged", indent=2)
+        yield from (line(inline(ref.source), lead=f"  {verb:<8}") for ref in refs)
+    yield line(f"{_books(len(report.unchanged))} unchanged", lead="  keep    ")
     yield from _left_out(report)
     yield line(f"Library: {inline(report.library)}")
 

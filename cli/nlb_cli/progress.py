@@ -119,13 +119,13 @@ class _Bars:
 
 
 def _progress() -> Progress:
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.progress import BarColumn, Progress, TextColumn
     from rich.table import Column
 
     return Progress(
         TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
-        BarColumn(bar_width=24),
-        TaskProgressColumn(markup=False),
+        BarColumn(bar_width=20),
+        TextColumn("{task.percentage:>3.0f}%", markup=False),
         console=console(sys.stderr, styled=True),
         expand=True,
     )

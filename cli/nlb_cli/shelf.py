@@ -12,9 +12,37 @@ if TYPE_CHECKING:
     from rich.console import JustifyMethod
     from rich.tree import Tree
 
-    from nlb_retriever.store import BookEntry, SectionEntry
+    from nlb_retriever.store import BookEntry, StoredPoint
 
-_SHORT_ID = 8
+SHORT_ID = 8
+"""Digits of a book's id that are shown to people, and enough for commands."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A section as it is shown."""
+
+    id: str
+    number: int
+    """From 1."""
+    path: tuple[str, ...]
+    start: int
+    end: int
+    page: str | None
+    text: str
+
+    @classmethod
+    def of(cls, point: StoredPoint) -> Section:
+        payload = point.payload
+        return cls(
+            id=point.id,
+            number=payload["ordinal"] + 1,
+            path=tuple(payload["section_path"]),
+            start=payload["start"],
+            end=payload["end"],
+            page=payload["page"],
+            text=payload["text"],
+        )
 
 
 def book_json(entry: BookEntry) -> dict[str, Any]:
@@ -27,21 +55,21 @@ def book_json(entry: BookEntry) -> dict[str, Any]:
     }
 
 
-def tree_json(entry: BookEntry, sections: Sequence[SectionEntry], *, text: bool) -> dict[str, Any]:
+def tree_json(entry: BookEntry, sections: Sequence[Section], *, text: bool) -> dict[str, Any]:
     """A book with its sections in order, and with its whole text if wanted."""
     told = {**book_json(entry), "sections": [_section_json(section) for section in sections]}
     return {**told, "text": "".join(section.text for section in sections)} if text else told
 
 
-def section_json(entry: BookEntry, section: SectionEntry) -> dict[str, Any]:
+def section_json(entry: BookEntry, section: Section) -> dict[str, Any]:
     """One section with its text."""
     book = {key: value for key, value in book_json(entry).items() if key in {"book_id", "title", "author", "source"}}
     return {**book, **_section_json(section), "text": section.text}
 
 
-def _section_json(section: SectionEntry) -> dict[str, Any]:
+def _section_json(section: Section) -> dict[str, Any]:
     return {
-        "number": section.ordinal + 1,
+        "number": section.number,
         "section": list(section.path),
         "section_id": section.id,
         "start": section.start,
@@ -77,11 +105,11 @@ def write_books(entries: Sequence[BookEntry]) -> None:
         justify: JustifyMethod = "left" if title in head[:3] else "right"
         table.add_column(title, justify=justify, no_wrap=title not in {"Title", "Author"})
     for row in rows:
-        table.add_row(Text(row[0][:_SHORT_ID], "dim"), Text(row[1], "bold"), *map(Text, row[2:]))
+        table.add_row(Text(row[0][:SHORT_ID], "dim"), Text(row[1], "bold"), *map(Text, row[2:]))
     write_rich(table)
 
 
-def write_tree(entry: BookEntry, sections: Sequence[SectionEntry]) -> None:
+def write_tree(entry: BookEntry, sections: Sequence[Section]) -> None:
     """What a book is, then its sections by number, nested as its parts are."""
     write_lines(_about(entry))
     root = _nest(sections)
@@ -90,20 +118,18 @@ def write_tree(entry: BookEntry, sections: Sequence[SectionEntry]) -> None:
         from rich.tree import Tree
 
         tree = Tree("", hide_root=True, guide_style="dim")
-        _grow(tree, root)
+        _grow(tree, root, digits)
         write_rich(tree)
     else:
         write_lines(_outline(root, digits, 0))
 
 
-def section_lines(entry: BookEntry, section: SectionEntry, count: int) -> Iterator[Line]:
+def section_lines(entry: BookEntry, section: Section, count: int) -> Iterator[Line]:
     """One section to read."""
     author = f", {inline(entry.author)}" if entry.author else ""
     page = f", p. {inline(section.page)}" if section.page else ""
     yield line((inline(entry.title), "bold"), author)
-    yield line(
-        " › ".join(map(inline, section.path)), f"{page} ", (f"(section {section.ordinal + 1} of {count})", "dim")
-    )
+    yield line(" › ".join(map(inline, section.path)), f"{page} ", (f"(section {section.number} of {count})", "dim"))
     yield line()
     for row in block(section.text).strip("\n").split("\n"):
         yield line(row.rstrip())
@@ -114,11 +140,11 @@ class _Node:
     """A part or section of a book; parts without text of their own have no number."""
 
     title: str = ""
-    section: SectionEntry | None = None
+    section: Section | None = None
     children: list[_Node] = field(default_factory=list)
 
 
-def _nest(sections: Sequence[SectionEntry]) -> _Node:
+def _nest(sections: Sequence[Section]) -> _Node:
     root = _Node()
     open_nodes: list[_Node] = []
     for section in sections:
@@ -133,19 +159,19 @@ def _nest(sections: Sequence[SectionEntry]) -> _Node:
     return root
 
 
-def _grow(tree: Tree, node: _Node) -> None:
+def _grow(tree: Tree, node: _Node, digits: int) -> None:
     from rich.text import Text
 
     for child in node.children:
-        number = (f"{child.section.ordinal + 1}  ", "cyan") if child.section else ""
+        number = (f"{child.section.number:>{digits}}  ", "cyan") if child.section else ""
         page = (f"  p. {inline(child.section.page)}", "dim") if child.section and child.section.page else ""
         title = (inline(child.title), "bold" if child.children else "")
-        _grow(tree.add(Text.assemble(number, title, page)), child)
+        _grow(tree.add(Text.assemble(number, title, page)), child, digits)
 
 
 def _outline(node: _Node, digits: int, depth: int) -> Iterator[Line]:
     for child in node.children:
-        number = str(child.section.ordinal + 1) if child.section else ""
+        number = str(child.section.number) if child.section else ""
         page = f", p. {inline(child.section.page)}" if child.section and child.section.page else ""
         yield line(f"{number:>{digits}}  {'  ' * depth}{inline(child.title)}{page}")
         yield from _outline(child, digits, depth + 1)

@@ -6,7 +6,7 @@ import re
 
 from nlb_cli.terminal import inline
 
-Span = tuple[str, bool]
+Piece = tuple[str, bool]
 """A piece of text, and whether it matches the question."""
 
 # Words that say nothing about what a question is about; only for what is shown in bold.
@@ -28,20 +28,20 @@ def pattern_of(question: str) -> re.Pattern[str] | None:
     return re.compile(rf"\b(?:{'|'.join(f'({stem})' for stem in stems)})\w{{0,4}}\b", re.IGNORECASE)
 
 
-def snippet(text: str, pattern: re.Pattern[str] | None, length: int = 230) -> list[Span]:
-    """At most about `length` characters of a text on one line, around most of the words that match."""
+def snippet(text: str, pattern: re.Pattern[str] | None, length: int = 215) -> list[Piece]:
+    """At most `length` characters of a text on one line, around most of the words that match."""
     text = inline(text)
     start = _best_start(text, pattern, length) if pattern and len(text) > length else 0
     end = len(text)
     if end - start > length:
         end = text.rfind(" ", start + length // 2, start + length) + 1 or start + length
     shown = marked(text[start:end].rstrip(), pattern)
-    return [*([("… ", False)] if start else []), *shown, *([(" …", False)] if end < len(text) else [])]
+    return [*([("…", False)] if start else []), *shown, *([("…", False)] if end < len(text) else [])]
 
 
-def marked(text: str, pattern: re.Pattern[str] | None) -> list[Span]:
+def marked(text: str, pattern: re.Pattern[str] | None) -> list[Piece]:
     """A text cut at the words that match."""
-    spans: list[Span] = []
+    spans: list[Piece] = []
     last = 0
     for found in pattern.finditer(text) if pattern else ():
         spans += [(text[last : found.start()], False), (found[0], True)]

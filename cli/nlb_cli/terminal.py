@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 PROSE_WIDTH = 100
 """Columns beyond which running text gets no wider, however wide the terminal."""
+_LEAST_ROOM = 30
+"""Columns that a text keeps beside what stands at its right."""
 
 # C0 and C1 controls but tab and newline, what turns the direction of text round, line separators,
 # and halves of surrogate pairs: what could steer a terminal, hide text or fail to encode.
@@ -37,24 +39,25 @@ class OutputError(Exception):
         self.gone = error.errno in {errno.EPIPE, errno.ESHUTDOWN}
 
 
+Span = tuple[str, str]
+"""Text and its style, in rich's words ("bold", "dim"; "" for none)."""
+
+
 @dataclass(frozen=True)
 class Line:
     """One line of output before it is wrapped."""
 
-    spans: tuple[tuple[str, str], ...] = ()
-    """Text and its style, in rich's words ("bold", "dim"; "" for none)."""
-    indent: int = 0
-    """Columns before it."""
-    hang: int = 0
-    """Further columns before each row that it is wrapped to."""
-    right: str = ""
-    """Put at the right border of a terminal, after the text on a pipe."""
+    spans: tuple[Span, ...] = ()
+    lead: tuple[Span, ...] = ()
+    """What its first row begins with; the rows that it is wrapped to are indented as far."""
+    right: Span = ("", "")
+    """Put at the right border of a terminal, or below where it is too long; after the text on a pipe."""
 
 
-def line(*spans: str | tuple[str, str], indent: int = 0, hang: int = 0, right: str = "") -> Line:
+def line(*spans: str | Span, lead: str | Sequence[Span] = "", right: Span = ("", "")) -> Line:
     """A line of plain texts and (text, style) pairs."""
     pairs = tuple((span, "") if isinstance(span, str) else span for span in spans)
-    return Line(pairs, indent, hang, right)
+    return Line(pairs, ((lead, ""),) if isinstance(lead, str) else tuple(lead), right)
 
 
 def block(text: str) -> str:
@@ -162,8 +165,8 @@ def write_rich(renderable: Any) -> None:
 
 
 def _plain(item: Line) -> str:
-    text = "".join(text for text, _ in item.spans)
-    return (" " * item.indent + text + (f"  {item.right}" if item.right else "")).rstrip()
+    text = "".join(text for text, _ in (*item.lead, *item.spans))
+    return f"{text}{'  ' if item.spans else ''}{item.right[0]}".rstrip()
 
 
 def _wrapped(lines: Iterable[Line]) -> list[str]:
@@ -174,15 +177,21 @@ def _wrapped(lines: Iterable[Line]) -> list[str]:
     buffer = io.StringIO()
     out = console(buffer, styled=styled)
     for item in lines:
-        text = Text.assemble(*((text, style if styled else "") for text, style in item.spans))
-        room = columns - item.indent - item.hang - (len(item.right) + 2 if item.right else 0)
-        # Wrapped as if the first row, too, began where the others do, which is marked by its start.
-        start = text.divide([item.hang])[0] if item.hang else Text()
-        for number, row in enumerate(text[item.hang :].wrap(out, max(10, room)) or [Text()]):
-            row.rstrip()
-            padded = Text(" " * item.indent).append_text(row)
-            if item.right and number == 0:
-                padded.pad_right(max(0, columns - len(item.right) - padded.cell_len))
-                padded.append(item.right, "cyan" if styled else "")
-            out.print(padded, no_wrap=True, overflow="ignore", crop=False)
-    return buffer.getvalue().rstrip("\n").split("\n")
+        row, text, right = (
+            Text.assemble(*((text, style if styled else "") for text, style in spans))
+            for spans in (item.lead, item.spans, (item.right,))
+        )
+        indent = Text(" " * row.cell_len)
+        room = columns - len(indent)
+        beside = 0 < right.cell_len <= room - _LEAST_ROOM
+        rows = text.wrap(out, max(10, room - (right.cell_len + 2 if beside else 0))) or [Text()]
+        for piece in rows:
+            piece.rstrip()
+        if beside:
+            rows[0].pad_right(room - right.cell_len - rows[0].cell_len)
+            rows[0].append_text(right)
+        elif right:
+            rows.append(right)
+        for start, piece in zip((row, *(indent,) * len(rows)), rows, strict=False):
+            out.print(start + piece, no_wrap=True, overflow="ignore", crop=False)
+    return buffer.getvalue().split("\n")[:-1]

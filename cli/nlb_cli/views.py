@@ -6,65 +6,108 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
+from nlb_cli.shelf import SHORT_ID
 from nlb_cli.snippets import marked, pattern_of, snippet
-from nlb_cli.terminal import Line, block, inline, line
+from nlb_cli.terminal import Line, Span, block, inline, line
 from nlb_retriever.records import Answer, Citation, Hit
 
-_INDENT = 4
+_INDENT = "    "
+_CONTEXT = 100
+"""Characters shown on each side of a quote."""
 
 
 def hit_lines(question: str, hits: Sequence[Hit], library: str | None) -> Iterator[Line]:
     """Ranked hits: title, place and score, and the words that match."""
     pattern = pattern_of(question)
     for rank, hit in enumerate(hits, 1):
-        yield line(f"{rank:>2}  ", *_title(hit), right=f"{hit.score:.3f}")
-        if place := _place(hit):
-            yield line(place, indent=_INDENT)
-        yield _text(snippet(hit.text, pattern))
-        yield line((_open(hit, library), "dim"), indent=_INDENT)
+        yield line(*_title(hit), lead=f"{rank:>2}  ", right=(f"{hit.score:.3f}", "cyan"))
+        yield _place(hit, library)
+        yield line(*_emphasized(snippet(hit.text, pattern)), lead=_INDENT)
         if rank < len(hits):
             yield line()
 
 
-def answer_lines(answer: Answer, library: str | None) -> Iterator[Line]:
-    """The answer, then each citation with its place, its words and how to read on."""
-    yield line((block(answer.answer), "bold"))
+def answer_lines(answer: Answer, library: str | None, *, styled: bool) -> Iterator[Line]:
+    """The answer, then each citation with its place and its words.
+
+    Args:
+        answer: to show.
+        library: as the user named it, for the commands that read on.
+        styled: show each quote amid its passage, which is dimmed.
+    """
+    yield line(*_answer(answer))
     pattern = pattern_of(answer.question)
     for number, citation in enumerate(answer.citations, 1):
         yield line()
-        yield line(f"[{number}] ", *_title(citation.hit))
-        if place := _place(citation.hit):
-            yield line(place, indent=_INDENT)
-        yield from _quote(citation, pattern)
-        yield line((_open(citation.hit, library), "dim"), indent=_INDENT)
+        yield line(*_title(citation.hit), lead=[(f"[{number}] ", "cyan")])
+        yield _place(citation.hit, library)
+        yield from _amid(citation, pattern) if styled else _alone(citation, pattern)
 
 
-def _title(hit: Hit) -> list[tuple[str, str]]:
+def _answer(answer: Answer) -> list[Span]:
+    """The answer; where it is made of the quotes, with each one's number."""
+    quotes = [" ".join(citation.quote.split()) for citation in answer.citations]
+    if not quotes or " ".join(quotes) != answer.answer:
+        return [(block(answer.answer), "")]
+    numbered = ((f"{block(quote)} ", f"[{number}] ") for number, quote in enumerate(quotes, 1))
+    return [span for quote, mark in numbered for span in ((quote, ""), (mark, "cyan"))]
+
+
+def _title(hit: Hit) -> list[Span]:
     author = [(f", {inline(hit.author)}", "")] if hit.author else []
     return [(inline(hit.title), "bold"), *author]
 
 
-def _place(hit: Hit) -> str:
-    """The chapter and the printed page: "Part One › Chapter 3, p. 47"."""
+def _place(hit: Hit, library: str | None) -> Line:
+    """The chapter and the printed page, and how to read on there."""
     parts = [" › ".join(map(inline, hit.section))] if hit.section else []
-    return ", ".join([*parts, *([f"p. {inline(hit.page)}"] if hit.page else [])])
+    place = ", ".join([*parts, *([f"p. {inline(hit.page)}"] if hit.page else [])])
+    return line(*([place] if place else []), lead=_INDENT, right=(_open(hit, library), "dim"))
 
 
-def _quote(citation: Citation, pattern: re.Pattern[str] | None) -> Iterator[Line]:
-    """The quoted lines as they stand in the book: verse stays verse."""
-    rows = [row for row in block(citation.quote).split("\n") if row.strip()]
-    for number, row in enumerate(rows):
-        opening, closing = "“" if number == 0 else "", "”" if number == len(rows) - 1 else ""
-        yield _text([(opening, False), *marked(row.strip(), pattern), (closing, False)])
+def _amid(citation: Citation, pattern: re.Pattern[str] | None) -> Iterator[Line]:
+    """The quote amid what stands around it, line by line as in the book."""
+    hit = citation.hit
+    start, end = citation.quote_start - hit.start, citation.quote_end - hit.start
+    before, after = hit.text[:start], hit.text[end:]
+    if len(before) > _CONTEXT:
+        before = f"…{before[-_CONTEXT:].partition(' ')[2]}"
+    if len(after) > _CONTEXT:
+        after = f"{after[:_CONTEXT].rpartition(' ')[0]}…"
+    quote = _emphasized(marked(block(citation.quote), pattern))
+    yield from _rows([(block(before), "dim"), *quote, (block(after), "dim")])
 
 
-def _text(spans: Sequence[tuple[str, bool]]) -> Line:
-    return line(*((text, "bold" if matches else "") for text, matches in spans), indent=_INDENT)
+def _alone(citation: Citation, pattern: re.Pattern[str] | None) -> Iterator[Line]:
+    quote = block(citation.quote)
+    marks = ("", "") if any(mark in quote for mark in '“”"') else ("“", "”")
+    yield from _rows([(marks[0], ""), *_emphasized(marked(quote, pattern)), (marks[1], "")])
+
+
+def _rows(spans: Sequence[Span]) -> Iterator[Line]:
+    """Spans cut at their line ends; empty lines are left out. Verse stays verse."""
+    row: list[Span] = []
+    for text, style in spans:
+        first, *others = text.split("\n")
+        row.append((first, style))
+        for other in others:
+            yield from _row(row)
+            row = [(other.lstrip(), style)]
+    yield from _row(row)
+
+
+def _row(spans: Sequence[Span]) -> Iterator[Line]:
+    if "".join(text for text, _ in spans).strip():
+        yield line(*spans, lead=_INDENT)
+
+
+def _emphasized(pieces: Sequence[tuple[str, bool]]) -> list[Span]:
+    return [(text, "bold" if matches else "") for text, matches in pieces]
 
 
 def _open(hit: Hit, library: str | None) -> str:
     """The command that shows the hit in its book."""
-    words = ["nlb", "show", hit.book_id]
+    words = ["nlb", "show", hit.book_id[:SHORT_ID]]
     if (number := _section_number(hit)) is not None:
         words += ["--section", str(number)]
     return shlex.join([*words, *(["--library", library] if library else [])])
@@ -72,5 +115,5 @@ def _open(hit: Hit, library: str | None) -> str:
 
 def _section_number(hit: Hit) -> int | None:
     """The number of the hit's section in its book, from 1, as `nlb show` counts."""
-    ordinal = hit.metadata.get("ordinal" if hit.level == "section" else "section")
+    ordinal = hit.metadata.get("section")
     return ordinal + 1 if isinstance(ordinal, int) and hit.level != "book" else None

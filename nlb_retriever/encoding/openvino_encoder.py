@@ -6,6 +6,7 @@ import hashlib
 import json
 import logging
 import os
+import threading
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -40,7 +41,7 @@ def read_identity(folder: Path) -> EncoderIdentity:
 
 
 class OpenVinoEncoder:
-    """A sentence encoder as OpenVINO IR: token ids and mask in, unit vectors out.
+    """A sentence encoder as OpenVINO IR: token ids and mask in, unit vectors out. Threads take turns.
 
     Args:
         folder: holds encoder.json, model.xml, model.bin and tokenizer.json, as
@@ -59,6 +60,7 @@ class OpenVinoEncoder:
         self.backend = "openvino int8"
         self._threads = threads or len(os.sched_getaffinity(0))
         self._streams = 1 if latency else self._threads
+        self._running = threading.Lock()
 
     @cached_property
     def tokenizer(self) -> Tokenizer:
@@ -87,12 +89,13 @@ class OpenVinoEncoder:
         def keep(request: Any, index: int) -> None:
             results[index] = request.get_output_tensor(0).data.copy()
 
-        queue = self._queue
-        queue.set_callback(keep)
-        for index, rows in enumerate(batches):
-            ids, mask = pad(rows, self._config["padding_id"])
-            queue.start_async({"input_ids": ids, "attention_mask": mask}, index)
-        queue.wait_all()
+        with self._running:
+            queue = self._queue
+            queue.set_callback(keep)
+            for index, rows in enumerate(batches):
+                ids, mask = pad(rows, self._config["padding_id"])
+                queue.start_async({"input_ids": ids, "attention_mask": mask}, index)
+            queue.wait_all()
         return results
 
     @cached_property

@@ -71,6 +71,11 @@ def weigh_question(level: Level, text: str) -> Sparse:
     return Sparse(indices=kept, values=[1.0] * len(kept)) if kept else words
 
 
+def word_ids(text: str) -> frozenset[int]:
+    """The words that count in a text, stemmed, as numbers; stop words and asking words are left out."""
+    return frozenset(weigh_question("passage", text).indices)
+
+
 def _sparse(vector: qdrant_edge.SparseVector) -> Sparse:
     return Sparse(indices=vector.indices, values=vector.values)
 

@@ -91,8 +91,8 @@ class EdgeEngine:
             default_segment_number=8, indexing_threshold=max(1, int(min(_SEGMENT, self._graph_from) * kilobytes))
         )
         return qe.EdgeConfig(
-            vectors={DENSE: qe.EdgeVectorParams(dim, qe.Distance.Cosine, memory=qe.Memory.Cached)},
-            sparse_vectors={SPARSE: qe.EdgeSparseVectorParams(modifier=qe.Modifier.Idf, memory=qe.Memory.Cached)},
+            vectors={DENSE: qe.EdgeVectorParams(dim, qe.Distance.Cosine, memory=qe.Memory.Cold)},
+            sparse_vectors={SPARSE: qe.EdgeSparseVectorParams(modifier=qe.Modifier.Idf, memory=qe.Memory.Cold)},
             hnsw_config=graph,
             optimizers=optimizers,
             payload_memory=qe.Memory.Cold,

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -87,8 +88,8 @@ def test_a_long_text_is_the_weighted_mean_of_its_windows(int8: ChunkEncoder) -> 
     ids = int8.tokenizer.encode(" ".join(words), add_special_tokens=False).ids
     pieces = -(-len(ids) // 254)
     cuts = [len(ids) * piece // pieces for piece in range(pieces + 1)]
-    windows = [int8.tokenizer.decode(ids[a:b]) for a, b in zip(cuts, cuts[1:], strict=False)]
-    weights = np.array([[b - a + 2] for a, b in zip(cuts, cuts[1:], strict=False)])
+    windows = [int8.tokenizer.decode(ids[a:b]) for a, b in pairwise(cuts)]
+    weights = np.array([[b - a + 2] for a, b in pairwise(cuts)])
     mean = (int8.encode(windows) * weights).sum(axis=0)
     vector = int8.encode([" ".join(words)])[0]
     assert vector @ (mean / np.linalg.norm(mean)) > 0.99

@@ -1,0 +1,276 @@
+"""How good the ranking is: flat dense, flat BM25 and the default, each by the library's own `search`.
+
+    python benchmarks/quality.py [--sets NAME ...] [--libraries FOLDER] [--json FILE]
+
+Makes (or brings up to date) one library of the 57 dev books, one of FairytaleQA's collections and one of
+OpenStax' textbooks, asks every question at the level of its set, and prints a table. MRR looks at the first
+50 hits. The interval is that of the default's difference to the better of its two parts: 95 %, by
+resampling whole books (tales, textbook sections), since questions on one book go right or wrong together.
+
+A passage answers a LiteraryQA question where all words of one of its human answers stand in it, without
+stop words and the question's own words, by their stems. A section is right for a span where they share half
+of the shorter one, a passage where it shares anything with the evidence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import platformdirs
+import qdrant_edge
+from data import (
+    Collection,
+    Row,
+    books_folder,
+    booksum,
+    fairytaleqa,
+    literaryqa,
+    openstax_questions,
+    openstax_summaries,
+)
+from numpy.typing import NDArray
+
+from nlb_retriever import Hit, Retriever, answer, index_books
+from nlb_retriever.records import Level
+from nlb_retriever.retriever import Mode
+
+LOOK_AT = 50
+MODES: tuple[Mode, ...] = ("dense", "bm25", "fused")
+COLLECTIONS: tuple[Collection, ...] = ("dev", "fairytaleqa", "openstax")
+Values = NDArray[np.float64]
+Judge = Callable[[Row, Sequence[Hit]], dict[str, float]]
+"""The metrics of one question, from its hits, best first."""
+
+STRANGE = (
+    "How do I install Python on Windows?",
+    "What is the capital of Mongolia?",
+    "Who won the 2018 football World Cup?",
+    "How long should I boil an egg?",
+    "What is the boiling point of ethanol?",
+    "How do I reset my router password?",
+    "What is the difference between TCP and UDP?",
+    "Which vitamins are in broccoli?",
+    "How do I centre a div with CSS?",
+    "What is the population of Brazil?",
+    "Who invented the transistor?",
+    "How do I change the oil of a Toyota Corolla?",
+    "How many bits are in a byte?",
+    "What is the exchange rate of the euro to the yen?",
+    "How do I cancel my Netflix subscription?",
+    "When does the next train to Berlin leave?",
+    "What is the derivative of sin x?",
+    "How does a nuclear reactor work?",
+    "Who is the CEO of Microsoft?",
+    "What is the recommended dose of ibuprofen for adults?",
+    "How do I write a for loop in JavaScript?",
+    "Which planets have rings?",
+    "What is quantum entanglement?",
+    "How do I file my tax return online?",
+    "Why did Harry Potter go to Hogwarts?",
+    "What did Katniss Everdeen do at the reaping?",
+    "How does a diesel engine differ from a petrol engine?",
+    "How do I train a neural network in PyTorch?",
+    "What are the symptoms of dengue fever?",
+    "How tall is Mount Kilimanjaro?",
+)
+"""Questions on nothing that is in the dev books."""
+
+
+@dataclass(frozen=True)
+class Task:
+    name: str
+    collection: Collection
+    level: Level
+    rows: Callable[[Path | None], list[Row]]
+    text: str
+    """Key of the question or summary."""
+    group: str
+    """Key of what is resampled as a whole."""
+    judge: Judge
+
+
+def stems(text: str) -> frozenset[int]:
+    model = qdrant_edge.Bm25(qdrant_edge.Bm25Config(language="english"))
+    return frozenset(model.embed_query(text).indices)
+
+
+def shared(hit: Hit, span: Sequence[int]) -> int:
+    return min(hit.end, span[1]) - max(hit.start, span[0])
+
+
+def first(right: Sequence[bool]) -> int | None:
+    """Rank, from 1, of the first hit that is right."""
+    return next((rank for rank, is_right in enumerate(right, 1) if is_right), None)
+
+
+def ranked(right: Sequence[bool], *cuts: int) -> dict[str, float]:
+    rank = first(right)
+    recalls = {f"recall@{cut}": float(rank is not None and rank <= cut) for cut in cuts}
+    return {"MRR": 1 / rank if rank else 0.0, **recalls}
+
+
+def of_book(row: Row, hit: Hit) -> bool:
+    return Path(hit.source).name == str(row["book_file"])
+
+
+def judge_book(row: Row, hits: Sequence[Hit]) -> dict[str, float]:
+    return ranked([of_book(row, hit) for hit in hits], 1, 5)
+
+
+def judge_section(row: Row, hits: Sequence[Hit]) -> dict[str, float]:
+    span = (row["start"], row["end"])
+    right = [
+        of_book(row, hit) and shared(hit, span) >= 0.5 * min(hit.end - hit.start, span[1] - span[0]) for hit in hits
+    ]
+    return ranked(right, 1, 5)
+
+
+def judge_evidence(row: Row, hits: Sequence[Hit]) -> dict[str, float]:
+    spans = row["evidence_spans"]
+    return ranked([of_book(row, hit) and any(shared(hit, span) > 0 for span in spans) for hit in hits], 1, 10)
+
+
+def asked_for(row: Row) -> list[frozenset[int]]:
+    """What each human answer says beyond the question; answers without such words are left out."""
+    question = stems(row["question"])
+    return [said for text in row["answers"] if (said := stems(text) - question)]
+
+
+def judge_words(row: Row, hits: Sequence[Hit]) -> dict[str, float]:
+    answers = asked_for(row)
+    found = [stems(hit.text) for hit in hits[:5]]
+    return {"answer in top 5": float(any(said <= words for said in answers for words in found))}
+
+
+def answerable(data: Path | None) -> list[Row]:
+    return [row for row in literaryqa(data) if asked_for(row)]
+
+
+TASKS = (
+    Task("LiteraryQA: question -> book", "dev", "book", literaryqa, "question", "book_file", judge_book),
+    Task("LiteraryQA: question -> answer", "dev", "passage", answerable, "question", "book_file", judge_words),
+    Task("BookSum: summary -> section", "dev", "section", booksum, "summary", "book_file", judge_section),
+    Task("BookSum: summary -> book", "dev", "book", booksum, "summary", "book_file", judge_book),
+    Task(
+        "FairytaleQA: question -> passage", "fairytaleqa", "passage", fairytaleqa, "question", "story", judge_evidence
+    ),
+    Task(
+        "OpenStax: question -> section", "openstax", "section", openstax_questions, "question", "module", judge_section
+    ),
+    Task("OpenStax: summary -> section", "openstax", "section", openstax_summaries, "summary", "module", judge_section),
+)
+
+
+def difference(values: dict[Mode, Values], groups: Sequence[str], samples: int) -> dict[str, float]:
+    """The default less the better of its parts, with a 95 % interval over resampled groups."""
+    better = max(values["dense"], values["bm25"], key=lambda each: float(each.mean()))
+    names, which = np.unique(np.array(groups), return_inverse=True)
+    sums = np.bincount(which, weights=values["fused"] - better, minlength=len(names))
+    counts = np.bincount(which, minlength=len(names))
+    drawn = np.random.default_rng(0).integers(0, len(names), (samples, len(names)))
+    means = sums[drawn].sum(1) / counts[drawn].sum(1)
+    low, high = np.percentile(means, [2.5, 97.5])
+    return {"difference": float((values["fused"] - better).mean()), "low": float(low), "high": float(high)}
+
+
+def measure(task: Task, retriever: Retriever, data: Path | None, samples: int, every: int) -> list[dict[str, Any]]:
+    """One record for each metric of a task."""
+    rows = task.rows(data)[::every]
+    got: dict[str, dict[Mode, list[float]]] = {}
+    for row in rows:
+        for mode in MODES:
+            hits = retriever.search(row[task.text], level=task.level, mode=mode, limit=LOOK_AT)
+            for metric, value in task.judge(row, hits).items():
+                got.setdefault(metric, {}).setdefault(mode, []).append(value)
+    records = []
+    groups = [row[task.group] for row in rows]
+    for metric, by_mode in got.items():
+        values = {mode: np.array(by_mode[mode]) for mode in MODES}
+        records.append(
+            {
+                "set": task.name,
+                "metric": metric,
+                "questions": len(rows),
+                "groups": len(set(groups)),
+                **{str(mode): float(each.mean()) for mode, each in values.items()},
+                **difference(values, groups, samples),
+            }
+        )
+    return records
+
+
+def measure_answers(libraries: dict[Collection, Path], data: Path | None, every: int) -> dict[str, float]:
+    """What `answer` says: where it should answer, where it should not, and how much of the answer it quotes."""
+    quoted: list[bool] = []
+    result = {}
+    for collection, rows in zip(COLLECTIONS, (literaryqa, fairytaleqa, openstax_questions), strict=True):
+        with Retriever(libraries[collection]) as retriever:
+            found = []
+            for row in rows(data)[::every]:
+                said = answer(row["question"], retriever)
+                found.append(said.found)
+                if collection == "fairytaleqa" and (wanted := asked_for(row)):
+                    words = stems(said.answer) if said.found else frozenset()
+                    quoted.append(any(each <= words for each in wanted))
+            result[f"found: questions on {collection}"] = float(np.mean(found))
+            strange = [answer(question, retriever).found for question in STRANGE]
+            result[f"found: everyday questions, asked of {collection}"] = float(np.mean(strange))
+    result["FairytaleQA: all words of a human answer quoted"] = float(np.mean(quoted))
+    return result
+
+
+def print_table(records: Sequence[dict[str, Any]]) -> None:
+    print(f"{'x 100':34}{'metric':>16}{'dense':>8}{'BM25':>8}{'default':>9}{'difference to the better [95 %]':>33}")
+    for record in records:
+        cells = "".join(f"{100 * record[mode]:{width}.1f}" for mode, width in zip(MODES, (8, 8, 9), strict=True))
+        interval = f"{100 * record['difference']:+.1f} [{100 * record['low']:+.1f}, {100 * record['high']:+.1f}]"
+        print(f"{record['set']:34}{record['metric']:>16}{cells}{interval:>33}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", nargs="*", default=[], help="only sets whose names begin so (LiteraryQA, ...)")
+    parser.add_argument("--answers", action="store_true", help="also ask for answers; minutes more")
+    parser.add_argument("--libraries", type=Path, help="where the libraries are kept; default: the user's cache")
+    parser.add_argument("--data", type=Path, help="folder of the dev data")
+    parser.add_argument("--every", type=int, default=1, help="only every n-th question")
+    parser.add_argument("--samples", type=int, default=2000, help="resamplings for the interval")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all figures there")
+    arguments = parser.parse_args()
+    tasks = [task for task in TASKS if not arguments.sets or task.name.startswith(tuple(arguments.sets))]
+    home = arguments.libraries or Path(platformdirs.user_cache_dir("nlb-retriever")) / "benchmarks" / "libraries"
+    os.environ.setdefault("NLB_HOME", str(home))
+
+    libraries: dict[Collection, Path] = {}
+    wanted = set(COLLECTIONS) if arguments.answers else {task.collection for task in tasks}
+    for collection in (each for each in COLLECTIONS if each in wanted):
+        libraries[collection] = home / collection
+        report = index_books([books_folder(collection, arguments.data)], libraries[collection])
+        if report.failed:
+            sys.exit(f"{report.failed[0].source}: {report.failed[0].reason}")
+
+    records: list[dict[str, Any]] = []
+    for task in tasks:
+        started = time.perf_counter()
+        with Retriever(libraries[task.collection]) as retriever:
+            records += measure(task, retriever, arguments.data, arguments.samples, arguments.every)
+        print(f"{task.name}: {time.perf_counter() - started:.0f} s", file=sys.stderr)
+    print_table(records)
+    answers = measure_answers(libraries, arguments.data, arguments.every) if arguments.answers else {}
+    for name, share in answers.items():
+        print(f"{name}: {100 * share:.1f} %")
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"ranking": records, "answers": answers}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

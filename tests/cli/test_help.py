@@ -1,0 +1,91 @@
+"""`nlb --help` is quick, and mistakes in a command are told plainly."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.conftest import InProcess, Started, environment
+
+HEAVY = ("torch", "numpy", "openvino", "tokenizers", "qdrant_edge", "qdrant_client", "rich", "pydantic")
+
+
+LOADED = """
+import sys
+names = sys.argv.pop().split(",")
+from nlb_cli.app import main
+try:
+    main()
+finally:
+    print([name for name in names if name in sys.modules])
+"""
+
+
+def test_help_loads_nothing_heavy() -> None:
+    command = [sys.executable, "-c", LOADED, "--help", ",".join(HEAVY)]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("Usage: nlb")
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_help_names_every_command(nlb: InProcess) -> None:
+    ran = nlb("--help")
+    assert ran.code == 0
+    listed = [line.split()[0] for line in ran.out.split("Commands:\n")[1].splitlines() if line.strip()]
+    assert listed == ["index", "ask", "search", "books", "show", "remove", "info", "doctor"]
+
+
+@pytest.mark.parametrize("command", ["index", "ask", "search", "books", "show", "remove", "info", "doctor"])
+def test_every_command_takes_a_library_and_explains_itself(nlb: InProcess, command: str) -> None:
+    ran = nlb(command, "--help")
+    assert ran.code == 0
+    assert "--library" in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+def test_version_is_one_line(nlb: InProcess) -> None:
+    ran = nlb("--version")
+    assert ran.code == 0
+    assert ran.out.startswith("nlb ")
+    assert ran.out.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        (("frobnicate",), "No such command 'frobnicate'"),
+        (("index",), "name files or folders of books"),
+        (("search",), "give a question, or a file of them with --queries"),
+        (("search", "a question", "--queries", "file"), "give a question, or a file of them with --queries"),
+        (("search", "a question", "--level", "page"), "'--level'"),
+        (("search", "a question", "--limit", "0"), "'--limit'"),
+        (("show",), "Missing argument"),
+        (("books", "--colour"), "No such option: --colour"),
+    ],
+)
+def test_a_wrong_command_exits_with_2_and_says_what_is_wrong(
+    nlb: InProcess, args: tuple[str, ...], complaint: str
+) -> None:
+    ran = nlb(*args)
+    assert (ran.code, ran.out) == (2, "")
+    assert complaint in ran.err
+
+
+def test_a_library_that_is_not_there_is_one_line(nlb_process: Started) -> None:
+    for args in (["books"], ["ask", "Who?"], ["search", "Who?"], ["show", "x"], ["remove", "x", "--yes"], ["info"]):
+        done = nlb_process(*args, "--library", "nowhere")
+        assert done.returncode == 2
+        assert done.stdout == b""
+        lines = done.stderr.decode().splitlines()
+        assert len(lines) == 1
+        assert lines[0].startswith("nlb: no library at ")
+        assert "nlb index" in lines[0]
+
+
+def test_a_library_of_an_impossible_name_is_one_line(nlb: InProcess) -> None:
+    ran = nlb("books", "--library", "my books!")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.count("\n") == 1
+    assert "'my books!' is no name for a library" in ran.err

@@ -1,0 +1,115 @@
+"""Answers in the books' own words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever import Retriever, answer, index_books
+from nlb_retriever.errors import QueryError
+from nlb_retriever.store import Condition
+
+STORY = """\
+The Ferry
+
+CHAPTER I
+
+The ferryman's name was Jonas Wick. He rowed across the Marrow river in a green boat. On Sundays he did not row.
+
+CHAPTER II
+
+In the year of the flood the bridge was swept away. The baker paid Jonas twelve silver coins to bring flour from the
+mill. Nobody thanked him.
+
+CHAPTER III
+
+The new bridge was built of iron. Jonas burned his boat on the bank, and went to live with his sister in Dunmore.
+"""
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    folder = tmp_path_factory.mktemp("answering")
+    (folder / "ferry.txt").write_text(STORY)
+    index_books([folder / "ferry.txt"], folder / "library")
+    return Retriever(folder / "library")
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("What was the ferryman's name?", "Jonas Wick"),
+        ("How many silver coins did the baker pay?", "twelve silver coins"),
+        ("What was the new bridge built of?", "iron"),
+        ("Who went to live with his sister?", "Dunmore"),
+    ],
+)
+def test_the_first_sentence_answers(retriever: Retriever, question: str, words: str) -> None:
+    found = answer(question, retriever)
+    assert found.found
+    assert words in found.citations[0].quote
+    assert words in found.answer
+
+
+def test_every_quote_is_verbatim_at_its_place(retriever: Retriever) -> None:
+    for question in ("Who rowed across the river?", "What happened to the bridge in the flood?"):
+        for citation in answer(question, retriever).citations:
+            text = retriever.store.book_text(citation.hit.book_id)
+            assert text[citation.quote_start : citation.quote_end] == citation.quote
+            assert citation.hit.start <= citation.quote_start < citation.quote_end <= citation.hit.end
+
+
+def test_sentences_that_follow_each_other_are_one_quote(retriever: Retriever) -> None:
+    citations = answer(
+        "What was the ferryman's name and in what did he row across the Marrow river?", retriever
+    ).citations
+    assert citations[0].quote.startswith("The ferryman's name was Jonas Wick. He rowed")
+    spans = [(citation.quote_start, citation.quote_end) for citation in citations]
+    assert len(set(spans)) == len(spans)
+
+
+def test_limit_bounds_the_sentences(retriever: Retriever) -> None:
+    assert len(answer("What did Jonas do?", retriever, limit=1).citations) == 1
+    assert 1 <= len(answer("What did Jonas do?", retriever, limit=5).citations) <= 5
+
+
+def test_the_answer_keeps_to_book_filter_and_what_was_read(retriever: Retriever) -> None:
+    found = answer("Where did Jonas go to live?", retriever, book="Ferry", before="CHAPTER III")
+    assert all(citation.hit.section != ("CHAPTER III",) for citation in found.citations)
+    none = answer("Where did Jonas live?", retriever, where=Condition("author", "eq", "Nobody"))
+    assert (none.found, none.citations, none.answer) == (False, (), "Not in your library.")
+
+
+def test_an_empty_question_is_refused(retriever: Retriever) -> None:
+    with pytest.raises(QueryError, match="question is empty"):
+        answer("  ", retriever)
+
+
+def test_the_json_of_an_answer_has_the_promised_keys(retriever: Retriever) -> None:
+    document = answer("Who rowed?", retriever).to_json()
+    assert set(document) == {"question", "found", "answer", "citations"}
+    hit = {
+        "level",
+        "book_id",
+        "title",
+        "author",
+        "source",
+        "section",
+        "section_id",
+        "start",
+        "end",
+        "page",
+        "score",
+        "text",
+    }
+    assert set(document["citations"][0]) == {*hit, "quote", "quote_start", "quote_end"}
+
+
+def test_books_that_say_the_same_are_both_cited(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.txt").write_text(f"The Tale of {name}\n\n" + STORY.partition("\n\n")[2])
+    index_books([tmp_path / "one.txt", tmp_path / "two.txt"], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        citations = answer("How many silver coins did the baker pay?", retriever).citations
+        assert len({citation.hit.book_id for citation in citations[:2]}) == 2

@@ -1,0 +1,260 @@
+"""Searching a real small library at all levels, and what a search may be limited to."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever import Retriever, index_books
+from nlb_retriever.errors import LibraryNotFound, MismatchError, QueryError
+from nlb_retriever.records import LEVELS
+from nlb_retriever.store import Condition, Or, open_store
+
+LIGHTHOUSE = """\
+The Lighthouse Keeper
+
+by Ann Harbour
+
+CHAPTER I. The Lamp
+
+Old Tobias kept the lighthouse at Carrow Point for forty years. Every evening he climbed the two hundred steps, lit
+the lamp and wound the great clock that turned it.
+
+He ate his supper of bread and herring alone, and wrote the weather into his book.
+
+CHAPTER II. The Storm
+
+The storm of that November broke the clock. Tobias turned the lamp by hand until the morning, and no ship was lost.
+
+CHAPTER III. The Niece
+
+Tobias died in the spring. His niece Margaret came from the city and took the lamp, and she kept it until the war.
+"""
+
+KITCHEN = """\
+A Book of Country Bread
+
+by Peter Miller
+
+CHAPTER I. Flour
+
+Bread begins with flour. Rye makes a dark, sour loaf, and wheat a light one. Sift the flour twice before you weigh it.
+
+CHAPTER II. The Oven
+
+Heat the oven until a pinch of flour browns in a minute. A loaf of two pounds needs three quarters of an hour.
+"""
+
+GERMAN = """\
+Der Garten
+
+von Klara Blum
+
+KAPITEL I
+
+Der alte Gärtner pflanzte im Frühling rote Rosen an der Mauer und weiße Lilien am Teich.
+"""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("retriever")
+    books = folder / "books"
+    books.mkdir()
+    for name, text in (("lighthouse", LIGHTHOUSE), ("bread", KITCHEN), ("garten", GERMAN)):
+        (books / f"{name}.txt").write_text(text, encoding="utf-8")
+    index_books([books], folder / "library")
+    return folder / "library"
+
+
+@pytest.fixture(scope="module")
+def retriever(library: Path) -> Retriever:
+    return Retriever(library)
+
+
+def test_each_level_finds_what_the_question_is_about(retriever: Retriever) -> None:
+    for level in LEVELS:
+        hits = retriever.search("Who turned the lamp by hand in the storm?", level=level)
+        assert hits[0].title == "The Lighthouse Keeper"
+        assert hits[0].level == level
+    assert retriever.search("Who turned the lamp by hand?", level="section")[0].section == ("CHAPTER II. The Storm",)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("strategy", ["coarse-to-fine", "flat"])
+@pytest.mark.parametrize("mode", ["fused", "dense", "bm25"])
+def test_every_hits_text_is_its_span_of_the_book(retriever: Retriever, level: str, strategy: str, mode: str) -> None:
+    hits = retriever.search("flour for the oven and the lamp", level=level, strategy=strategy, mode=mode)  # type: ignore[arg-type]
+    assert hits
+    for hit in hits:
+        assert retriever.store.book_text(hit.book_id)[hit.start : hit.end] == hit.text
+        assert hit.text.strip()
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_meaning_finds_what_no_word_says(retriever: Retriever) -> None:
+    assert retriever.search("a beacon warning sailors", mode="dense")[0].title == "The Lighthouse Keeper"
+
+
+def test_words_find_a_name_that_stands_once(retriever: Retriever) -> None:
+    hits = retriever.search("Margaret", mode="bm25")
+    assert [hit.section for hit in hits] == [("CHAPTER III. The Niece",)]
+
+
+def test_a_book_is_found_by_its_title_and_author(retriever: Retriever) -> None:
+    assert retriever.search("Peter Miller", level="book")[0].title == "A Book of Country Bread"
+    assert retriever.search("A Book of Country Bread", level="book")[0].author == "Peter Miller"
+
+
+def test_limit_bounds_the_hits_and_none_is_none(retriever: Retriever) -> None:
+    assert len(retriever.search("the lamp", limit=2)) == 2
+    assert retriever.search("the lamp", limit=0) == []
+    assert 3 < len(retriever.search("the lamp", limit=100_000)) < 20
+    with pytest.raises(QueryError, match="must not be negative"):
+        retriever.search("the lamp", limit=-1)
+
+
+@pytest.mark.parametrize("name", ["bread.txt", "A Book of Country Bread", "country bread"])
+def test_a_book_is_chosen_by_path_or_title(retriever: Retriever, library: Path, name: str) -> None:
+    if name.endswith(".txt"):
+        name = str(library.parent / "books" / name)
+    for level in LEVELS:
+        hits = retriever.search("the lamp and the clock", level=level, book=name)
+        assert {hit.title for hit in hits} == {"A Book of Country Bread"}
+
+
+def test_a_book_that_is_not_there_is_one_line_with_near_ones(retriever: Retriever) -> None:
+    with pytest.raises(QueryError) as error:
+        retriever.search("x", book="The Lighthouse Kepper")
+    assert "The Lighthouse Keeper" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_before_shows_no_spoilers(retriever: Retriever) -> None:
+    for before in ("3", "CHAPTER III. The Niece", "chapter iii"):
+        for level in ("section", "passage"):
+            hits = retriever.search(
+                "Who took the lamp when Tobias died?", book="Lighthouse", before=before, level=level
+            )  # type: ignore[arg-type]
+            assert hits
+            assert all(hit.section != ("CHAPTER III. The Niece",) for hit in hits)
+
+
+def test_a_section_can_be_searched_alone(retriever: Retriever) -> None:
+    hits = retriever.search("Tobias", book="Lighthouse", section="The Storm")
+    assert {hit.section for hit in hits} == {("CHAPTER II. The Storm",)}
+
+
+def test_a_section_without_a_book_or_of_no_book_is_refused(retriever: Retriever) -> None:
+    with pytest.raises(QueryError, match="name the book too"):
+        retriever.search("x", before="3")
+    with pytest.raises(QueryError, match="has 3 sections, no number 9"):
+        retriever.search("x", book="Lighthouse", before="9")
+    with pytest.raises(QueryError, match="has no section 'The Wedding'"):
+        retriever.search("x", book="Lighthouse", section="The Wedding")
+
+
+def test_filters_choose_by_author_and_place(retriever: Retriever) -> None:
+    miller = Condition("author", "eq", "Peter Miller")
+    for level in LEVELS:
+        assert {hit.author for hit in retriever.search("lamp", level=level, where=miller)} == {"Peter Miller"}
+    either = Or((miller, Condition("section_path", "contains", "CHAPTER II. The Storm")))
+    hits = retriever.search("lamp", where=either)
+    assert {hit.section[0] for hit in hits} == {"CHAPTER II. The Storm", "CHAPTER I. Flour", "CHAPTER II. The Oven"}
+    with pytest.raises(QueryError, match="known keys"):
+        retriever.search("lamp", where=Condition("colour", "eq", "red"))
+
+
+def test_neighbours_widen_a_passage_inside_its_section(tmp_path: Path) -> None:
+    sentences = [
+        f"Sentence number {number} tells of the {number}th day at sea and nothing else." for number in range(60)
+    ]
+    text = "CHAPTER I\n\n" + " ".join(sentences) + "\n\nCHAPTER II\n\nThe end came on land, at last and slowly.\n"
+    (tmp_path / "sea.txt").write_text(text)
+    index_books([tmp_path / "sea.txt"], tmp_path / "library", chunk_tokens=64)
+    with Retriever(tmp_path / "library") as retriever:
+        plain = retriever.search("the 30th day", limit=1)[0]
+        wide = retriever.search("the 30th day", limit=1, neighbours=1)[0]
+        assert wide.start < plain.start < plain.end < wide.end
+        assert plain.text in wide.text
+        assert text[wide.start : wide.end] == wide.text
+        last = retriever.search("the end came on land", limit=1, neighbours=5)[0]
+        assert last.section == ("CHAPTER II",)
+        assert "number 59" not in last.text
+
+
+@pytest.mark.parametrize("question", ["", "   \n", "\x00"])
+def test_an_empty_question_is_refused(retriever: Retriever, question: str) -> None:
+    for mode in ("fused", "dense", "bm25"):
+        with pytest.raises(QueryError, match="question is empty"):
+            retriever.search(question, mode=mode)  # type: ignore[arg-type]
+
+
+def test_a_question_of_100_000_characters_is_answered(retriever: Retriever) -> None:
+    question = "Tobias turned the lamp by hand. " * 3125
+    assert retriever.search(question, limit=1)[0].title == "The Lighthouse Keeper"
+
+
+@pytest.mark.parametrize("question", ["?!", "the of and", "\ud800 lamp", "灯台", "🔦", "a" * 5000])
+def test_odd_questions_give_hits_or_none_but_no_crash(retriever: Retriever, question: str) -> None:
+    assert len(retriever.search(question, limit=3)) <= 3
+
+
+def test_no_library_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(LibraryNotFound, match="run `nlb index FOLDER` first"):
+        Retriever(tmp_path / "none").search("x")
+
+
+def test_making_a_retriever_does_no_work(tmp_path: Path) -> None:
+    Retriever(tmp_path / "none").close()
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_library_of_a_changed_encoder_is_refused(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nlb_retriever.checkpoint import Checkpoint
+
+    monkeypatch.setattr(Checkpoint, "sha256", "f" * 64)
+    with Retriever(library) as retriever, pytest.raises(MismatchError, match=r"made with released.*ffffffffffff"):
+        retriever.search("lamp")
+
+
+def test_threads_share_a_retriever(library: Path) -> None:
+    with Retriever(library) as retriever:
+        expected = [hit.id for hit in retriever.search("the storm")]
+        found: list[list[str]] = []
+
+        def ask() -> None:
+            found.append([hit.id for hit in retriever.search("the storm")])
+
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert found == [expected] * 8
+
+
+def test_an_open_retriever_sees_what_is_published_and_does_not_hold_up_a_writer(tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text(LIGHTHOUSE)
+    index_books([tmp_path / "one.txt"], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        assert len(retriever.search("flour", level="book")) == 1
+        (tmp_path / "two.txt").write_text(KITCHEN)
+        index_books([tmp_path / "two.txt"], tmp_path / "library")
+        assert retriever.search("flour", level="book")[0].title == "A Book of Country Bread"
+        with open_store(tmp_path / "library", writer=True) as store:
+            store.remove(store.find_book("Country Bread").id)
+        assert {hit.title for hit in retriever.search("flour")} == {"The Lighthouse Keeper"}
+
+
+def test_searching_in_a_new_process_loads_no_torch(library: Path) -> None:
+    code = (
+        "import sys; from nlb_retriever import Retriever, answer\n"
+        "with Retriever(sys.argv[1]) as retriever: assert answer('Who kept the lamp?', retriever).found\n"
+        "assert not {'torch', 'transformers', 'llama_index'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(library)], check=True, timeout=120)
