@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.records import Answer, Citation, Hit
-from nlb_retriever.retriever import Retriever, clean_question
-from nlb_retriever.scope import make_scope
+from nlb_retriever.retriever import Ranking, Retriever, clean_question
+from nlb_retriever.scope import Scope, make_scope
 from nlb_retriever.sentences import sentence_spans
 from nlb_retriever.store import Filter
 from nlb_retriever.store.bm25 import word_ids
@@ -22,6 +23,12 @@ PASSAGES = 5
 PASSAGE_WEIGHT = 2.0
 """Weight of a sentence's passage, beside 1 for the share of the question's words in the sentence: chosen on
 FairytaleQA train and val (benchmarks/quality.py); the sentences' own vectors add nothing to these."""
+NEAR, FARTHEST_NEAR = 0.40, 0.50
+"""Bounds of the least nearness of an answer: cosine of the nearest passage, and a little for shared words."""
+NEAR_PASSAGES, NEAR_GROWTH = 300, 0.05
+"""Up to so many passages the lower bound holds; it grows by so much with ten times as many."""
+WORDS_NEAR = 0.25
+"""Weight of the share of the question's words that stand in the best passage."""
 NOT_FOUND = "Not in your library."
 
 
@@ -71,7 +78,7 @@ def answer(
     vector = retriever.vectorizer.question(question)
     ranking = retriever.rank(question, vector, level="passage", limit=PASSAGES, scope=scope)
     hits = retriever.hits(ranking, PASSAGES)
-    chosen = _choose(question, hits, limit)
+    chosen = _choose(question, hits, limit) if _is_near(question, hits, ranking, retriever, scope) else []
     if not chosen:
         return Answer(question=question, found=False, answer=NOT_FOUND)
     citations = tuple(_cite(run) for run in _runs(chosen))
@@ -81,6 +88,22 @@ def answer(
         answer=" ".join(" ".join(citation.quote.split()) for citation in citations),
         citations=citations,
     )
+
+
+def _is_near(question: str, hits: Sequence[Hit], ranking: Ranking, retriever: Retriever, scope: Scope) -> bool:
+    """Whether the library is likely to hold an answer; in doubt, yes.
+
+    The nearest of many passages is always nearer, so the bound grows with their number. It keeps 97% of the
+    dev questions whose book is there and refuses most of those from another world (README, limits).
+    """
+    near = ranking.dense["passage"]
+    if not hits or not near or retriever.vectorizer.encoder.identity.name != DEFAULT_ENCODER:
+        return bool(hits)  # another encoder's cosines mean something else
+    asked = word_ids(question)
+    share = len(asked & word_ids(hits[0].text)) / max(1, len(asked))
+    passages = scope.passages if scope.passages is not None else retriever.store.count("passage")
+    bound = NEAR + NEAR_GROWTH * math.log10(max(1, passages) / NEAR_PASSAGES)
+    return near[0].score + WORDS_NEAR * share >= min(max(bound, NEAR), FARTHEST_NEAR)
 
 
 def _choose(question: str, hits: Sequence[Hit], limit: int) -> list[_Sentence]:

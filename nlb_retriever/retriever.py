@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, Literal
 from nlb_retriever import checkpoint as checkpoints
 from nlb_retriever.config import RELEASED, locate_library
 from nlb_retriever.encoding import Vectors, load_encoder
-from nlb_retriever.errors import MismatchError, QueryError
+from nlb_retriever.errors import MismatchError, NlbError, QueryError
 from nlb_retriever.fusion import Pool, from_levels_above, from_passages, make_pool
 from nlb_retriever.records import LEVELS, Hit, Level
 from nlb_retriever.scope import Scope, make_scope
@@ -114,7 +115,10 @@ class Retriever:
 
     @cached_property
     def _vectorizer(self) -> Vectorizer:
-        manifest = self.store.manifest
+        store = self.store
+        # Opening all levels takes about as long as loading the encoder: both at once.
+        threading.Thread(target=_open_levels, args=(store,), name="nlb-open", daemon=True).start()
+        manifest = store.manifest
         encoder = load_encoder(manifest.encoder, device=self._device, use="ask")
         checkpoint = checkpoints.load(None if manifest.checkpoint == RELEASED else manifest.checkpoint)
         for name, given, pinned in (
@@ -249,6 +253,12 @@ class Retriever:
         offset = sections[0].payload["start"]
         text = sections[0].payload["text"][start - offset : end - offset]
         return replace(hit, start=start, end=end, page=around[0].payload["page"], text=text)
+
+
+def _open_levels(store: LibraryStore) -> None:
+    with suppress(NlbError):  # the search itself will say so
+        for level in LEVELS:
+            store.count(level)
 
 
 def clean_question(question: str) -> str:

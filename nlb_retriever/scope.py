@@ -15,6 +15,8 @@ class Scope:
     """A checked choice of books and sections."""
 
     book_id: str | None = None
+    passages: int | None = None
+    """How many passages that book has."""
     where: Filter | None = None
     sections: tuple[int, ...] | None = None
     """Only these sections of the book, by number from 0."""
@@ -66,6 +68,7 @@ def make_scope(
     sections = store.sections(entry.id) if section is not None or before is not None else []
     return Scope(
         book_id=entry.id,
+        passages=entry.passages,
         where=where,
         sections=find_sections(sections, section, entry.title) if section is not None else None,
         before=find_sections(sections, before, entry.title)[0] if before is not None else None,

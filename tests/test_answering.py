@@ -113,3 +113,16 @@ def test_books_that_say_the_same_are_both_cited(tmp_path: Path) -> None:
     with Retriever(tmp_path / "library") as retriever:
         citations = answer("How many silver coins did the baker pay?", retriever).citations
         assert len({citation.hit.book_id for citation in citations[:2]}) == 2
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How do I install Python on Windows?",
+        "What is the boiling point of nitrogen?",
+        "Which club won the football championship in 1998?",
+    ],
+)
+def test_a_question_from_another_world_is_not_in_the_library(retriever: Retriever, question: str) -> None:
+    found = answer(question, retriever)
+    assert (found.found, found.citations, found.answer) == (False, (), "Not in your library.")

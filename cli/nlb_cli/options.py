@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -36,8 +37,9 @@ Before = Annotated[
 
 
 def question_of(argument: str) -> str:
-    """The question as given, or what stdin holds for "-"."""
-    return sys.stdin.buffer.read().decode("utf-8", "replace").strip() if argument == "-" else argument
+    """The question as given, or what stdin holds for "-"; bytes that are no text become U+FFFD."""
+    raw = sys.stdin.buffer.read() if argument == "-" else os.fsencode(argument)
+    return raw.decode("utf-8", "replace").strip()
 
 
 def years_of(text: str) -> tuple[int | None, int | None]:

@@ -29,13 +29,22 @@ from nlb_retriever.store.engine import (
     StoredPoint,
     batches,
 )
-from nlb_retriever.store.filters import KEYWORD_KEYS, NUMBER_KEYS, Filter, to_native
+from nlb_retriever.store.failpoint import failpoint
+from nlb_retriever.store.filters import Filter, to_native
 from nlb_retriever.store.shards import FOLDERS, RESERVE, Shards, size_of
 
-GRAPH_FROM = 100_000
-"""Vectors from which a segment is searched by a graph (HNSW): below, comparing all takes 8 ms or less."""
-_SEGMENT = 10_000
-"""Vectors from which a segment being written to is made a compact, read-only one by `optimize`."""
+GRAPH_FROM = 200_000
+"""Passages from which they are searched by a graph (HNSW); comparing all of fewer takes under 16 ms."""
+_SEGMENT: dict[Level, int] = {"book": 32, "section": 512, "passage": 2048}
+"""Points from which `optimize` makes what was written a segment that opens fast: others are read into memory."""
+_PLACES = ("book_id", "version", "section_id", "section_path"), ("section", "start")
+_INDEXED: dict[Level, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "book": (("book_id", "kind"), ()),
+    "section": _PLACES,
+    "passage": _PLACES,
+}
+"""Words and numbers with an index: the rest is compared point by point, among the points of the books
+that fit. Every index costs 4 ms and more each time that a shard is opened."""
 _PAGE = 500
 
 
@@ -68,12 +77,13 @@ class EdgeEngine:
                 shutil.rmtree(final, ignore_errors=True)
                 making.mkdir(parents=True)
                 with self._shards.errors(level, " in the making"):
-                    shard = qe.EdgeShard.create(str(making), self._config(dim))
+                    shard = qe.EdgeShard.create(str(making), self._config(level, dim))
+                    words, numbers = _INDEXED[level]
                     keyword = qe.KeywordIndexParams(memory=qe.Memory.Cold)
-                    for key in KEYWORD_KEYS[level]:
+                    number = qe.IntegerIndexParams(lookup=False, range=True, memory=qe.Memory.Cold)
+                    for key in words:
                         shard.update(qe.UpdateOperation.create_field_index(key, keyword))
-                    number = qe.IntegerIndexParams(lookup=True, range=True, memory=qe.Memory.Cold)
-                    for key in NUMBER_KEYS[level]:
+                    for key in numbers:
                         shard.update(qe.UpdateOperation.create_field_index(key, number))
                     if level == "book":
                         shard.update(qe.UpdateOperation.upsert_points([_to_edge(first)]))
@@ -81,22 +91,20 @@ class EdgeEngine:
                     shard.close()
                 making.rename(final)
 
-    def _config(self, dim: int) -> qe.EdgeConfig:
-        """How shards are made; they keep it."""
+    def _config(self, level: Level, dim: int, *, graph: bool = False) -> qe.EdgeConfig:
+        """How shards are made; they keep it. Without a graph, segments compare with all their vectors."""
         kilobytes = dim * 4 / 1024
-        graph = qe.HnswIndexConfig(
-            m=16, ef_construct=128, full_scan_threshold=max(1, int(self._graph_from * kilobytes)), memory=qe.Memory.Cold
-        )
-        optimizers = qe.EdgeOptimizersConfig(
-            default_segment_number=8, indexing_threshold=max(1, int(min(_SEGMENT, self._graph_from) * kilobytes))
-        )
         return qe.EdgeConfig(
             vectors={DENSE: qe.EdgeVectorParams(dim, qe.Distance.Cosine, memory=qe.Memory.Cold)},
             sparse_vectors={SPARSE: qe.EdgeSparseVectorParams(modifier=qe.Modifier.Idf, memory=qe.Memory.Cold)},
-            hnsw_config=graph,
-            optimizers=optimizers,
+            hnsw_config=qe.HnswIndexConfig(
+                m=16 if graph else 0, ef_construct=100, full_scan_threshold=1000, memory=qe.Memory.Cold
+            ),
+            optimizers=qe.EdgeOptimizersConfig(
+                default_segment_number=8,
+                indexing_threshold=max(1, int(min(_SEGMENT[level], self._graph_from) * kilobytes)),
+            ),
             payload_memory=qe.Memory.Cold,
-            wal_enabled=True,
         )
 
     # -- writing --------------------------------------------------------------------------------
@@ -129,47 +137,44 @@ class EdgeEngine:
                 f"{(size + RESERVE) / 1e6:.0f} MB needed): free some space, then run the same command again"
             )
 
-    def optimize(self) -> bool:
+    def optimize(self, dim: int) -> bool:
         with self.session():
-            large = self.count("passage") > self._graph_from
-            if not large:
-                changed = [self._optimize(level, self._shards.get(level)) for level in LEVELS]
-                return any(changed)
-        return self._optimize_aside()
+            graph = self.count("passage") > self._graph_from
+            levels: tuple[Level, ...] = ("book", "section") if graph else LEVELS
+            changed = False
+            for level in levels:
+                with self._shards.errors(level, " in optimizing"):
+                    changed |= self._shards.get(level).optimize()
+        return self._build_graph(dim) or changed if graph else changed
 
-    def _optimize(self, level: Level, shard: qe.EdgeShard) -> bool:
-        with self._shards.errors(level, " in optimizing"):
-            return shard.optimize()
+    def _build_graph(self, dim: int) -> bool:
+        """Optimize a copy of the passages, so that readers need not wait for the graph (minutes).
 
-    def _optimize_aside(self) -> bool:
-        """Optimize copies, so that readers need not wait while graphs are built (minutes).
-
-        Only the writer may call this: nobody else changes the shards in the meantime.
+        Only the writer may call this: nobody else changes the passages in the meantime.
         """
-        changed = False
-        for level in LEVELS:
-            current = self._folder / FOLDERS[level]
-            fresh = current.with_name(f".{current.name}.new")
+        level: Level = "passage"
+        current = self._folder / FOLDERS[level]
+        fresh, old = (current.with_name(f".{current.name}.{suffix}") for suffix in ("new", "old"))
+        with self.session():
+            self._shards.shut()
+            self.require_space(2 * size_of(current))
+            shutil.rmtree(fresh, ignore_errors=True)
+            shutil.copytree(current, fresh)
+        ledger.take_away(fresh)
+        with self._shards.errors(level, " in optimizing"):
+            shard = qe.EdgeShard.load(str(fresh), self._config(level, dim, graph=True))
+            changed = shard.optimize()
+            shard.flush()
+            shard.close()
+        ledger.note(fresh)
+        if changed:
             with self.session():
                 self._shards.shut()
-                self.require_space(2 * size_of(current))
-                shutil.rmtree(fresh, ignore_errors=True)
-                shutil.copytree(current, fresh)
-                ledger.take_away(fresh)
-            with self._shards.errors(level, " in optimizing"):
-                shard = qe.EdgeShard.load(str(fresh))
-                better = shard.optimize()
-                shard.flush()
-                shard.close()
-            ledger.note(fresh)
-            if better:
-                with self.session():
-                    self._shards.shut()
-                    current.rename(current.with_name(f".{current.name}.old"))
-                    fresh.rename(current)
-                shutil.rmtree(current.with_name(f".{current.name}.old"), ignore_errors=True)
-            shutil.rmtree(fresh, ignore_errors=True)
-            changed |= better
+                current.rename(old)
+                failpoint("swapping")
+                fresh.rename(current)
+            shutil.rmtree(old, ignore_errors=True)
+        shutil.rmtree(fresh, ignore_errors=True)
         return changed
 
     # -- reading --------------------------------------------------------------------------------
@@ -217,11 +222,11 @@ class EdgeEngine:
 class _Native:
     """Conditions as this engine spells them."""
 
-    def match(self, key: str, value: str | int) -> qe.FieldCondition:
-        return qe.FieldCondition(key, match=qe.MatchValue(value))
+    def match(self, key: str, word: str) -> qe.FieldCondition:
+        return qe.FieldCondition(key, match=qe.MatchValue(word))
 
-    def match_any(self, key: str, values: list[Any]) -> qe.FieldCondition:
-        return qe.FieldCondition(key, match=qe.MatchAny(values))
+    def match_any(self, key: str, words: list[str]) -> qe.FieldCondition:
+        return qe.FieldCondition(key, match=qe.MatchAny(words))
 
     def range(self, key: str, **bounds: float) -> qe.FieldCondition:
         return qe.FieldCondition(key, range=qe.RangeFloat(**bounds))

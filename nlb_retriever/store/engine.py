@@ -112,7 +112,7 @@ class Engine(Protocol):
         """Raise a StoreError where `size` more bytes do not fit."""
         ...
 
-    def optimize(self) -> bool:
+    def optimize(self, dim: int) -> bool:
         """Rearrange for faster and smaller reading, where worthwhile; returns whether it was."""
         ...
 

@@ -31,12 +31,14 @@ KEYWORD_KEYS: Mapping[Level, tuple[str, ...]] = {
     "section": (*_BOOK_KEYWORDS, *_PLACE_KEYWORDS),
     "passage": (*_BOOK_KEYWORDS, *_PLACE_KEYWORDS),
 }
-"""Keys that hold words, by level; each has an index of its own in every engine."""
+"""Keys that hold words, by level."""
 NUMBER_KEYS: Mapping[Level, tuple[str, ...]] = {
     "book": ("year",),
     "section": ("year", *_PLACE_NUMBERS),
     "passage": ("year", *_PLACE_NUMBERS),
 }
+BOOK_KEYS = ("title", "author", "language", "year", "source", "content_hash")
+"""Keys that belong to a book as a whole: `resolve` turns them into a list of books."""
 TEXT_KEY = "text"
 """Only for text_match: the words of a section or passage."""
 
@@ -152,6 +154,17 @@ def at_level(where: Filter | None, level: Level) -> Filter | None:
     return weaken(where, lambda condition: condition.key not in fine[level])
 
 
+def resolve(where: Filter, find_books: Callable[[Filter], Iterable[str]]) -> Filter:
+    """The filter with all that it asks of whole books replaced by the ids of the books that fit."""
+    leaves = list(conditions(where))
+    whole = [condition.key in BOOK_KEYS for condition in leaves]
+    if all(whole):
+        return Condition("book_id", "in", tuple(find_books(where)))
+    if isinstance(where, Condition) or not any(whole):
+        return where
+    return type(where)(tuple(resolve(child, find_books) for child in where.children))
+
+
 def conditions(where: Filter) -> Iterable[Condition]:
     """The tree's leaves."""
     if isinstance(where, Condition):
@@ -200,8 +213,8 @@ _TESTS: Mapping[str, Callable[[Sequence[Any], Any], bool]] = {
 class Native(Protocol):
     """How an engine spells conditions."""
 
-    def match(self, key: str, value: str | int) -> Any: ...
-    def match_any(self, key: str, values: list[Any]) -> Any: ...
+    def match(self, key: str, word: str) -> Any: ...
+    def match_any(self, key: str, words: list[str]) -> Any: ...
     def range(self, key: str, **bounds: float) -> Any: ...
     def is_empty(self, key: str) -> Any: ...
     def has_id(self, ids: Sequence[str]) -> Any: ...
@@ -224,17 +237,15 @@ def _condition(where: Condition, native: Native) -> Any:
     key, op, value = where.key, where.op, where.value
     if op in RANGES:
         return native.range(key, **{op: value})
-    if op in ("eq", "ne", "contains"):
-        test = native.range(key, gte=value, lte=value) if isinstance(value, float) else native.match(key, value)
-    elif op in ("in", "nin", "any"):
-        test = _any(key, value, native)
-    elif op == "all":
-        tests = [native.match(key, item) for item in value]
-        test = native.filter(must=tests, should=[], must_not=[])
+    if op == "is_empty":
+        return native.is_empty(key)
+    values = list(value) if op in ("in", "nin", "any", "all") else [value]
+    if any(key in keys for keys in NUMBER_KEYS.values()):
+        tests = [native.range(key, gte=number, lte=number) for number in values]
     else:
-        test = native.is_empty(key)
-    return native.filter(must=[], should=[], must_not=[test]) if op in ("ne", "nin") else test
-
-
-def _any(key: str, values: Sequence[Any], native: Native) -> Any:
-    return native.match_any(key, [value for value in values if not isinstance(value, float)])
+        tests = [native.match(key, word) for word in values] if op == "all" else [native.match_any(key, values)]
+    if op == "all":
+        return native.filter(must=tests, should=[], must_not=[])
+    if op in ("ne", "nin"):
+        return native.filter(must=[], should=[], must_not=tests)
+    return native.filter(must=[], should=tests or [native.has_id([])], must_not=[])

@@ -47,6 +47,7 @@ class LibraryStore:
         self._lock = lock
         self._writer = uuid.uuid4().hex if writer else None
         self._unsettled = 0
+        self._known: tuple[int, list[dict[str, Any]]] = (-1, [])
         with engine.session():
             state = self._state()
             self.manifest = state.manifest
@@ -63,9 +64,7 @@ class LibraryStore:
 
     def books(self) -> list[BookEntry]:
         """All published books, by title."""
-        entries = self._read(
-            lambda state: [BookEntry.from_payload(point.payload) for point in self._all("book", state)]
-        )
+        entries = [BookEntry.from_payload(payload) for payload in self._read(self._books)]
         return sorted(entries, key=lambda entry: (entry.title.casefold(), entry.id))
 
     def find_book(self, name: str) -> BookEntry:
@@ -84,13 +83,11 @@ class LibraryStore:
 
     def sections(self, book_id: str) -> list[StoredPoint]:
         """A book's sections in reading order; none for an unknown book."""
-        return self._ordered("section", Condition("book_id", "eq", book_id))
+        return self._ordered("section", book_id, 0, None)
 
     def passages(self, book_id: str, first: int = 0, last: int | None = None) -> list[StoredPoint]:
         """A book's passages from ordinal `first` to before `last`, in reading order."""
-        until = None if last is None else Condition("ordinal", "lt", last)
-        where = all_of(Condition("book_id", "eq", book_id), Condition("ordinal", "gte", first), until)
-        return self._ordered("passage", where)
+        return self._ordered("passage", book_id, first, last)
 
     def book_text(self, book_id: str) -> str:
         """A book's whole text."""
@@ -123,7 +120,11 @@ class LibraryStore:
 
         def search(state: State) -> list[list[StoredPoint]]:
             visible = {level: self._visible(level, state, searching=True) for level in LEVELS}
-            answers = run(self._engine, prepared, visible)
+
+            def find_books(where: Filter) -> list[str]:
+                return [payload["book_id"] for payload in self._books(state) if matches(where, payload)]
+
+            answers = run(self._engine, prepared, visible, find_books)
             return [[self._renamed(hit, state) for hit in hits] for hits in answers] if state.renaming else answers
 
         return self._read(search)
@@ -182,7 +183,7 @@ class LibraryStore:
         """Rearrange for speed where worthwhile, as at the end of a run; readers go on meanwhile."""
         self._require_writer()
         self._unsettled = 0
-        return self._engine.optimize()
+        return self._engine.optimize(self.manifest.dim)
 
     def _mend(self) -> State:
         """Finish or undo what a writer left unfinished; returns the state, with nothing pending."""
@@ -242,13 +243,26 @@ class LibraryStore:
         hidden = Not(tuple(_version(*pair) for pair in state.hidden)) if state.hidden else None
         return all_of(_BOOKS_ONLY if level == "book" and not searching else None, hidden)
 
-    def _all(self, level: Level, state: State, where: Filter | None = None) -> list[StoredPoint]:
-        found = self._engine.scroll(level, all_of(where, self._visible(level, state)))
-        return [self._renamed(point, state) for point in found]
+    def _books(self, state: State) -> list[dict[str, Any]]:
+        """Payloads of the visible books."""
+        generation, known = self._known
+        if generation != state.generation:
+            found = self._engine.scroll("book", self._visible("book", state))
+            known = [self._renamed(point, state).payload for point in found]
+            self._known = state.generation, known
+        return known
 
-    def _ordered(self, level: Level, where: Filter | None) -> list[StoredPoint]:
-        points = self._read(lambda state: self._all(level, state, where))
-        return sorted(points, key=lambda point: point.payload["ordinal"])
+    def _ordered(self, level: Level, book_id: str, first: int, last: int | None) -> list[StoredPoint]:
+        def read(state: State) -> list[StoredPoint]:
+            for payload in self._books(state):
+                if payload["book_id"] == book_id:
+                    wanted = range(payload["n_sections" if level == "section" else "n_passages"])[max(first, 0) : last]
+                    version = payload["version"]
+                    ids = [payloads.point_id(book_id, version, level, ordinal) for ordinal in wanted]
+                    return [self._renamed(point, state) for point in self._engine.retrieve(level, ids)]
+            return []
+
+        return self._read(read)
 
     def _versions(self, book_id: str) -> list[str]:
         """The versions of a book that are there while nothing is pending: one, or none."""

@@ -112,7 +112,7 @@ class RemoteEngine:
     def require_space(self, size: int) -> None:
         """Nothing to do: a server refuses what does not fit, and lives on."""
 
-    def optimize(self) -> bool:
+    def optimize(self, dim: int) -> bool:
         """Nothing to do: a server optimizes on its own."""
         return False
 
@@ -197,11 +197,11 @@ def _in_memory(client: QdrantClient) -> bool:
 class _Native:
     """Conditions as the server's API spells them."""
 
-    def match(self, key: str, value: str | int) -> models.FieldCondition:
-        return models.FieldCondition(key=key, match=models.MatchValue(value=value))
+    def match(self, key: str, word: str) -> models.FieldCondition:
+        return models.FieldCondition(key=key, match=models.MatchValue(value=word))
 
-    def match_any(self, key: str, values: list[Any]) -> models.FieldCondition:
-        return models.FieldCondition(key=key, match=models.MatchAny(any=values))
+    def match_any(self, key: str, words: list[str]) -> models.FieldCondition:
+        return models.FieldCondition(key=key, match=models.MatchAny(any=words))
 
     def range(self, key: str, **bounds: float) -> models.FieldCondition:
         return models.FieldCondition(key=key, range=models.Range(**bounds))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from nlb_retriever.errors import QueryError
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store.bm25 import Sparse, weigh_question
 from nlb_retriever.store.engine import Engine, EngineQuery, Floats, PayloadKeys, StoredPoint
-from nlb_retriever.store.filters import Filter, all_of, check, conditions, is_native, matches, weaken
+from nlb_retriever.store.filters import Filter, all_of, check, conditions, is_native, matches, resolve, weaken
 
 _OVERFETCH = 4
 """Where engines cannot answer a filter: how many times more to ask for than is wanted, and again."""
@@ -43,8 +43,12 @@ class Prepared:
 
     level: Level
     native: EngineQuery
-    """With the whole filter, which engines can answer only where `words` is False."""
-    words: bool
+    """With the whole filter, even where engines cannot answer it."""
+
+    @property
+    def words(self) -> bool:
+        """Whether its filter asks for words in the text, which engines cannot answer."""
+        return self.native.where is not None and not all(map(is_native, conditions(self.native.where)))
 
 
 def prepare(query: StoreQuery, dim: int) -> Prepared | None:
@@ -75,14 +79,21 @@ def prepare(query: StoreQuery, dim: int) -> Prepared | None:
         exact=query.level != "passage" if query.exact is None else query.exact,
         payload=query.payload,
     )
-    words = where is not None and not all(map(is_native, conditions(where)))
-    return Prepared(level=query.level, native=native, words=words)
+    return Prepared(level=query.level, native=native)
 
 
 def run(
-    engine: Engine, queries: Sequence[Prepared | None], visible: Mapping[Level, Filter | None]
+    engine: Engine,
+    queries: Sequence[Prepared | None],
+    visible: Mapping[Level, Filter | None],
+    find_books: Callable[[Filter], Iterable[str]],
 ) -> list[list[StoredPoint]]:
-    """Answer checked queries, among what is `visible` at each level."""
+    """Answer checked queries, among what is `visible` at each level.
+
+    Args:
+        find_books: the ids of the books that a filter over their own keys fits.
+    """
+    queries = [query and _resolve(query, find_books) for query in queries]
     answers: list[list[StoredPoint]] = [[] for _ in queries]
     for level in LEVELS:
         batch: list[tuple[int, EngineQuery]] = []
@@ -98,6 +109,11 @@ def run(
             for (index, _), hits in zip(batch, results, strict=True):
                 answers[index] = hits
     return answers
+
+
+def _resolve(query: Prepared, find_books: Callable[[Filter], Iterable[str]]) -> Prepared:
+    where = query.native.where
+    return query if where is None else replace(query, native=replace(query.native, where=resolve(where, find_books)))
 
 
 def _run_words(engine: Engine, query: Prepared, visible: Filter | None) -> list[StoredPoint]:

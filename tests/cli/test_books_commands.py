@@ -1,0 +1,185 @@
+"""`nlb books`, `nlb show` and `nlb remove`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever import open_store
+from nlb_retriever.store import BookEntry
+from tests.cli.conftest import InProcess, OnTerminal, Started
+
+
+def book(library: Path, name: str) -> BookEntry:
+    with open_store(library) as store:
+        return store.find_book(name)
+
+
+@pytest.fixture
+def copied(shelf: Path, tmp_path: Path) -> Path:
+    """A library that may be changed."""
+    return Path(shutil.copytree(shelf, tmp_path / "copied"))
+
+
+def test_books_are_listed_in_columns_on_a_pipe(nlb: InProcess, shelf: Path) -> None:
+    ran = nlb("books", "--library", shelf)
+    ids = [book(shelf, name).id for name in ("observatory", "orchard", "lamp")]
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == (
+        "ID                Title                       Author       Year  Sections  Tokens\n"
+        f"{ids[0]}  A NIGHT AT THE OBSERVATORY  Anna Morrow               2      84\n"
+        f"{ids[1]}  Orchard Letters             Paul Linden  1931         3     113\n"
+        f"{ids[2]}  THE LAMP OF SKERRY          Anna Morrow               4     212\n"
+    )
+
+
+def test_books_as_json_are_the_rows_of_the_store(nlb: InProcess, shelf: Path) -> None:
+    told = json.loads(nlb("books", "--json", "--library", shelf).out)
+    assert len(told) == 3
+    with open_store(shelf) as store:
+        for row, entry in zip(told, store.books(), strict=True):
+            assert row == {
+                "book_id": entry.id,
+                "title": entry.title,
+                "author": entry.author,
+                "language": entry.language,
+                "year": entry.year,
+                "source": entry.source,
+                "sections": entry.sections,
+                "passages": entry.passages,
+                "chars": entry.chars,
+                "tokens": entry.tokens,
+                "warnings": [],
+            }
+
+
+def test_a_terminal_gets_a_table_that_fits(nlb_terminal: OnTerminal, shelf: Path) -> None:
+    ran = nlb_terminal("books", "--library", shelf, columns=80)
+    assert ran.code == 0
+    assert "─" * 40 in ran.out
+    assert "\x1b[1mOrchard Letters" in ran.out
+
+
+def test_a_book_is_shown_as_its_tree_of_sections(nlb: InProcess, shelf: Path) -> None:
+    ran = nlb("show", "lamp", "--library", shelf)
+    entry = book(shelf, "lamp")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == (
+        "THE LAMP OF SKERRY, Anna Morrow\n"
+        f"4 sections, 4 passages, {entry.chars:,} characters\n"
+        f"{entry.id}  {entry.source}\n"
+        "\n"
+        "   PART ONE\n"
+        "1    CHAPTER I. The Keeper\n"
+        "2    CHAPTER II. The Letter\n"
+        "   PART TWO\n"
+        "3    CHAPTER III. The Wreck\n"
+        "4    CHAPTER IV. Spring\n"
+    )
+
+
+def test_a_terminal_draws_the_tree(nlb_terminal: OnTerminal, shelf: Path) -> None:
+    ran = nlb_terminal("show", "lamp", "--library", shelf, env={"COLORTERM": ""})
+    assert "PART ONE" in ran.out
+    assert "├── " in ran.out
+    assert "└── " in ran.out
+
+
+def test_the_text_is_byte_for_byte_the_books(nlb_process: Started, nlb: InProcess, shelf: Path) -> None:
+    entry = book(shelf, "orchard")
+    with open_store(shelf) as store:
+        text = store.book_text(entry.id)
+    done = nlb_process("show", "orchard", "--text", "--library", shelf)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == text.encode()
+    told = json.loads(nlb("show", "orchard", "--text", "--json", "--library", shelf).out)
+    assert told["text"] == text
+    assert [text[each["start"] : each["end"]].split("\n")[0] for each in told["sections"]] == [
+        "First Letter",
+        "Second Letter",
+        "Third Letter",
+    ]
+
+
+@pytest.mark.parametrize("name", ["2", "Second Letter", "second", "ID"])
+def test_a_section_is_shown_by_number_title_or_id(nlb: InProcess, shelf: Path, name: str) -> None:
+    entry = book(shelf, "orchard")
+    with open_store(shelf) as store:
+        section = store.sections(entry.id)[1]
+    args = ("show", "orchard", "--section", section.id if name == "ID" else name, "--library", shelf)
+    ran = nlb(*args)
+    assert ran.code == 0
+    assert ran.out == (
+        f"Orchard Letters, Paul Linden\nSecond Letter (section 2 of 3)\n\n{section.payload['text'].strip()}\n"
+    )
+    assert nlb(*args, "--text").out == section.payload["text"]
+    told = json.loads(nlb(*args, "--json").out)
+    assert told == {
+        "book_id": entry.id,
+        "title": "Orchard Letters",
+        "author": "Paul Linden",
+        "source": entry.source,
+        "number": 2,
+        "section": ["Second Letter"],
+        "section_id": section.id,
+        "start": section.payload["start"],
+        "end": section.payload["end"],
+        "page": None,
+        "text": section.payload["text"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        (("show", "Moby-Dick"), "no book 'Moby-Dick'"),
+        (("show", "lamp", "--section", "9"), "no number 9"),
+        (("show", "lamp", "--section", "Epilogue"), "no section 'Epilogue'"),
+        (("remove", "Moby-Dick", "--yes"), "no book 'Moby-Dick'"),
+    ],
+)
+def test_what_is_not_there_is_one_line(nlb: InProcess, shelf: Path, args: tuple[str, ...], complaint: str) -> None:
+    ran = nlb(*args, "--library", shelf)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.count("\n") == 1
+    assert complaint in ran.err
+
+
+def test_removed_books_are_gone_from_the_library(nlb: InProcess, copied: Path) -> None:
+    lamp, orchard = book(copied, "lamp"), book(copied, "orchard")
+    ran = nlb("remove", lamp.id, "orchard", "THE LAMP OF SKERRY", "--yes", "--library", copied)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == f"Removed THE LAMP OF SKERRY ({lamp.id}).\nRemoved Orchard Letters ({orchard.id}).\n"
+    with open_store(copied) as store:
+        assert [entry.title for entry in store.books()] == ["A NIGHT AT THE OBSERVATORY"]
+        assert store.sections(lamp.id) == []
+    assert Path(lamp.source).is_file()
+
+
+def test_one_unknown_name_keeps_all_books(nlb: InProcess, copied: Path) -> None:
+    assert nlb("remove", "lamp", "no such book", "--yes", "--library", copied).code == 2
+    with open_store(copied) as store:
+        assert len(store.books()) == 3
+
+
+def test_on_a_pipe_nothing_is_removed_without_yes(nlb: InProcess, copied: Path) -> None:
+    ran = nlb("remove", "lamp", "--library", copied, stdin="y\n")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--yes" in ran.err
+    with open_store(copied) as store:
+        assert len(store.books()) == 3
+
+
+@pytest.mark.parametrize(("answer", "code", "left"), [("n\n", 2, 3), ("y\n", 0, 2)])
+def test_on_a_terminal_a_person_is_asked(
+    nlb_terminal: OnTerminal, copied: Path, answer: str, code: int, left: int
+) -> None:
+    ran = nlb_terminal("remove", "lamp", "--library", copied, typed=answer)
+    assert "THE LAMP OF SKERRY" in ran.out
+    assert "Remove this book?" in ran.out
+    assert ran.code == code
+    with open_store(copied) as store:
+        assert len(store.books()) == left

@@ -1,0 +1,79 @@
+"""`nlb info` and `nlb doctor`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from nlb_retriever import open_store
+from tests.cli.conftest import InProcess
+
+
+def test_info_tells_what_the_library_is(nlb: InProcess, shelf: Path) -> None:
+    ran = nlb("info", "--json", "--library", shelf)
+    assert (ran.code, ran.err) == (0, "")
+    told = json.loads(ran.out)
+    with open_store(shelf) as store:
+        manifest = store.manifest.to_dict()
+    assert told["library"] == str(shelf)
+    assert (told["books"], told["sections"], told["passages"], told["tokens"]) == (3, 9, 9, 409)
+    assert told["bytes"] > 10_000
+    assert {key: told[key] for key in manifest} == manifest
+    assert "version" in told
+
+    rows = dict(line.split(maxsplit=1) for line in nlb("info", "--library", shelf).out.splitlines())
+    assert rows["Library"] == str(shelf)
+    assert rows["Books"] == "3"
+    assert rows["Encoder"] == "all-MiniLM-L6-v2 (384-d, SHA-256 53aa51172d14)"
+
+
+def test_a_healthy_library_passes_every_check(nlb: InProcess, shelf: Path) -> None:
+    ran = nlb("doctor", "--json", "--library", shelf)
+    told = json.loads(ran.out)
+    assert ran.code == 0
+    assert told["healthy"] is True
+    checks = {check["name"]: check for check in told["checks"]}
+    assert {"Python", "packages", "data folder", "encoder (ask)", "encoder (index)", "next-level encoder"} < set(checks)
+    assert checks["library"]["status"] == "ok"
+    assert "53aa51172d14" in checks["encoder (ask)"]["detail"]
+    assert "3 books, all whole" in checks["library"]["detail"]
+
+
+def test_a_new_user_without_a_library_is_healthy(nlb: InProcess) -> None:
+    ran = nlb("doctor")
+    assert ran.code == 0
+    assert ran.out.splitlines()[-1].startswith("note     library")
+    assert "nlb index" in ran.out.splitlines()[-1]
+
+
+def test_a_library_that_was_named_must_be_there(nlb: InProcess) -> None:
+    ran = nlb("doctor", "--library", "nowhere")
+    assert ran.code == 1
+    assert ran.out.splitlines()[-1].startswith("problem  library")
+
+
+def test_damage_is_found_and_mended(nlb: InProcess, shelf: Path, tmp_path: Path) -> None:
+    library = Path(shutil.copytree(shelf, tmp_path / "damaged"))
+    with open_store(library, writer=True) as store:
+        book = store.find_book("lamp")
+        store._engine.delete("passage", _ordinal(book.id, 2))
+    ran = nlb("doctor", "--library", library)
+    assert ran.code == 1
+    assert "problem  library" in ran.out
+    assert "THE LAMP OF SKERRY" in ran.out
+
+    mended = nlb("doctor", "--repair", "--library", library)
+    assert mended.code == 0
+    assert "note     repair" in mended.out
+    assert "2 books, all whole" in mended.out
+
+    again = nlb("index", shelf.parent / "books", "--library", library)
+    assert "Indexed 1 book" in again.out
+    assert nlb("doctor", "--library", library).code == 0
+
+
+def _ordinal(book_id: str, ordinal: int) -> object:
+    from nlb_retriever.store import And, Condition
+
+    return And((Condition("book_id", "eq", book_id), Condition("ordinal", "eq", ordinal)))
