@@ -70,22 +70,23 @@ def nlb_index(books: list[Path], home: Path) -> tuple[dict[str, Any], float, int
 def speed(books: list[Path], scratch: Path) -> dict[str, Any]:
     bare, _, _ = run([sys.executable, str(HERE / "encoder.py")], scratch)
     ours, ours_seconds, ours_peak = nlb_index(books, scratch / "ours")
-    script = [sys.executable, str(HERE / "baseline_llamaindex.py"), "--store", str(scratch / "theirs")]
+    script = [sys.executable, str(HERE / "baseline_llamaindex.py"), "--path", str(scratch / "theirs")]
     theirs, theirs_seconds, theirs_peak = run([*script, *map(str, books)], scratch)
-    rate, their_rate = ours["tokens"] / ours_seconds, theirs["tokens"] / theirs_seconds
+    rates = {"nlb": ours["tokens"] / ours_seconds, "llamaindex": theirs["index"]["tokens"] / theirs_seconds}
     return {
         "books": len(books),
-        "nlb": {"tokens": ours["tokens"], "seconds": ours_seconds, "tokens_per_second": rate, "peak_mb": ours_peak >> 20},
-        "llamaindex": {
-            "tokens": theirs["tokens"],
-            "seconds": theirs_seconds,
-            "tokens_per_second": their_rate,
-            "peak_mb": theirs_peak >> 20,
-        },
-        "times_llamaindex": rate / their_rate,
+        "nlb": row(ours["tokens"], ours_seconds, ours_peak),
+        "llamaindex": row(theirs["index"]["tokens"], theirs_seconds, theirs_peak),
+        "times_llamaindex": round(rates["nlb"] / rates["llamaindex"], 2),
         "bare_encoder": bare,
-        "share_of_bare_encoder": rate / bare["tokens_per_second"],
+        "share_of_bare_encoder": round(rates["nlb"] / bare["tokens_per_second"], 3),
     }
+
+
+def row(tokens: int, seconds: float, peak: int) -> dict[str, Any]:
+    """Figures of one run; its seconds are those of the whole process, start and imports included."""
+    rate = tokens / seconds
+    return {"tokens": tokens, "seconds": round(seconds, 2), "tokens_per_second": round(rate), "peak_mb": peak >> 20}
 
 
 def memory(books: list[Path], scratch: Path) -> list[dict[str, Any]]:
@@ -97,17 +98,8 @@ def memory(books: list[Path], scratch: Path) -> list[dict[str, Any]]:
         if len(again["unchanged"]) != len(first["indexed"]):
             sys.exit(f"indexing again found {len(again['unchanged'])} of {len(first['indexed'])} books unchanged")
         size = sum(file.stat().st_size for file in home.rglob("*") if file.is_file())
-        rows.append(
-            {
-                "books": count,
-                "tokens": first["tokens"],
-                "tokens_per_second": first["tokens"] / seconds,
-                "peak_mb": peak >> 20,
-                "seconds": seconds,
-                "seconds_again": again_seconds,
-                "home_mb": size >> 20,
-            }
-        )
+        again_row = {"seconds_again": round(again_seconds, 3), "home_mb": size >> 20}
+        rows.append({"books": count, **row(first["tokens"], seconds, peak), **again_row})
         print(json.dumps(rows[-1]), file=sys.stderr)
     return rows
 

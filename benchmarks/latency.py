@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ from data import dev_folder, literaryqa
 
 from nlb_retriever import Retriever
 from nlb_retriever.records import LEVELS, Book, Passage, Section
-from nlb_retriever.store import LibraryStore, open_store
+from nlb_retriever.store import open_store
+from nlb_retriever.store.edge import EdgeEngine
 from nlb_retriever.vectorizer import BookVectors
 
 QUESTION = "Who is hunting the white whale, and why?"
@@ -53,31 +55,50 @@ def spread(times: list[float]) -> dict[str, float]:
     }
 
 
-def stored_book(store: LibraryStore, book_id: str) -> tuple[Book, list[Passage], BookVectors]:
-    """A book of a library as `publish` takes it."""
-    entry = next(entry for entry in store.books() if entry.id == book_id)
-    sections = store.sections(book_id)
-    passages = store.passages(book_id, 0, entry.passages)
-    vectors = {level: store.vectors(book_id, level) for level in LEVELS}
-    book = Book(
-        id=entry.id,
-        content_hash=entry.content_hash,
-        title=entry.title,
-        author=entry.author,
-        language=entry.language,
-        year=entry.year,
-        source=entry.source,
-        text=store.book_text(book_id),
-        sections=tuple(Section(path=section.path, start=section.start, end=section.end) for section in sections),
-    )
-    cut = [
-        Passage(start=point["start"], end=point["end"], section=point["section"], tokens=point["tokens"])
-        for point in passages
-    ]
-    return book, cut, BookVectors(passages=vectors["passage"], sections=vectors["section"], book=vectors["book"][0])
+def stored_books(library: Path) -> list[tuple[Book, list[Passage], BookVectors]]:
+    """A library's books as `publish` takes them."""
+    with open_store(library) as store:
+        entries = {entry.id: entry for entry in store.books()}
+    engine = EdgeEngine(library)
+    points = {level: list(engine.scroll(level, vectors=True)) for level in LEVELS}
+    engine.close()
+    books = []
+    for entry in entries.values():
+        own = {
+            level: sorted(
+                (point for point in points[level] if point.payload.get("book_id") == entry.id),
+                key=lambda point: point.payload.get("ordinal", 0),
+            )
+            for level in LEVELS
+        }
+        vectors = {
+            level: np.stack([point.dense for point in own[level] if point.dense is not None]) for level in LEVELS
+        }
+        sections = [point.payload for point in own["section"]]
+        book = Book(
+            id=entry.id,
+            content_hash=entry.content_hash,
+            title=entry.title,
+            author=entry.author,
+            language=entry.language,
+            year=entry.year,
+            source=entry.source,
+            text="".join(section["text"] for section in sections),
+            sections=tuple(
+                Section(path=tuple(section["section_path"]), start=section["start"], end=section["end"])
+                for section in sections
+            ),
+        )
+        passages = [
+            Passage(**{key: point.payload[key] for key in ("start", "end", "section", "tokens")})
+            for point in own["passage"]
+        ]
+        made = BookVectors(passages=vectors["passage"], sections=vectors["section"], book=vectors["book"][0])
+        books.append((book, passages, made))
+    return books
 
 
-def enlarge(library: str, folder: Path, passages: int) -> int:
+def enlarge(library: Path, folder: Path, passages: int) -> int:
     """Copy a library into `folder` with noise until it holds so many passages."""
     random = np.random.default_rng(0)
 
@@ -85,25 +106,24 @@ def enlarge(library: str, folder: Path, passages: int) -> int:
         moved = vectors + random.normal(0, 0.02, vectors.shape).astype(np.float32)
         return moved / np.linalg.norm(moved, axis=-1, keepdims=True)
 
+    with open_store(library) as store:
+        manifest = store.manifest
+    books = stored_books(library)
     total = 0
-    with open_store(library) as source:
-        manifest, entries = source.manifest, source.books()
-        with open_store(folder, create=manifest, writer=True) as target:
-            copy = 0
-            while total < passages:
-                for entry in entries:
-                    book, cut, vectors = stored_book(source, entry.id)
-                    if copy:
-                        book = replace(book, id=f"{copy:04x}{book.id[4:]}", content_hash=f"{copy}-{book.content_hash}")
-                        vectors = BookVectors(
-                            passages=noisy(vectors.passages), sections=noisy(vectors.sections), book=noisy(vectors.book)
-                        )
-                    target.publish(book, cut, vectors)
-                    total += len(cut)
-                    if total >= passages:
-                        break
-                copy += 1
-            target.optimize()
+    with open_store(folder, create=manifest, writer=True) as target:
+        for copy in count():
+            for original, cut, vectors in books:
+                book, made = original, vectors
+                if copy:
+                    book = replace(book, id=f"{copy:04x}{book.id[4:]}", content_hash=f"{copy}-{book.content_hash}")
+                    made = BookVectors(
+                        passages=noisy(vectors.passages), sections=noisy(vectors.sections), book=noisy(vectors.book)
+                    )
+                target.publish(book, cut, made)
+                total += len(cut)
+                if total >= passages:
+                    target.optimize()
+                    return total
     return total
 
 
@@ -125,19 +145,19 @@ def warm(folder: Path, questions: list[str]) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("library")
+    parser.add_argument("library", type=Path)
     parser.add_argument("--books", type=Path, help="folder of the books in it; default: the dev books")
     parser.add_argument("--passages", type=int, default=100_000)
     parser.add_argument("--runs", type=int, default=9)
     parser.add_argument("--data", type=Path, help="folder of the dev data")
     arguments = parser.parse_args()
-    library = str(Path(arguments.library).absolute())
+    library = arguments.library.absolute()
     books = arguments.books or dev_folder(arguments.data)
     os.environ.setdefault("NO_COLOR", "1")
     result: dict[str, Any] = {
         "nlb --help": process_seconds(["--help"], arguments.runs),
-        "nlb ask, cold": process_seconds(["ask", QUESTION, "--library", library], arguments.runs),
-        "nlb index, nothing to do": process_seconds(["index", str(books), "--library", library], arguments.runs),
+        "nlb ask, cold": process_seconds(["ask", QUESTION, "--library", str(library)], arguments.runs),
+        "nlb index, nothing to do": process_seconds(["index", str(books), "--library", str(library)], arguments.runs),
     }
     print(json.dumps(result, indent=2), file=sys.stderr)
     with tempfile.TemporaryDirectory() as temporary:

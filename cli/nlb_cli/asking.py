@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from nlb_cli.options import Author, Before, InBook, Json, Language, Library, Year, question_of, years_of
+from nlb_cli.options import Author, Before, InBook, InSection, Json, Language, Library, Year, question_of, years_of
 from nlb_cli.terminal import is_styled, line, note, write_json, write_lines
 from nlb_retriever.records import Hit, Level
 
@@ -60,6 +60,7 @@ def search(
     library: Library = None,
     level: Annotated[Level, typer.Option("--level", "-L", help="What to find.")] = "passage",
     book: InBook = None,
+    section: InSection = None,
     author: Author = None,
     language: Language = None,
     year: Year = None,
@@ -83,6 +84,7 @@ def search(
             _search,
             retriever,
             where=_filter(author, language, year),
+            section=section,
             before=before,
             mode=mode,
             strategy="flat" if flat else "coarse-to-fine",

@@ -69,15 +69,16 @@ def remove(
     """Remove books from a library; their files stay where they are."""
     from nlb_retriever.store import open_store
 
-    with open_store(locate_library(library), writer=True) as store:
-        entries = list({entry.id: entry for entry in map(store.find_book, books)}.values())
-        titles = [f"{inline(entry.title)} ({entry.id})" for entry in entries]
-        if not yes and not _agreed(titles):
-            note("nlb: nothing is removed")
-            raise typer.Exit(2)
-        for entry in entries:
-            store.remove(entry.id)
-    write_lines(line(f"Removed {title}.") for title in titles)
+    place = locate_library(library)
+    with open_store(place) as store:
+        titles = {entry.id: f"{inline(entry.title)} ({entry.id})" for entry in map(store.find_book, books)}
+    if not yes and not _agreed(list(titles.values())):
+        note("nlb: nothing is removed")
+        raise typer.Exit(2)
+    with open_store(place, writer=True) as store:
+        for book_id in titles:
+            store.remove(book_id)
+    write_lines(line(f"Removed {title}.") for title in titles.values())
 
 
 def _agreed(titles: list[str]) -> bool:
@@ -87,4 +88,8 @@ def _agreed(titles: list[str]) -> bool:
         return False
     for title in titles:
         note(f"  {title}")
-    return typer.confirm(f"Remove {'this book' if len(titles) == 1 else 'these books'}?", err=True)
+    try:
+        return typer.confirm(f"Remove {'this book' if len(titles) == 1 else 'these books'}?", err=True)
+    except typer.Abort:  # Ctrl-C or Ctrl-D
+        note("")
+        return False

@@ -54,7 +54,7 @@ def info(library: Library = None, as_json: Json = False) -> None:
 def doctor(
     library: Library = None,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Drop what an accident left of books, to be indexed again.")
+        bool, typer.Option("--repair", help="First drop books that are not whole, to be indexed again.")
     ] = False,
     as_json: Json = False,
 ) -> None:

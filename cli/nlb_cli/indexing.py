@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nlb_cli.options import Json, Library
-from nlb_cli.progress import Watch, duration, watch
+from nlb_cli.progress import books, duration, watch
 from nlb_cli.terminal import Line, inline, line, note, write_json, write_lines
 from nlb_retriever.records import source_of
 
@@ -50,7 +49,7 @@ def index(
 
     if not paths and not rebuild:
         raise typer.BadParameter("name files or folders of books", param_hint="PATH")
-    with watch(quiet=quiet, plain=as_json) as seen, _resumable(seen):
+    with watch(quiet=quiet, plain=as_json) as seen:
         report = index_books(
             paths or [],
             library,
@@ -69,17 +68,6 @@ def index(
         write_lines(_plan_lines(report) if dry_run else _report_lines(report))
     _name_troubles(report, warnings=not quiet)
     raise typer.Exit(_exit_code(report))
-
-
-@contextmanager
-def _resumable(seen: Watch) -> Iterator[None]:
-    """Turns Ctrl-C into a line that says how far the run came."""
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        books = f"{seen.published} of {seen.total} books are" if seen.published != 1 else f"1 of {seen.total} books is"
-        note(f"nlb: interrupted: {books} published; the same command goes on from there")
-        raise typer.Exit(130) from error
 
 
 def _exit_code(report: IndexReport) -> int:
@@ -103,7 +91,7 @@ def _report_lines(report: IndexReport) -> Iterator[Line]:
         some = f" ({changed} of them changed)" if changed else ""
         rate = f", {report.tokens / report.seconds:,.0f} a second" if report.tokens >= _TELLING else ""
         took = f" in {duration(report.seconds)}: {report.tokens:,} tokens{rate}"
-        yield line((f"Indexed {_books(len(report.indexed))}", "bold"), f"{some}{took}.")
+        yield line((f"Indexed {books(len(report.indexed))}", "bold"), f"{some}{took}.")
     elif report.removed or report.renamed:
         yield line(("Nothing to index.", "bold"))
     elif report.unchanged:
@@ -111,7 +99,7 @@ def _report_lines(report: IndexReport) -> Iterator[Line]:
     else:
         yield line(("Nothing is indexed.", "bold"))
     counts = {"unchanged": report.unchanged, "renamed": report.renamed, "removed": report.removed}
-    if told := [f"{_books(len(refs))} {how}" for how, refs in counts.items() if refs]:
+    if told := [f"{books(len(refs))} {how}" for how, refs in counts.items() if refs]:
         yield line(f"{', '.join(told)}.")
     yield from _left_out(report)
     yield line(f"Library: {inline(report.library)}")
@@ -123,7 +111,7 @@ def _plan_lines(report: IndexReport) -> Iterator[Line]:
     newer = [ref for ref in report.indexed if ref.changed]
     for verb, refs in (("index", new), ("update", newer), ("rename", report.renamed), ("remove", report.removed)):
         yield from (line(inline(ref.source), lead=f"  {verb:<8}") for ref in refs)
-    yield line(f"{_books(len(report.unchanged))} unchanged", lead="  keep    ")
+    yield line(f"{books(len(report.unchanged))} unchanged", lead="  keep    ")
     yield from _left_out(report)
     yield line(f"Library: {inline(report.library)}")
 
@@ -134,7 +122,3 @@ def _left_out(report: IndexReport) -> Iterator[Line]:
     if report.skipped:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.skipped.items()))
         yield line(f"Skipped in folders: {inline(reasons)}.")
-
-
-def _books(count: int) -> str:
-    return f"{count:,} book{'' if count == 1 else 's'}"

@@ -25,6 +25,10 @@ Book = Annotated[str, typer.Argument(metavar="BOOK", help="A book's id, title, o
 InBook = Annotated[
     str | None, typer.Option("--book", "-b", metavar="BOOK", help="Only in this book: its id, title or path.")
 ]
+InSection = Annotated[
+    str | None,
+    typer.Option(metavar="SECTION", help="Only in this section of it, or part: its number, title or id."),
+]
 Author = Annotated[str | None, typer.Option(metavar="NAME", help="Only in books of this author.")]
 Language = Annotated[str | None, typer.Option(metavar="TAG", help="Only in books in this language, such as en.")]
 Year = Annotated[

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import typer
 
 from nlb_cli.terminal import console, inline, is_styled, note
 
@@ -23,7 +25,7 @@ _STAGES = {"reading": "reading", "encoding": "encoding", "publishing": "saving"}
 class Watch:
     """Counts what is published, and shows it."""
 
-    display: Callable[[IndexEvent], None] | None
+    display: Callable[[IndexEvent], None] | None = None
     published: int = 0
     total: int = 0
 
@@ -33,22 +35,33 @@ class Watch:
         if self.display:
             self.display(event)
 
+    def count(self) -> str:
+        """The books that this run has published: "1 of 3 books is"."""
+        if not self.total:
+            return "no book is"
+        return f"{self.published} of {books(self.total)} {'is' if self.published == 1 else 'are'}"
+
 
 @contextmanager
 def watch(*, quiet: bool, plain: bool) -> Iterator[Watch]:
     """Watch a run: with bars on a terminal, else with a line for every finished book.
 
+    Ctrl-C becomes a line that says how far the run came, and exit code 130.
+
     Args:
         quiet: show nothing.
         plain: show lines, even on a terminal.
     """
-    if quiet:
-        yield Watch(None)
-    elif plain or not is_styled(sys.stderr):
-        yield Watch(_lines)
-    else:
-        with _Bars() as bars:
-            yield Watch(bars)
+    seen = Watch()
+    try:
+        with ExitStack() as stack:
+            if not quiet:
+                bars = is_styled(sys.stderr) and not plain
+                seen.display = stack.enter_context(_Bars()) if bars else _lines
+            yield seen
+    except KeyboardInterrupt as error:
+        note(f"nlb: interrupted: {seen.count()} published; the same command goes on from there")
+        raise typer.Exit(130) from error
 
 
 def duration(seconds: float) -> str:
@@ -67,6 +80,10 @@ def _lines(event: IndexEvent) -> None:
     if event.kind in {"done", "failed"}:
         place = f"[{event.index:>{len(str(event.total))}}/{event.total}]"
         note(f"{place} {_name(event)}{' failed' if event.kind == 'failed' else ''}")
+
+
+def books(count: int) -> str:
+    return f"{count:,} book{'' if count == 1 else 's'}"
 
 
 def _name(event: IndexEvent) -> str:
@@ -109,7 +126,7 @@ class _Bars:
         self._progress.update(self._run, description=self._describe(event, share), completed=share * 100, total=100.0)
 
     def _describe(self, event: IndexEvent, share: float) -> str:
-        parts = [f"{self._finished} of {event.total} books"]
+        parts = [f"{self._finished} of {books(event.total)}"]
         elapsed = time.monotonic() - self._started if self._started else 0.0
         if elapsed > 1 and event.tokens:
             parts.append(f"{event.tokens / elapsed:,.0f} tokens/s")

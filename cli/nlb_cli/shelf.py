@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nlb_cli.terminal import Line, block, inline, is_styled, line, write_lines, write_rich
+from nlb_cli.terminal import Line, block, inline, is_styled, is_terminal, line, write_lines, write_rich
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
@@ -92,7 +92,7 @@ def write_books(entries: Sequence[BookEntry]) -> None:
         for entry in entries
     ]
     head = ("ID", "Title", "Author", "Year", "Sections", "Tokens")
-    if not is_styled():
+    if not is_terminal():
         widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
         write_lines(_columns(row, widths) for row in (head, *rows))
         return
@@ -100,7 +100,7 @@ def write_books(entries: Sequence[BookEntry]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+    table = Table(box=box.SIMPLE_HEAD if is_styled() else None, pad_edge=False, header_style="bold", show_edge=False)
     for title in head:
         justify: JustifyMethod = "left" if title in head[:3] else "right"
         table.add_column(title, justify=justify, no_wrap=title not in {"Title", "Author"})

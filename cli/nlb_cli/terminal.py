@@ -143,7 +143,7 @@ def write_lines(lines: Iterable[Line]) -> None:
 
 
 def console(file: IO[str], *, styled: bool) -> Console:
-    """A rich console that takes nothing for markup, an emoji or a number to colour."""
+    """A rich console that takes nothing for markup, an emoji or a number to colour; bare of styles if wanted."""
     from rich.console import Console
 
     return Console(
@@ -172,15 +172,11 @@ def _plain(item: Line) -> str:
 def _wrapped(lines: Iterable[Line]) -> list[str]:
     from rich.text import Text
 
-    styled = is_styled()
     columns = min(width(), PROSE_WIDTH)
     buffer = io.StringIO()
-    out = console(buffer, styled=styled)
+    out = console(buffer, styled=is_styled())
     for item in lines:
-        row, text, right = (
-            Text.assemble(*((text, style if styled else "") for text, style in spans))
-            for spans in (item.lead, item.spans, (item.right,))
-        )
+        row, text, right = (Text.assemble(*spans) for spans in (item.lead, item.spans, (item.right,)))
         indent = Text(" " * row.cell_len)
         room = columns - len(indent)
         beside = 0 < right.cell_len <= room - _LEAST_ROOM

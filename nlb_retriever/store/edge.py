@@ -31,13 +31,13 @@ from nlb_retriever.store.engine import (
 )
 from nlb_retriever.store.failpoint import failpoint
 from nlb_retriever.store.filters import Filter, to_native
-from nlb_retriever.store.shards import FOLDERS, RESERVE, Shards, size_of
+from nlb_retriever.store.shards import FOLDERS, RESERVE, Shards, copy_sparse, size_of
 
 GRAPH_FROM = 200_000
 """Passages from which they are searched by a graph (HNSW); comparing all of fewer takes under 16 ms."""
 _SEGMENT: dict[Level, int] = {"book": 32, "section": 512, "passage": 2048}
 """Points from which `optimize` makes what was written a segment that opens fast: others are read into memory."""
-_PLACES = ("book_id", "version", "section_id", "section_path"), ("section", "start")
+_PLACES = ("book_id", "version", "section_id", "section_path"), ("section",)
 _INDEXED: dict[Level, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "book": (("book_id", "kind"), ()),
     "section": _PLACES,
@@ -159,7 +159,7 @@ class EdgeEngine:
             self._shards.shut()
             self.require_space(2 * size_of(current))
             shutil.rmtree(fresh, ignore_errors=True)
-            shutil.copytree(current, fresh)
+            shutil.copytree(current, fresh, copy_function=copy_sparse)
         ledger.take_away(fresh)
         with self._shards.errors(level, " in optimizing"):
             shard = qe.EdgeShard.load(str(fresh), self._config(level, dim, graph=True))
@@ -200,10 +200,12 @@ class EdgeEngine:
                 return
 
     def retrieve(self, level: Level, ids: Sequence[str], *, payload: PayloadKeys = True) -> list[StoredPoint]:
+        found: dict[str, StoredPoint] = {}
         with self.session(), self._shards.errors(level):
-            uuids: list[Any] = [UUID(point) for point in ids]
-            records = self._shards.get(level).retrieve(uuids, _payload(payload), False)
-            found = {str(record.id): _from_edge(record) for record in records}
+            for first in range(0, len(ids), _PAGE):
+                uuids: list[Any] = [UUID(point) for point in ids[first : first + _PAGE]]
+                for record in self._shards.get(level).retrieve(uuids, _payload(payload), False):
+                    found[str(record.id)] = _from_edge(record)
         return [found[point] for point in ids if point in found]
 
     def query_batch(self, level: Level, queries: Sequence[EngineQuery]) -> list[list[StoredPoint]]:

@@ -11,20 +11,14 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from nlb_retriever.errors import LibraryBusy, StoreError
 from nlb_retriever.records import LEVELS, Book, Level, Passage
 from nlb_retriever.store import payloads
 from nlb_retriever.store.engine import Engine, PayloadKeys, StoredPoint
 from nlb_retriever.store.failpoint import failpoint
-from nlb_retriever.store.filters import (
-    And,
-    Condition,
-    Filter,
-    Not,
-    all_of,
-)
+from nlb_retriever.store.filters import And, Condition, Filter, Not, all_of, matches
 from nlb_retriever.store.finding import find_entry
 from nlb_retriever.store.lock import WriterLock
 from nlb_retriever.store.payloads import BookEntry, BookVectors, State

@@ -68,7 +68,11 @@ class ShardLock:
         """
         deadline = time.monotonic() + timeout
         queue = _open(self._folder / "queue.lock")
-        shards = _open(self._folder / "shards.lock")
+        try:
+            shards = _open(self._folder / "shards.lock")
+        except BaseException:
+            os.close(queue)
+            raise
         if _lock_until(queue, deadline) and _lock_until(shards, deadline):
             self._queue, self._shards = queue, shards
             fcntl.flock(queue, fcntl.LOCK_UN)

@@ -44,7 +44,9 @@ class RemoteEngine:
     isolated = False
 
     def __init__(self, client: QdrantClient, name: str, *, place: str | None = None) -> None:
+        """Over a client that its giver closes."""
         self.place = place or name
+        self._own = False
         self._client = client
         self._collections = {level: f"{name}_{level}s" for level in LEVELS}
 
@@ -59,7 +61,9 @@ class RemoteEngine:
             match[1] if re.search(r":\d+$", match[1]) else f"{match[1]}:{443 if match[1].startswith('https') else 6333}"
         )
         client = QdrantClient(url=base, api_key=key, timeout=TIMEOUT, check_compatibility=False)
-        return cls(client, match[2], place=url)
+        engine = cls(client, match[2], place=url)
+        engine._own = True
+        return engine
 
     @contextlib.contextmanager
     def session(self) -> Iterator[None]:
@@ -143,10 +147,15 @@ class RemoteEngine:
                 return
 
     def retrieve(self, level: Level, ids: Sequence[str], *, payload: PayloadKeys = True) -> list[StoredPoint]:
-        records = self._call(
-            lambda: self._client.retrieve(self._collections[level], ids=list(ids), with_payload=_payload(payload))
-        )
-        found = {str(record.id): _from_record(record) for record in records}
+        found: dict[str, StoredPoint] = {}
+        for first in range(0, len(ids), _PAGE):
+            page = list(ids[first : first + _PAGE])
+            records = self._call(
+                lambda page=page: self._client.retrieve(  # type: ignore[misc]
+                    self._collections[level], ids=page, with_payload=_payload(payload)
+                )
+            )
+            found |= {str(record.id): _from_record(record) for record in records}
         return [found[point] for point in ids if point in found]
 
     def query_batch(self, level: Level, queries: Sequence[EngineQuery]) -> list[list[StoredPoint]]:
@@ -158,7 +167,7 @@ class RemoteEngine:
         ]
 
     def close(self) -> None:
-        with contextlib.suppress(Exception):
+        if self._own:
             self._client.close()
 
     def _call(self, request: Callable[[], T]) -> T:

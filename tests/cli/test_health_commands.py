@@ -7,6 +7,8 @@ import shutil
 from pathlib import Path
 
 from nlb_retriever import open_store
+from nlb_retriever.store import And, Condition
+from nlb_retriever.store.edge import EdgeEngine
 from tests.cli.conftest import InProcess
 
 
@@ -55,9 +57,11 @@ def test_a_library_that_was_named_must_be_there(nlb: InProcess) -> None:
 
 def test_damage_is_found_and_mended(nlb: InProcess, shelf: Path, tmp_path: Path) -> None:
     library = Path(shutil.copytree(shelf, tmp_path / "damaged"))
-    with open_store(library, writer=True) as store:
+    with open_store(library) as store:
         book = store.find_book("lamp")
-        store._engine.delete("passage", _ordinal(book.id, 2))
+    engine = EdgeEngine(library)
+    engine.delete("passage", And((Condition("book_id", "eq", book.id), Condition("ordinal", "eq", 2))))
+    engine.close()
     ran = nlb("doctor", "--library", library)
     assert ran.code == 1
     assert "problem  library" in ran.out
@@ -71,9 +75,3 @@ def test_damage_is_found_and_mended(nlb: InProcess, shelf: Path, tmp_path: Path)
     again = nlb("index", shelf.parent / "books", "--library", library)
     assert "Indexed 1 book" in again.out
     assert nlb("doctor", "--library", library).code == 0
-
-
-def _ordinal(book_id: str, ordinal: int) -> object:
-    from nlb_retriever.store import And, Condition
-
-    return And((Condition("book_id", "eq", book_id), Condition("ordinal", "eq", ordinal)))

@@ -1,0 +1,55 @@
+"""Libraries over every engine."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from qdrant_client import QdrantClient
+
+from nlb_retriever.records import LEVELS
+from nlb_retriever.store import LibraryStore, open_engine, open_store
+from nlb_retriever.store.remote import RemoteEngine
+from tests.store.books import MANIFEST
+
+Opener = Callable[..., LibraryStore]
+ENGINES = ["edge", "memory", *(["server"] if os.environ.get("NLB_QDRANT_URL") else [])]
+"""The real server too where NLB_QDRANT_URL (http://host:port) names one."""
+
+
+def opener(kind: str, folder: Path) -> tuple[Opener, Callable[[], None]]:
+    """A function that opens one library, again and again, and one that cleans up after it."""
+    stores: list[LibraryStore] = []
+    if kind == "edge":
+
+        def open_one(**how: object) -> LibraryStore:
+            stores.append(open_store(folder, **{"create": MANIFEST, "writer": True, **how}))  # type: ignore[arg-type]
+            return stores[-1]
+
+        return open_one, lambda: [store.close() for store in stores] and None
+    if kind == "memory":
+        client, name = QdrantClient(":memory:"), "test"
+    else:
+        client = QdrantClient(url=os.environ["NLB_QDRANT_URL"], api_key=os.environ.get("QDRANT_API_KEY"))
+        name = f"nlb-test-{uuid.uuid4().hex}"
+
+    def open_remote(**how: object) -> LibraryStore:
+        return open_engine(RemoteEngine(client, name), **{"create": MANIFEST, "writer": True, **how})  # type: ignore[arg-type]
+
+    def clean() -> None:
+        for level in LEVELS:
+            client.delete_collection(f"{name}_{level}s")
+        client.close()
+
+    return open_remote, clean
+
+
+@pytest.fixture(params=ENGINES)
+def open_library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
+    """Opens the test's library: for writing, and made where absent, unless told otherwise."""
+    open_one, clean = opener(request.param, tmp_path / "library")
+    yield open_one
+    clean()

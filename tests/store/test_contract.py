@@ -1,0 +1,379 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nlb_retriever.errors import LibraryBusy, LibraryNotFound, MismatchError, QueryError, StoreError
+from nlb_retriever.records import LEVELS, Level
+from nlb_retriever.store import And, Condition, LibraryStore, StoreQuery, open_store
+from nlb_retriever.store.engine import BATCH_BYTES, BATCH_POINTS, Point, batches
+from nlb_retriever.store.payloads import STATE_ID, passage_points
+from tests.store.books import DIM, MANIFEST, Made, Vectors, make_book
+from tests.store.conftest import Opener
+
+SIZES: dict[Level, str] = {"book": "books", "section": "sections", "passage": "passages"}
+
+
+def counts(store: LibraryStore) -> list[int]:
+    return [store.count(level) for level in LEVELS]
+
+
+def nearest(store: LibraryStore, level: Level, vector: np.ndarray, **how: object) -> list[str]:  # type: ignore[type-arg]
+    hits = store.search([StoreQuery(level=level, dense=vector, **how)])[0]  # type: ignore[arg-type]
+    return [f"{hit.payload['book_id'].lstrip('0')}:{hit.payload.get('ordinal', 0)}" for hit in hits]
+
+
+def test_a_book_is_found_at_every_level_by_its_vectors(open_library: Opener) -> None:
+    store = open_library()
+    made = [make_book(number) for number in (1, 2, 3)]
+    for each in made:
+        store.publish(*each.parts)
+    assert nearest(store, "book", made[1].vectors.book)[0] == "2:0"
+    assert nearest(store, "section", made[2].vectors.sections[1])[0] == "3:1"
+    assert nearest(store, "passage", made[0].vectors.passages[7])[0] == "1:7"
+
+
+def test_a_book_is_found_by_words_of_its_text_and_title(open_library: Opener) -> None:
+    store = open_library()
+    for number in (1, 2):
+        store.publish(*make_book(number).parts)
+    store.publish(*make_book(3, title="The Quicksilver Almanac").parts)
+    queries = [StoreQuery(level=level, text="quicksilver") for level in LEVELS]
+    books, sections, passages = store.search(queries)
+    assert [hit.payload["title"] for hit in books] == ["The Quicksilver Almanac"]
+    assert len(sections) == 3, "a section is found by its book's title"
+    assert passages == [], "a passage is found by its text alone"
+    [hits] = store.search([StoreQuery(level="passage", text="book2")])
+    assert len(hits) == 10
+    assert {hit.payload["book_id"] for hit in hits} == {make_book(2).book.id}
+    assert store.search([StoreQuery(level="passage", text="the of and"), StoreQuery(level="passage", text="")]) == [[], []]
+
+
+def test_what_a_book_says_comes_back_unchanged(open_library: Opener) -> None:
+    store = open_library()
+    made = make_book(1, warnings=("a chapter is missing",))
+    store.publish(*made.parts)
+    [entry] = store.books()
+    book = made.book
+    assert (entry.id, entry.title, entry.author, entry.language, entry.year, entry.source) == (
+        book.id, book.title, book.author, book.language, book.year, book.source,
+    )  # fmt: skip
+    assert (entry.sections, entry.passages, entry.chars, entry.tokens) == (3, 12, len(book.text), 12 * 9)
+    assert (entry.content_hash, entry.warnings) == (book.content_hash, ("a chapter is missing",))
+    assert store.book_text(book.id) == book.text
+    assert [point.payload["text"] for point in store.passages(book.id)] == [
+        book.text[passage.start : passage.end] for passage in made.passages
+    ]
+    for point in [*store.sections(book.id), *store.passages(book.id)]:
+        payload = point.payload
+        assert payload["text"] == book.text[payload["start"] : payload["end"]]
+        assert (payload["page"], payload["page_number"]) == ("ivx"[payload["section"]], payload["section"] + 1)
+        assert payload["section_path"] == list(book.sections[payload["section"]].path)
+    assert [section.payload["passages"] for section in store.sections(book.id)] == [[0, 4], [4, 8], [8, 12]]
+    assert store.passages(book.id)[5].payload["section_id"] == store.sections(book.id)[1].id
+
+
+def test_neighbours_are_passages_by_ordinal(open_library: Opener) -> None:
+    store = open_library()
+    store.publish(*make_book(1).parts)
+    book_id = make_book(1).book.id
+    assert [point.payload["ordinal"] for point in store.passages(book_id, 3, 6)] == [3, 4, 5]
+    assert [point.payload["ordinal"] for point in store.passages(book_id, -2, 1)] == [0]
+    assert [point.payload["ordinal"] for point in store.passages(book_id, 10, 99)] == [10, 11]
+    assert store.passages("unknown") == store.sections("unknown") == []
+
+
+def test_a_new_edition_replaces_the_old_one(open_library: Opener) -> None:
+    store = open_library()
+    old, new = make_book(1, sections=4), make_book(1, edition=1, sections=2)
+    store.publish(*make_book(2).parts)
+    store.publish(*old.parts)
+    store.publish(*new.parts)
+    assert counts(store) == [2, 5, 20]
+    assert store.book_text(new.book.id) == new.book.text
+    old_words = StoreQuery(level="passage", text="edition0", where=Condition("book_id", "eq", old.book.id))
+    assert store.search([old_words, replace(old_words, text="edition1", limit=50)])[0] == []
+    assert len(store.search([replace(old_words, text="edition1", limit=50)])[0]) == 8
+    assert store.verify() == []
+
+
+def test_publishing_the_same_content_again_leaves_one_copy(open_library: Opener) -> None:
+    store = open_library()
+    made = make_book(1)
+    for _ in range(3):
+        store.publish(*made.parts)
+        assert counts(store) == [1, 3, 12]
+    store.publish(*replace(made, book=replace(made.book, title="Better read")).parts)
+    assert [entry.title for entry in store.books()] == ["Better read"]
+    assert counts(store) == [1, 3, 12]
+    assert store.verify() == []
+
+
+def test_a_removed_book_is_gone_at_every_level(open_library: Opener) -> None:
+    store = open_library()
+    for number in (1, 2):
+        store.publish(*make_book(number).parts)
+    store.remove(make_book(1).book.id)
+    store.remove("unknown")
+    assert [entry.id for entry in store.books()] == [make_book(2).book.id]
+    assert counts(store) == [1, 3, 12]
+    assert store.verify() == []
+
+
+def test_a_renamed_book_has_its_new_source_at_every_level(open_library: Opener) -> None:
+    store = open_library()
+    for number in (1, 2):
+        store.publish(*make_book(number).parts)
+    book_id = make_book(1).book.id
+    store.rename(book_id, "/moved/1.txt")
+    assert {entry.source for entry in store.books()} == {"/moved/1.txt", "/books/2.txt"}
+    for point in [*store.sections(book_id), *store.passages(book_id)]:
+        assert point.payload["source"] == "/moved/1.txt"
+    [hits] = store.search([StoreQuery(level="passage", text="book1", where=Condition("source", "eq", "/moved/1.txt"))])
+    assert len(hits) == 10
+    assert store.verify() == []
+
+
+def leave_unfinished(store: LibraryStore, made: Made) -> None:
+    """Write what a writer leaves that is stopped before its book is complete."""
+    engine, state = store._engine, store._state()
+    store._write(replace(state, hidden=((made.book.id, "unfinished"),)))
+    engine.upsert("passage", list(passage_points(made.book, "unfinished", made.passages, made.vectors))[:5])
+
+
+def test_an_unfinished_book_is_invisible_and_the_next_writer_removes_it(open_library: Opener) -> None:
+    store = open_library()
+    store.publish(*make_book(1).parts)
+    leave_unfinished(store, make_book(2))
+    store.close()
+    reader = open_library(writer=False)
+    assert counts(reader) == [1, 3, 12]
+    vector = make_book(2).vectors.passages[3]
+    hits = reader.search([StoreQuery(level="passage", dense=vector), StoreQuery(level="passage", text="book2")])
+    assert {hit.payload["book_id"] for hit in hits[0]} == {make_book(1).book.id}
+    assert hits[1] == []
+    [point, *_] = passage_points(*make_book(2).parts[:1], "unfinished", *make_book(2).parts[1:])
+    assert reader.retrieve("passage", [point.id]) == reader.retrieve("passage", [point.id], payload=False) == []
+    assert len(reader.verify()) == 1
+    assert "interrupted" in reader.verify()[0]
+    reader.close()
+    writer = open_library()
+    assert writer._engine.count("passage") == 12
+    assert writer.verify() == []
+
+
+def test_a_writer_goes_on_after_a_book_that_failed_half_way(open_library: Opener) -> None:
+    store = open_library()
+    leave_unfinished(store, make_book(1))
+    store.publish(*make_book(2).parts)
+    assert counts(store) == [1, 3, 12]
+    assert store.verify() == []
+
+
+def test_the_librarys_own_notes_are_no_book(open_library: Opener) -> None:
+    store = open_library()
+    assert counts(store) == [0, 0, 0]
+    assert store.books() == []
+    store.publish(*make_book(1).parts)
+    queries = [StoreQuery(level="book", dense=make_book(1).vectors.book, limit=50), StoreQuery(level="book", text="book1")]
+    assert [len(hits) for hits in store.search(queries)] == [1, 1]
+    assert store.count("book") == 1
+    assert store._engine.retrieve("book", [STATE_ID])
+
+
+def test_many_searches_are_answered_in_their_order(open_library: Opener) -> None:
+    store = open_library()
+    made = make_book(1)
+    store.publish(*made.parts)
+    queries = [
+        StoreQuery(level="passage", dense=made.vectors.passages[4], limit=1),
+        StoreQuery(level="book", dense=made.vectors.book, limit=1),
+        StoreQuery(level="passage", dense=made.vectors.passages[9], limit=1),
+        StoreQuery(level="section", dense=made.vectors.sections[2], limit=0),
+        StoreQuery(level="section", dense=made.vectors.sections[2], limit=1),
+    ]
+    answers = store.search(queries)
+    assert [[hit.payload.get("ordinal") for hit in hits] for hits in answers] == [[4], [None], [9], [], [2]]
+    assert store.search([]) == []
+
+
+def test_a_search_among_given_points_scores_just_these(open_library: Opener) -> None:
+    store = open_library()
+    made = make_book(1)
+    store.publish(*made.parts)
+    ids = tuple(point.id for point in store.passages(made.book.id, 2, 5))
+    vector = made.vectors.passages[0]
+    [hits, none] = store.search(
+        [StoreQuery(level="passage", dense=vector, ids=ids), StoreQuery(level="passage", dense=vector, ids=())]
+    )
+    assert sorted(hit.payload["ordinal"] for hit in hits) == [2, 3, 4]
+    for hit in hits:
+        assert hit.score == pytest.approx(float(vector @ made.vectors.passages[hit.payload["ordinal"]]), abs=1e-5)
+    assert none == []
+
+
+def test_only_the_payload_asked_for_comes_back(open_library: Opener) -> None:
+    store = open_library()
+    made = make_book(1)
+    store.publish(*made.parts)
+    query = StoreQuery(level="passage", dense=made.vectors.passages[0], limit=1)
+    [[bare], [some], [words]] = store.search(
+        [
+            replace(query, payload=False),
+            replace(query, payload=("ordinal", "title")),
+            replace(query, payload=("ordinal",), where=Condition("text", "text_match", "book1")),
+        ]
+    )
+    assert bare.payload == {}
+    assert some.payload == {"ordinal": 0, "title": "Title 1"}
+    assert words.payload == {"ordinal": 0}
+    assert store.retrieve("passage", [bare.id], payload=("ordinal",))[0].payload == {"ordinal": 0}
+
+
+def test_points_come_back_in_the_order_asked_without_the_missing(open_library: Opener) -> None:
+    store = open_library()
+    store.publish(*make_book(1).parts)
+    ids = [point.id for point in store.passages(make_book(1).book.id)]
+    asked = [ids[5], STATE_ID, ids[2]]
+    assert [point.id for point in store.retrieve("passage", asked)] == [ids[5], ids[2]]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 0.0])
+def test_broken_vectors_are_refused_and_named(open_library: Opener, value: float) -> None:
+    store = open_library()
+    made = make_book(1)
+    rows = made.vectors.passages.copy()
+    rows[7] = value
+    with pytest.raises(StoreError, match=f"book {made.book.id}.*passage 7"):
+        store.publish(made.book, made.passages, replace(made.vectors, passages=rows))
+    assert store._engine.count("passage") == 0
+
+
+def test_vectors_of_another_length_are_refused(open_library: Opener) -> None:
+    store = open_library()
+    made = make_book(1, dim=DIM + 1)
+    with pytest.raises(StoreError, match=r"\(12, 9\).*\(12, 8\)"):
+        store.publish(*made.parts)
+    short = Vectors(*(make_book(1).vectors.passages[:3], make_book(1).vectors.sections, make_book(1).vectors.book))
+    with pytest.raises(StoreError, match=r"\(3, 8\).*\(12, 8\)"):
+        store.publish(made.book, made.passages, short)
+
+
+@pytest.mark.parametrize("vector", [np.zeros(DIM), np.full(DIM, np.nan), np.ones(DIM + 1)])
+def test_a_question_that_is_no_unit_vector_is_refused(open_library: Opener, vector: np.ndarray) -> None:  # type: ignore[type-arg]
+    with pytest.raises(QueryError, match="question's vector"):
+        open_library().search([StoreQuery(level="book", dense=vector)])
+
+
+def test_a_search_needs_a_vector_or_words(open_library: Opener) -> None:
+    store = open_library()
+    for query in (StoreQuery(level="book"), StoreQuery(level="book", dense=np.ones(DIM), text="a")):
+        with pytest.raises(QueryError, match="vector or words"):
+            store.search([query])
+
+
+def test_a_library_keeps_its_manifest_and_refuses_another(open_library: Opener) -> None:
+    open_library().close()
+    reader = open_library(create=None, writer=False)
+    assert reader.manifest == MANIFEST
+    reader.close()
+    with pytest.raises(MismatchError, match="chunk_tokens 256 in the library, 0 asked for"):
+        open_library(create=replace(MANIFEST, chunk_tokens=0))
+
+
+def test_there_is_no_library_before_one_is_made(open_library: Opener) -> None:
+    with pytest.raises(LibraryNotFound, match="run `nlb index FOLDER` first"):
+        open_library(create=None, writer=False)
+    with pytest.raises(LibraryNotFound):
+        open_library(create=None, writer=True)
+
+
+def test_a_reader_may_not_write(open_library: Opener) -> None:
+    open_library().close()
+    reader = open_library(writer=False)
+    for write in (lambda: reader.publish(*make_book(1).parts), lambda: reader.remove("x"), reader.optimize):
+        with pytest.raises(StoreError, match="writer=True"):
+            write()
+    assert counts(reader) == [0, 0, 0]
+
+
+def test_a_book_is_found_by_id_start_of_id_file_and_title(open_library: Opener) -> None:
+    store = open_library()
+    store.publish(*make_book(1, id="abcdef0123456789", title="Moby Dick", source="/books/moby.txt").parts)
+    store.publish(*make_book(2, id="abcd000000000000", title="Emma").parts)
+    store.publish(*make_book(3, title="Emma in Love").parts)
+    for name in ("abcdef0123456789", "abcde", "/books/moby.txt", "/books/../books/moby.txt", "moby dick", "OBY"):
+        assert store.find_book(name).title == "Moby Dick"
+    assert store.find_book("emma").title == "Emma", "the whole title goes before a part of one"
+    with pytest.raises(QueryError, match="fits 2 books: .*use an id"):
+        store.find_book("abcd")
+    with pytest.raises(QueryError, match=r"no book 'Mobby Dick'.*near: Moby Dick \(abcdef0123456789\)"):
+        store.find_book("Mobby Dick")
+    with pytest.raises(QueryError):
+        store.find_book("")
+
+
+def test_verify_names_what_is_missing_or_belongs_to_nobody_and_repair_removes_it(open_library: Opener) -> None:
+    store = open_library()
+    for number in (1, 2, 3):
+        store.publish(*make_book(number).parts)
+    one, two = make_book(1).book.id, make_book(2).book.id
+    engine = store._engine
+    engine.delete("passage", And((Condition("book_id", "eq", one), Condition("ordinal", "gte", 9))))
+    engine.delete("book", Condition("book_id", "eq", two))
+    problems = store.verify()
+    assert len(problems) == 2
+    assert any(f"book {one}" in line and "9 passages instead of 12" in line for line in problems)
+    assert any("3 sections, 12 passages belong to no book" in line and two in line for line in problems)
+    assert len(store.repair()) == 2
+    assert store.verify() == []
+    assert [entry.id for entry in store.books()] == [make_book(3).book.id]
+    assert store.repair() == []
+
+
+def test_books_of_many_batches_are_stored_whole(open_library: Opener) -> None:
+    store = open_library()
+    made = make_book(1, sections=5, passages=150)
+    store.publish(*made.parts)
+    assert counts(store) == [1, 5, 750]
+    assert [point.payload["ordinal"] for point in store.passages(made.book.id)] == list(range(750))
+    assert store.verify() == []
+
+
+def test_a_server_writer_stops_when_another_has_taken_over(tmp_path: Path) -> None:
+    from tests.store.conftest import opener
+
+    open_one, clean = opener("memory", tmp_path)
+    first = open_one()
+    first.publish(*make_book(1).parts)
+    second = open_one()
+    with pytest.raises(LibraryBusy, match="written by another process"):
+        first.publish(*make_book(2).parts)
+    second.publish(*make_book(3).parts)
+    assert counts(second) == [2, 6, 24]
+    clean()
+
+
+def test_requests_are_bounded_in_points_and_bytes() -> None:
+    small = [Point(id=str(number), payload={}) for number in range(BATCH_POINTS * 2 + 1)]
+    assert [len(batch) for batch in batches(small)] == [BATCH_POINTS, BATCH_POINTS, 1]
+    large = [Point(id=str(number), payload={"text": "x" * (BATCH_BYTES // 2 + 1)}) for number in range(3)]
+    assert [len(batch) for batch in batches(large)] == [1, 1, 1]
+    assert list(batches([])) == []
+
+
+def test_opening_for_reading_a_plain_folder_or_file_says_what_it_is(tmp_path: Path) -> None:
+    with pytest.raises(LibraryNotFound, match="no library at"):
+        open_store(tmp_path / "none")
+    with pytest.raises(LibraryNotFound):
+        open_store(tmp_path)
+    (tmp_path / "novel.txt").write_text("x")
+    for create in (None, MANIFEST):
+        with pytest.raises(StoreError, match=r"no library: it holds other files \(novel.txt\)"):
+            open_store(tmp_path, create=create)
+        with pytest.raises(StoreError, match="is a file"):
+            open_store(tmp_path / "novel.txt", create=create)
+    assert [path.name for path in tmp_path.iterdir()] == ["novel.txt"]
