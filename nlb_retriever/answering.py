@@ -6,15 +6,13 @@ No language model takes part, so nothing is said that does not stand in a book.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from nlb_retriever.encoding import DEFAULT_ENCODER
+from nlb_retriever.evidence import Sentence, gather_evidence
 from nlb_retriever.records import Answer, Citation, Hit
 from nlb_retriever.retriever import Ranking, Retriever, clean_question
 from nlb_retriever.scope import Scope, make_scope
-from nlb_retriever.sentences import sentence_spans
 from nlb_retriever.store import Filter
 from nlb_retriever.store.bm25 import word_ids
 
@@ -22,7 +20,7 @@ PASSAGES = 5
 """Best passages whose sentences are looked at."""
 PASSAGE_WEIGHT = 2.0
 """Weight of a sentence's passage, beside 1 for the share of the question's words in the sentence: chosen on
-FairytaleQA train and val (benchmarks/quality.py); the sentences' own vectors add nothing to these."""
+FairytaleQA and LiteraryQA val (benchmarks/quality.py); the sentences' own vectors add nothing to these."""
 NEAR, FARTHEST_NEAR = 0.40, 0.50
 """Bounds of the least nearness of an answer: cosine of the nearest passage, and a little for shared words."""
 NEAR_PASSAGES, NEAR_GROWTH = 300, 0.05
@@ -30,21 +28,6 @@ NEAR_PASSAGES, NEAR_GROWTH = 300, 0.05
 WORDS_NEAR = 0.25
 """Weight of the share of the question's words that stand in the best passage."""
 NOT_FOUND = "Not in your library."
-
-
-@dataclass(frozen=True)
-class _Sentence:
-    hit: Hit
-    start: int
-    end: int
-    """Span in the book's text."""
-    order: int
-    """Number of the sentence among those of its passage."""
-    words: frozenset[int]
-
-    @property
-    def text(self) -> str:
-        return self.hit.text[self.start - self.hit.start : self.end - self.hit.start]
 
 
 def answer(
@@ -81,7 +64,7 @@ def answer(
     chosen = _choose(question, hits, limit) if _is_near(question, hits, ranking, retriever, scope) else []
     if not chosen:
         return Answer(question=question, found=False, answer=NOT_FOUND)
-    citations = tuple(_cite(run) for run in _runs(chosen))
+    citations = tuple(_cite(hits[run[0].passage], run) for run in _runs(chosen))
     return Answer(
         question=question,
         found=True,
@@ -106,38 +89,24 @@ def _is_near(question: str, hits: Sequence[Hit], ranking: Ranking, retriever: Re
     return near[0].score + WORDS_NEAR * share >= min(max(bound, NEAR), FARTHEST_NEAR)
 
 
-def _choose(question: str, hits: Sequence[Hit], limit: int) -> list[_Sentence]:
-    """The sentences with most of the question's words, rare ones counting more, from the best passages."""
-    sentences = [sentence for hit in hits for sentence in _sentences(hit)]
-    asked = word_ids(question)
-    having = Counter(word for sentence in sentences for word in sentence.words & asked)
-    rarity = {
-        word: math.log(1 + (len(sentences) - having[word] + 0.5) / (having[word] + 0.5)) for word in sorted(asked)
-    }
-    total = sum(rarity.values()) or 1.0
+def _choose(question: str, hits: Sequence[Hit], limit: int) -> list[Sentence]:
+    """The sentences with most of the question's words, from the best passages."""
+    evidence = gather_evidence(question, [hit.text for hit in hits])
     best = max((hit.score for hit in hits), default=0.0) or 1.0
 
-    def score(sentence: _Sentence) -> float:
-        share = sum(rarity[word] for word in sorted(asked & sentence.words)) / total
-        return share + PASSAGE_WEIGHT * sentence.hit.score / best
+    def score(sentence: Sentence) -> float:
+        return sentence.share + PASSAGE_WEIGHT * hits[sentence.passage].score / best
 
-    return sorted(sentences, key=lambda sentence: (-score(sentence), sentence.hit.book_id, sentence.start))[:limit]
-
-
-def _sentences(hit: Hit) -> list[_Sentence]:
-    spans = sentence_spans(hit.text)
-    return [
-        _Sentence(hit, hit.start + start, hit.start + end, order, word_ids(hit.text[start:end]))
-        for order, (start, end) in enumerate(spans)
-    ]
+    sentences = [sentence for own in evidence.sentences for sentence in own]
+    return sorted(sentences, key=lambda sentence: (-score(sentence), sentence.passage, sentence.order))[:limit]
 
 
-def _runs(chosen: Sequence[_Sentence]) -> list[list[_Sentence]]:
+def _runs(chosen: Sequence[Sentence]) -> list[list[Sentence]]:
     """Chosen sentences that follow each other in a passage belong together; the best run first."""
-    runs: list[list[_Sentence]] = []
+    runs: list[list[Sentence]] = []
     for sentence in chosen:
         for run in runs:
-            if sentence.hit is run[0].hit and run[0].order - 1 <= sentence.order <= run[-1].order + 1:
+            if sentence.passage == run[0].passage and run[0].order - 1 <= sentence.order <= run[-1].order + 1:
                 run.append(sentence)
                 run.sort(key=lambda member: member.order)
                 break
@@ -146,6 +115,6 @@ def _runs(chosen: Sequence[_Sentence]) -> list[list[_Sentence]]:
     return runs
 
 
-def _cite(run: Sequence[_Sentence]) -> Citation:
-    hit, start, end = run[0].hit, run[0].start, run[-1].end
-    return Citation(hit=hit, quote=hit.text[start - hit.start : end - hit.start], quote_start=start, quote_end=end)
+def _cite(hit: Hit, run: Sequence[Sentence]) -> Citation:
+    start, end = run[0].start, run[-1].end
+    return Citation(hit=hit, quote=hit.text[start:end], quote_start=hit.start + start, quote_end=hit.start + end)

@@ -28,6 +28,9 @@ _BATCH_TOKENS = 8 * 256
 """Tokens a batch: measured best with one stream a core (benchmarks/encoder.py); its activations
 fit in a core's cache."""
 
+_WIDTH_STEP = 8
+"""Rows are padded to a multiple of this: OpenVINO keeps memory for every shape that it has seen."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -79,7 +82,7 @@ class OpenVinoEncoder:
             self.tokenizer,
             identity=self.identity,
             prompt=self._config["query_prompt" if query else "passage_prompt"],
-            batch_tokens=_BATCH_TOKENS,
+            batch_tokens=_BATCH_TOKENS if self._streams > 1 else 1,
             forward=self._forward,
         )
 
@@ -93,7 +96,7 @@ class OpenVinoEncoder:
             queue = self._queue
             queue.set_callback(keep)
             for index, rows in enumerate(batches):
-                ids, mask = pad(rows, self._config["padding_id"])
+                ids, mask = pad(rows, self._config["padding_id"], multiple=_WIDTH_STEP)
                 queue.start_async({"input_ids": ids, "attention_mask": mask}, index)
             queue.wait_all()
         return results
