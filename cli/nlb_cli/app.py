@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from nlb_cli import asking, books, health, indexing
-from nlb_cli.terminal import OutputError, inline, note
+from nlb_cli.terminal import OutputError, exact, note
 from nlb_retriever.errors import NlbError
 
 
@@ -32,7 +32,7 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except NlbError as error:
-            note(f"nlb: {inline(str(error))}")
+            note(exact(f"nlb: {error}"))
             raise typer.Exit(2) from error
         except OutputError as error:
             if not error.gone:
@@ -49,7 +49,7 @@ class _Notes(logging.Handler):
     """The library's warnings as lines on stderr."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        note(f"nlb: {inline(record.getMessage())}")
+        note(exact(f"nlb: {record.getMessage()}"))
 
 
 def _listen() -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from nlb_cli.options import Json, Library
-from nlb_cli.terminal import inline, line, write_json, write_lines
+from nlb_cli.terminal import exact, line, write_json, write_lines
 from nlb_retriever.config import locate_library
 
 _STYLES = {"ok": "green", "note": "yellow", "problem": "bold red"}
@@ -48,7 +48,7 @@ def info(library: Library = None, as_json: Json = False) -> None:
     if as_json:
         write_json(told)
     else:
-        write_lines(line(inline(text), lead=[(f"{name:<12}", "dim")]) for name, text in _facts(told))
+        write_lines(line(exact(text), lead=[(f"{name:<12}", "dim")]) for name, text in _facts(told))
 
 
 def doctor(
@@ -71,7 +71,7 @@ def doctor(
         width = max(len(check.name) for check in checks)
         write_lines(
             line(
-                inline(check.detail),
+                exact(check.detail),
                 lead=[(f"{check.status:<9}", _STYLES[check.status]), (f"{check.name:<{width}}  ", "")],
             )
             for check in checks

@@ -9,8 +9,7 @@ import typer
 
 from nlb_cli.options import Json, Library
 from nlb_cli.progress import books, duration, watch
-from nlb_cli.terminal import Line, inline, line, note, write_json, write_lines
-from nlb_retriever.records import source_of
+from nlb_cli.terminal import Line, exact, line, note, write_json, write_lines
 
 if TYPE_CHECKING:
     from nlb_retriever.report import IndexReport
@@ -78,11 +77,13 @@ def _exit_code(report: IndexReport) -> int:
 
 
 def _name_troubles(report: IndexReport, *, warnings: bool) -> None:
+    from nlb_retriever.reading.limits import shown
+
     for source, warning in report.warnings if warnings else ():
-        note(f"nlb: warning: {source}: {inline(warning)}")
+        note(exact(f"nlb: warning: {source}: {warning}"))
     for file in report.failed:
-        source, reason = source_of(file.source), inline(file.reason)
-        note(f"nlb: failed: {reason if source in reason else f'{source}: {reason}'}")
+        place = shown(file.source)
+        note(exact(f"nlb: failed: {file.reason if place in file.reason else f'{place}: {file.reason}'}"))
 
 
 def _report_lines(report: IndexReport) -> Iterator[Line]:
@@ -102,7 +103,7 @@ def _report_lines(report: IndexReport) -> Iterator[Line]:
     if told := [f"{books(len(refs))} {how}" for how, refs in counts.items() if refs]:
         yield line(f"{', '.join(told)}.")
     yield from _left_out(report)
-    yield line(f"Library: {inline(report.library)}")
+    yield line(f"Library: {exact(report.library)}")
 
 
 def _plan_lines(report: IndexReport) -> Iterator[Line]:
@@ -110,15 +111,15 @@ def _plan_lines(report: IndexReport) -> Iterator[Line]:
     new = [ref for ref in report.indexed if not ref.changed]
     newer = [ref for ref in report.indexed if ref.changed]
     for verb, refs in (("index", new), ("update", newer), ("rename", report.renamed), ("remove", report.removed)):
-        yield from (line(inline(ref.source), lead=f"  {verb:<8}") for ref in refs)
+        yield from (line(exact(ref.source), lead=f"  {verb:<8}") for ref in refs)
     yield line(f"{books(len(report.unchanged))} unchanged", lead="  keep    ")
     yield from _left_out(report)
-    yield line(f"Library: {inline(report.library)}")
+    yield line(f"Library: {exact(report.library)}")
 
 
 def _left_out(report: IndexReport) -> Iterator[Line]:
     for source, same_as in report.duplicates:
-        yield line(f"Left out: {inline(source)} is the same as {inline(same_as)}.")
+        yield line(f"Left out: {exact(source)} is the same as {exact(same_as)}.")
     if report.skipped:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.skipped.items()))
-        yield line(f"Skipped in folders: {inline(reasons)}.")
+        yield line(f"Skipped in folders: {reasons}.")

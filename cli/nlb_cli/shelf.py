@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nlb_cli.terminal import Line, block, inline, is_styled, is_terminal, line, write_lines, write_rich
+from nlb_cli.terminal import Line, block, exact, inline, is_styled, is_terminal, line, write_lines, write_rich
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
@@ -184,7 +184,7 @@ def _about(entry: BookEntry) -> Iterator[Line]:
     facts += [inline(entry.language)] if entry.language else []
     facts += [f"{entry.sections:,} sections", f"{entry.passages:,} passages", f"{entry.chars:,} characters"]
     yield line(", ".join(facts))
-    yield line((f"{entry.id}  {inline(entry.source)}", "dim"))
+    yield line((f"{entry.id}  {exact(entry.source)}", "dim"))
     for warning in entry.warnings:
         yield line((f"Mended: {inline(warning)}", "yellow"))
     yield line()

@@ -66,8 +66,13 @@ def block(text: str) -> str:
 
 
 def inline(text: str) -> str:
-    """A text of any origin as one safe line."""
+    """A text of any origin as one safe line, its white space made single spaces."""
     return block(" ".join(text.split()))
+
+
+def exact(text: str) -> str:
+    """A path or message as one safe line with all of its spaces."""
+    return re.sub("[\n\t]", "\ufffd", block(text))
 
 
 def is_terminal(stream: IO[str] | None = None) -> bool:
@@ -166,7 +171,7 @@ def write_rich(renderable: Any) -> None:
 
 def _plain(item: Line) -> str:
     text = "".join(text for text, _ in (*item.lead, *item.spans))
-    return f"{text}{'  ' if item.spans else ''}{item.right[0]}".rstrip()
+    return f"{text}  {item.right[0]}".rstrip()
 
 
 def _wrapped(lines: Iterable[Line]) -> list[str]:

@@ -62,7 +62,8 @@ def _place(hit: Hit, library: str | None) -> Line:
     """The chapter and the printed page, and how to read on there."""
     parts = [" › ".join(map(inline, hit.section))] if hit.section else []
     place = ", ".join([*parts, *([f"p. {inline(hit.page)}"] if hit.page else [])])
-    return line(*([place] if place else []), lead=_INDENT, right=(_open(hit, library), "dim"))
+    command = (_open(hit, library), "dim")
+    return line(place, lead=_INDENT, right=command) if place else line(command, lead=_INDENT)
 
 
 def _amid(citation: Citation, pattern: re.Pattern[str] | None) -> Iterator[Line]:

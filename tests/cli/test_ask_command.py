@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from nlb_retriever import open_store
-from tests.cli.conftest import InProcess, OnTerminal, Started
+from tests.cli.conftest import InProcess, OnTerminal, Started, environment
 
 QUESTION = "Why did father sell the mare?"
 
@@ -75,11 +77,9 @@ def test_an_empty_question_is_one_line(nlb: InProcess, shelf: Path, question: st
     ("options", "titles"),
     [
         (("--book", "lamp of skerry"), {"THE LAMP OF SKERRY"}),
-        (("--author", "linden"), {"Orchard Letters"}),
         (("--author", "MORROW"), {"THE LAMP OF SKERRY", "A NIGHT AT THE OBSERVATORY"}),
         (("--language", "en"), {"Orchard Letters"}),
         (("--year", "1930-1940"), {"Orchard Letters"}),
-        (("--year", "1931"), {"Orchard Letters"}),
         (("--year", "1932-"), set()),
         (("--year", "-1930"), set()),
         (("--language", "e"), set()),
@@ -144,11 +144,6 @@ def test_a_terminal_shows_the_quote_amid_its_passage(nlb_terminal: OnTerminal, s
 
 
 def test_torch_is_not_loaded_to_answer(shelf: Path) -> None:
-    import subprocess
-    import sys
-
-    from tests.cli.conftest import environment
-
     code = "import sys\nfrom nlb_cli.app import main\ntry: main()\nfinally: print('torch' in sys.modules)"
     command = [sys.executable, "-c", code, "ask", QUESTION, "--library", str(shelf)]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)

@@ -95,13 +95,13 @@ def test_a_bad_file_is_named_and_the_rest_is_indexed(nlb: InProcess, tmp_path: P
     stories, library = tmp_path / "stories", tmp_path / "library"
     stories.mkdir()
     write_story(stories / "cat.txt")
-    broken = stories / "broken.epub"
+    broken = stories / "broken  book\n.epub"
     broken.write_bytes(b"PK\x03\x04 no more")
     ran = nlb("index", stories, "--library", library, "--json")
     assert ran.code == 1
-    assert "[1/2] broken.epub failed\n" in ran.err
+    assert "[1/2] broken book .epub failed\n" in ran.err
     last = ran.err.splitlines()[-1]
-    assert last.startswith(f"nlb: failed: {broken}: ")
+    assert last.startswith("nlb: failed: " + str(broken).replace("\n", "\\n"))
     assert last.count(str(stories)) == 1
     assert titles(library) == ["THE CAT"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nlb_cli.terminal import block, inline, to_json
+from nlb_cli.terminal import block, exact, inline, to_json
 from tests.cli.conftest import RUN, InProcess, OnTerminal, environment
 
 EVIL = "\x1b]0;gone\x07\x1b[31mred\x9b2J \x00 [bold]not bold[/bold] :smile: \u202eback \ud800 100%"
@@ -47,6 +47,7 @@ def test_text_of_any_origin_is_made_safe_and_keeps_its_length() -> None:
     assert "[bold]not bold[/bold]" in safe
     assert block("a\n\tb\r\n") == "a\n\tb \n"
     assert inline(" a\n\tb\u2028c ") == "a b c"
+    assert exact("/a  b\n\x1b.txt") == "/a  b\ufffd\ufffd.txt"
 
 
 def test_json_gives_back_every_character_and_writes_none_that_steers() -> None:
@@ -66,9 +67,7 @@ def test_json_gives_back_every_character_and_writes_none_that_steers() -> None:
         ("show", "evil"),
         ("show", "evil", "--section", "1"),
         ("show", "evil", "--text"),
-        ("show", "evil", "--json"),
         ("ask", "Who wrote words of power?"),
-        ("search", "wizard words", "--level", "section"),
         ("search", "wizard words", "--json"),
     ],
 )
@@ -84,7 +83,7 @@ def test_a_book_cannot_steer_the_terminal(nlb_terminal: OnTerminal, evil: Path, 
 
 
 def test_no_colour_leaves_no_escapes_at_all(nlb_terminal: OnTerminal, shelf: Path) -> None:
-    for args in (("books",), ("show", "lamp"), ("ask", "Who slept?")):
+    for args in (("show", "lamp"), ("ask", "Who slept?")):
         ran = nlb_terminal(*args, "--library", shelf, env={"NO_COLOR": "1"})
         assert ran.code == 0
         assert "\x1b" not in ran.out
