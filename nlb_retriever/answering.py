@@ -6,6 +6,7 @@ No language model takes part, so nothing is said that does not stand in a book.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from nlb_retriever.encoding import DEFAULT_ENCODER
@@ -97,8 +98,17 @@ def _choose(question: str, hits: Sequence[Hit], limit: int) -> list[Sentence]:
     def score(sentence: Sentence) -> float:
         return sentence.share + PASSAGE_WEIGHT * hits[sentence.passage].score / best
 
-    sentences = [sentence for own in evidence.sentences for sentence in own]
+    sentences = [
+        sentence for own in evidence.sentences for sentence in own if not _is_heading(hits[sentence.passage], sentence)
+    ]
     return sorted(sentences, key=lambda sentence: (-score(sentence), sentence.passage, sentence.order))[:limit]
+
+
+def _is_heading(hit: Hit, sentence: Sentence) -> bool:
+    """Whether a sentence is only a title, or a piece of one ("CHAPTER I. The Keeper" reads as two sentences)."""
+    titles = [part.casefold() for part in (hit.title, *hit.section)]
+    pieces = {piece.strip() for title in titles for piece in (title, *re.split("[.:]", title))}
+    return hit.text[sentence.start : sentence.end].casefold().strip(" .:") in pieces
 
 
 def _runs(chosen: Sequence[Sentence]) -> list[list[Sentence]]:

@@ -126,3 +126,15 @@ def test_books_that_say_the_same_are_both_cited(tmp_path: Path) -> None:
 def test_a_question_from_another_world_is_not_in_the_library(retriever: Retriever, question: str) -> None:
     found = answer(question, retriever)
     assert (found.found, found.citations, found.answer) == (False, (), "Not in your library.")
+
+
+def test_a_heading_answers_nothing(tmp_path: Path) -> None:
+    text = (
+        "CHAPTER I. The Keeper\n\nOld Tobias was the keeper of the light.\n\nCHAPTER II. The Letter\n\nA letter came.\n"
+    )
+    (tmp_path / "light.txt").write_text(text)
+    index_books([tmp_path / "light.txt"], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        quotes = [citation.quote for citation in answer("Who was the keeper?", retriever).citations]
+    assert quotes[0] == "Old Tobias was the keeper of the light."
+    assert not any(quote.startswith("CHAPTER") for quote in quotes)
