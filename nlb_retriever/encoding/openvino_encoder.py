@@ -29,7 +29,9 @@ _BATCH_TOKENS = 8 * 256
 fit in a core's cache."""
 
 _WIDTH_STEP = 8
-"""Rows are padded to a multiple of this: OpenVINO keeps memory for every shape that it has seen."""
+_SHAPES_KEPT = 64
+"""OpenVINO keeps compiled code and memory for every shape of input that it has seen. Rows are padded to a
+multiple of the first, and the second bounds how much is kept: as fast, and nothing grows."""
 
 _log = logging.getLogger(__name__)
 
@@ -112,6 +114,7 @@ class OpenVinoEncoder:
         settings: dict[str, Any] = {
             "NUM_STREAMS": self._streams,
             "INFERENCE_NUM_THREADS": self._threads,
+            "CPU_RUNTIME_CACHE_CAPACITY": _SHAPES_KEPT,
             "PERFORMANCE_HINT": "LATENCY" if self._streams == 1 else "THROUGHPUT",
         }
         if cache := _cache_folder():

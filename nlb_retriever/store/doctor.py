@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -48,9 +47,8 @@ def find_problems(engine: Engine, state: State) -> list[str]:
     return sorted(lines)
 
 
-def mend_books(engine: Engine) -> list[str]:
+def mend_books(engine: Engine, state: State) -> list[str]:
     """Delete the points of every version that is not a whole book; says which."""
-    state = State.from_payload(engine.retrieve("book", [STATE_ID])[0].payload)
     entries, found = _survey(engine, state.manifest.dim)
     done = []
     for pair in entries.keys() | found.keys():
@@ -61,7 +59,7 @@ def mend_books(engine: Engine) -> list[str]:
             engine.delete(level, And((Condition("book_id", "eq", pair[0]), Condition("version", "eq", pair[1]))))
         title = f"book {pair[0]} ({entry.title}), which was not whole" if entry else f"points of no book (id {pair[0]})"
         done.append(f"removed {title}: index it again")
-    engine.flush()
+    engine.flush(LEVELS)
     return sorted(done)
 
 
@@ -86,15 +84,16 @@ def _is_unit(vector: Floats | None, dim: int) -> bool:
     return vector is not None and vector.shape == (dim,) and bool(abs(np.linalg.norm(vector) - 1) < _UNIT)
 
 
-def _wrongs(entry: BookEntry, found: _Found) -> Iterable[str]:
+def _wrongs(entry: BookEntry, found: _Found) -> list[str]:
+    wrongs = []
     sizes: dict[Level, int] = {"section": entry.sections, "passage": entry.passages}
     for level, expected in sizes.items():
         ordinals = sorted(found.ordinals[level])
         if ordinals != list(range(expected)):
-            yield f"has {len(ordinals)} {level}s instead of {expected}: run `nlb doctor --repair`, then index it again"
+            wrongs.append(f"has {len(ordinals)} {level}s instead of {expected}")
     spans = sorted(found.spans)
     borders = [0, *(end for _, end in spans)]
     if [start for start, _ in spans] != borders[:-1] or borders[-1] != entry.chars:
-        yield "has gaps in its text: run `nlb doctor --repair`, then index it again"
-    for level, bad in found.bad.items():
-        yield f"has {bad} damaged {level} vectors: run `nlb doctor --repair`, then index it again"
+        wrongs.append("has gaps in its text")
+    wrongs += [f"has {bad} damaged {level} vectors" for level, bad in found.bad.items()]
+    return [f"{wrong}: repair the library, then index the book again" for wrong in wrongs]

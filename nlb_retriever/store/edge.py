@@ -31,7 +31,7 @@ from nlb_retriever.store.engine import (
 )
 from nlb_retriever.store.failpoint import failpoint
 from nlb_retriever.store.filters import Filter, to_native
-from nlb_retriever.store.shards import FOLDERS, RESERVE, Shards, copy_sparse, size_of
+from nlb_retriever.store.shards import FOLDERS, RESERVE, Shards, copy_shard, size_of
 
 GRAPH_FROM = 200_000
 """Passages from which they are searched by a graph (HNSW); comparing all of fewer takes under 16 ms."""
@@ -68,6 +68,7 @@ class EdgeEngine:
         return (self._folder / FOLDERS["book"]).is_dir()
 
     def create(self, dim: int, first: Point) -> None:
+        self.require_space(0)
         with self.session():
             # `books` comes last: a folder without it is no library, and making one starts afresh
             for level in reversed(LEVELS):
@@ -87,9 +88,9 @@ class EdgeEngine:
                         shard.update(qe.UpdateOperation.create_field_index(key, number))
                     if level == "book":
                         shard.update(qe.UpdateOperation.upsert_points([_to_edge(first)]))
-                    shard.flush()
                     shard.close()
                 making.rename(final)
+                failpoint(f"made-{level}")
 
     def _config(self, level: Level, dim: int, *, graph: bool = False) -> qe.EdgeConfig:
         """How shards are made; they keep it. Without a graph, segments compare with all their vectors."""
@@ -123,11 +124,11 @@ class EdgeEngine:
         with self.session(), self._shards.errors(level, " in writing"):
             self._shards.get(level).update(operation)
 
-    def flush(self) -> None:
+    def flush(self, levels: Sequence[Level]) -> None:
         with self.session():
-            for level, shard in self._shards.opened():
+            for level in levels:
                 with self._shards.errors(level, " in flushing"):
-                    shard.flush()
+                    self._shards.get(level).flush()
 
     def require_space(self, size: int) -> None:
         free = shutil.disk_usage(self._folder).free
@@ -159,12 +160,11 @@ class EdgeEngine:
             self._shards.shut()
             self.require_space(2 * size_of(current))
             shutil.rmtree(fresh, ignore_errors=True)
-            shutil.copytree(current, fresh, copy_function=copy_sparse)
+            copy_shard(current, fresh)
         ledger.take_away(fresh)
         with self._shards.errors(level, " in optimizing"):
             shard = qe.EdgeShard.load(str(fresh), self._config(level, dim, graph=True))
             changed = shard.optimize()
-            shard.flush()
             shard.close()
         ledger.note(fresh)
         if changed:

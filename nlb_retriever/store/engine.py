@@ -104,8 +104,8 @@ class Engine(Protocol):
 
     def query_batch(self, level: Level, queries: Sequence[EngineQuery]) -> list[list[StoredPoint]]: ...
     def set_payload(self, level: Level, where: Filter, values: dict[str, Any]) -> None: ...
-    def flush(self) -> None:
-        """Return when all that was written would outlast a power cut."""
+    def flush(self, levels: Sequence[Level]) -> None:
+        """Return when all that was written to these levels would outlast a power cut."""
         ...
 
     def require_space(self, size: int) -> None:

@@ -99,9 +99,11 @@ def check(where: Filter, level: Level) -> Filter:
     words, numbers = KEYWORD_KEYS[level], NUMBER_KEYS[level]
     if where.op not in OPERATORS:
         raise QueryError(f"unknown filter operator {where.op!r}; known: {', '.join(OPERATORS)}")
-    if where.key not in words + numbers and not (where.key == TEXT_KEY and where.op in TEXT_OPERATORS):
+    wordy = where.key == TEXT_KEY and where.op in TEXT_OPERATORS and level != "book"
+    if where.key not in words + numbers and not wordy:
         known = ", ".join(sorted(words + numbers))
-        raise QueryError(f"cannot filter a {level} by {where.key!r}; known keys: {known} (and text, with text_match)")
+        wordy_hint = "" if level == "book" else " (and text, with text_match)"
+        raise QueryError(f"cannot filter a {level} by {where.key!r}; known keys: {known}{wordy_hint}")
     if where.op == "is_empty":
         return Condition(where.key, "is_empty")
     if where.op in ("in", "nin", "any", "all"):

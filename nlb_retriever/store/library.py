@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, TypeVar
@@ -27,6 +28,8 @@ from nlb_retriever.store.search import StoreQuery, prepare, run
 COMPACT_EVERY = 25_000
 """Passages published in one run between two tidyings: what is not tidied lies in memory when open."""
 _READ_TRIES = 5
+_BOOKS: tuple[Level, ...] = ("book",)
+_TEXTS: tuple[Level, ...] = ("section", "passage")
 _BOOKS_ONLY = Condition("kind", "eq", "book")
 
 T = TypeVar("T")
@@ -53,6 +56,13 @@ class LibraryStore:
     def place(self) -> str:
         """Folder or address."""
         return self._engine.place
+
+    def session(self) -> AbstractContextManager[None]:
+        """For calls that belong together: an embedded library changes only before or after them.
+
+        They also wait only once where a writer is at work; so may nobody else while it lasts: be quick.
+        """
+        return self._engine.session()
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -146,7 +156,8 @@ class LibraryStore:
             failpoint("sections")
             self._engine.upsert("book", [payloads.book_point(book, version, passages, vectors)])
             failpoint("book")
-            self._engine.flush()
+            # what a state relies on must outlast a power cut before that state does
+            self._engine.flush(_TEXTS)
             failpoint("flushed")
             self._write(replace(state, hidden=tuple((book.id, each) for each in old)))
             failpoint("published")
@@ -191,14 +202,14 @@ class LibraryStore:
                 self._engine.set_payload(level, Condition("book_id", "eq", book_id), {"source": source})
                 failpoint(f"renamed-{level}")
         if state.hidden:
-            self._engine.flush()
+            self._engine.flush(_BOOKS)
             for pair in state.hidden:
                 for level in reversed(LEVELS):
                     self._engine.delete(level, _version(*pair))
                     failpoint(f"deleted-{level}")
         if not state.renaming and not state.hidden:
             return state
-        self._engine.flush()
+        self._engine.flush(_TEXTS)
         return self._write(replace(state, hidden=(), renaming=None))
 
     def _write(self, state: State, *, ours: bool = False) -> State:
@@ -281,8 +292,11 @@ class LibraryStore:
         from nlb_retriever.store.doctor import mend_books
 
         with self._engine.session():
-            self._mend()
-            return mend_books(self._engine)
+            state = self._mend()
+            done = mend_books(self._engine, state)
+            if done:
+                self._write(state)
+            return done
 
     def close(self) -> None:
         """Let go of the library."""

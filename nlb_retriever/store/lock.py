@@ -31,7 +31,10 @@ class WriterLock:
         Raises:
             LibraryBusy: another process has it.
         """
-        self._fd: int | None = _open(folder / "writer.lock")
+        try:
+            self._fd: int | None = os.open(folder / "writer.lock", os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise StoreError(f"library {folder} cannot be written, it is read-only here ({error.strerror})") from error
         if not _try_lock(self._fd):
             holder = _read_holder(self._fd)
             self.release()
@@ -111,7 +114,7 @@ def _open(path: Path) -> int:
     except OSError as error:
         with contextlib.suppress(OSError):
             return os.open(path, os.O_RDONLY)
-        raise StoreError(f"cannot open {path}: {error.strerror}") from error
+        raise StoreError(f"library {path.parent} cannot be opened ({path.name}: {error.strerror})") from error
 
 
 def _try_lock(fd: int) -> bool:

@@ -110,7 +110,7 @@ class RemoteEngine:
         selector = models.FilterSelector(filter=_filter(where))
         self._call(lambda: self._client.set_payload(self._collections[level], values, points=selector, wait=True))
 
-    def flush(self) -> None:
+    def flush(self, levels: Sequence[Level]) -> None:
         """Nothing to do: every request waits until the server has it in its log."""
 
     def require_space(self, size: int) -> None:

@@ -14,6 +14,7 @@ import shutil
 import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,7 @@ class Shards:
         self._held = False
         self._watcher: threading.Thread | None = None
         self._pid = os.getpid()
+        _ALL.add(self)
         self._copy: tempfile.TemporaryDirectory[str] | None = None
 
     @contextlib.contextmanager
@@ -94,9 +96,6 @@ class Shards:
                 ledger.take_away(path)
                 self._open[level] = qe.EdgeShard.load(str(path))
         return self._open[level]
-
-    def opened(self) -> Iterator[tuple[Level, qe.EdgeShard]]:
-        yield from self._open.items()
 
     def shut(self, *, quiet: bool = False) -> None:
         """Close the shards and keep the right to them."""
@@ -163,6 +162,15 @@ class Shards:
                     self._watcher = None
                     return
 
+    def yield_if_idle(self) -> None:
+        """Let go, unless a session is under way."""
+        if self._held and self._mutex.acquire(blocking=False):
+            try:
+                if self._depth == 0:
+                    self._let_go()
+            finally:
+                self._mutex.release()
+
     def _let_go(self) -> None:
         self.shut(quiet=True)
         self._lock.release()
@@ -192,17 +200,36 @@ class Shards:
             )
         self._copy = tempfile.TemporaryDirectory(prefix="nlb-library-", ignore_cleanup_errors=True)
         for name in FOLDERS.values():
-            shutil.copytree(self._folder / name, Path(self._copy.name) / name, copy_function=copy_sparse)
+            copy_shard(self._folder / name, Path(self._copy.name) / name)
         return Path(self._copy.name)
 
 
+_ALL: weakref.WeakSet[Shards] = weakref.WeakSet()
 _LEFT_TO_PARENT: list[Any] = []
 """Open shards that a fork copied: closing them here would write to the parent's files."""
 
 
-def copy_sparse(source: str, target: str) -> None:
+def _before_fork() -> None:
+    """A child inherits the engine's own locks with its open files: have none open."""
+    for shards in list(_ALL):
+        shards.yield_if_idle()
+
+
+os.register_at_fork(before=_before_fork)
+
+
+def copy_shard(source: Path, target: Path) -> None:
+    """Copy a closed shard, to be written to by us."""
+    for folder, _, files in os.walk(source):
+        inner = target / Path(folder).relative_to(source)
+        inner.mkdir()
+        for name in files:
+            copy_sparse(Path(folder) / name, inner / name)
+
+
+def copy_sparse(source: Path, target: Path) -> None:
     """Copy a file without filling its holes: the engine's files are mostly holes."""
-    with Path(source).open("rb") as reading, Path(target).open("wb") as writing:
+    with source.open("rb") as reading, target.open("wb") as writing:
         end = os.fstat(reading.fileno()).st_size
         at = 0
         while at < end:

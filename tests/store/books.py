@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import random
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nlb_retriever.config import Manifest
 from nlb_retriever.records import Book, Page, Passage, Section
@@ -44,7 +46,7 @@ class Made:
         return self.book, self.passages, self.vectors
 
 
-def unit(rows: Floats) -> Floats:
+def unit(rows: npt.NDArray[np.floating[Any]]) -> Floats:
     scaled: Floats = (rows / np.linalg.norm(rows, axis=-1, keepdims=True)).astype(np.float32)
     return scaled
 

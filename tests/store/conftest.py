@@ -29,7 +29,11 @@ def opener(kind: str, folder: Path) -> tuple[Opener, Callable[[], None]]:
             stores.append(open_store(folder, **{"create": MANIFEST, "writer": True, **how}))  # type: ignore[arg-type]
             return stores[-1]
 
-        return open_one, lambda: [store.close() for store in stores] and None
+        def close_all() -> None:
+            for store in stores:
+                store.close()
+
+        return open_one, close_all
     if kind == "memory":
         client, name = QdrantClient(":memory:"), "test"
     else:

@@ -9,7 +9,7 @@ import pytest
 from nlb_retriever.errors import LibraryBusy, LibraryNotFound, MismatchError, QueryError, StoreError
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store import And, Condition, LibraryStore, StoreQuery, open_store
-from nlb_retriever.store.engine import BATCH_BYTES, BATCH_POINTS, Point, batches
+from nlb_retriever.store.engine import BATCH_BYTES, BATCH_POINTS, Floats, Point, batches
 from nlb_retriever.store.payloads import STATE_ID, passage_points
 from tests.store.books import DIM, MANIFEST, Made, Vectors, make_book
 from tests.store.conftest import Opener
@@ -21,7 +21,7 @@ def counts(store: LibraryStore) -> list[int]:
     return [store.count(level) for level in LEVELS]
 
 
-def nearest(store: LibraryStore, level: Level, vector: np.ndarray, **how: object) -> list[str]:  # type: ignore[type-arg]
+def nearest(store: LibraryStore, level: Level, vector: Floats, **how: object) -> list[str]:
     hits = store.search([StoreQuery(level=level, dense=vector, **how)])[0]  # type: ignore[arg-type]
     return [f"{hit.payload['book_id'].lstrip('0')}:{hit.payload.get('ordinal', 0)}" for hit in hits]
 
@@ -49,7 +49,10 @@ def test_a_book_is_found_by_words_of_its_text_and_title(open_library: Opener) ->
     [hits] = store.search([StoreQuery(level="passage", text="book2")])
     assert len(hits) == 10
     assert {hit.payload["book_id"] for hit in hits} == {make_book(2).book.id}
-    assert store.search([StoreQuery(level="passage", text="the of and"), StoreQuery(level="passage", text="")]) == [[], []]
+    assert store.search([StoreQuery(level="passage", text="the of and"), StoreQuery(level="passage", text="")]) == [
+        [],
+        [],
+    ]
 
 
 def test_what_a_book_says_comes_back_unchanged(open_library: Opener) -> None:
@@ -155,7 +158,8 @@ def test_an_unfinished_book_is_invisible_and_the_next_writer_removes_it(open_lib
     hits = reader.search([StoreQuery(level="passage", dense=vector), StoreQuery(level="passage", text="book2")])
     assert {hit.payload["book_id"] for hit in hits[0]} == {make_book(1).book.id}
     assert hits[1] == []
-    [point, *_] = passage_points(*make_book(2).parts[:1], "unfinished", *make_book(2).parts[1:])
+    made = make_book(2)
+    point = next(passage_points(made.book, "unfinished", made.passages, made.vectors))
     assert reader.retrieve("passage", [point.id]) == reader.retrieve("passage", [point.id], payload=False) == []
     assert len(reader.verify()) == 1
     assert "interrupted" in reader.verify()[0]
@@ -178,7 +182,10 @@ def test_the_librarys_own_notes_are_no_book(open_library: Opener) -> None:
     assert counts(store) == [0, 0, 0]
     assert store.books() == []
     store.publish(*make_book(1).parts)
-    queries = [StoreQuery(level="book", dense=make_book(1).vectors.book, limit=50), StoreQuery(level="book", text="book1")]
+    queries = [
+        StoreQuery(level="book", dense=make_book(1).vectors.book, limit=50),
+        StoreQuery(level="book", text="book1"),
+    ]
     assert [len(hits) for hits in store.search(queries)] == [1, 1]
     assert store.count("book") == 1
     assert store._engine.retrieve("book", [STATE_ID])
@@ -262,15 +269,17 @@ def test_vectors_of_another_length_are_refused(open_library: Opener) -> None:
         store.publish(made.book, made.passages, short)
 
 
-@pytest.mark.parametrize("vector", [np.zeros(DIM), np.full(DIM, np.nan), np.ones(DIM + 1)])
-def test_a_question_that_is_no_unit_vector_is_refused(open_library: Opener, vector: np.ndarray) -> None:  # type: ignore[type-arg]
+@pytest.mark.parametrize(
+    "vector", [np.zeros(DIM, np.float32), np.full(DIM, np.nan, np.float32), np.ones(DIM + 1, np.float32)]
+)
+def test_a_question_that_is_no_unit_vector_is_refused(open_library: Opener, vector: Floats) -> None:
     with pytest.raises(QueryError, match="question's vector"):
-        open_library().search([StoreQuery(level="book", dense=vector)])
+        open_library().search([StoreQuery(level="book", dense=vector.astype(np.float32))])
 
 
 def test_a_search_needs_a_vector_or_words(open_library: Opener) -> None:
     store = open_library()
-    for query in (StoreQuery(level="book"), StoreQuery(level="book", dense=np.ones(DIM), text="a")):
+    for query in (StoreQuery(level="book"), StoreQuery(level="book", dense=np.ones(DIM, np.float32), text="a")):
         with pytest.raises(QueryError, match="vector or words"):
             store.search([query])
 
@@ -308,7 +317,7 @@ def test_a_book_is_found_by_id_start_of_id_file_and_title(open_library: Opener) 
     for name in ("abcdef0123456789", "abcde", "/books/moby.txt", "/books/../books/moby.txt", "moby dick", "OBY"):
         assert store.find_book(name).title == "Moby Dick"
     assert store.find_book("emma").title == "Emma", "the whole title goes before a part of one"
-    with pytest.raises(QueryError, match="fits 2 books: .*use an id"):
+    with pytest.raises(QueryError, match=r"fits 2 books: .*use an id"):
         store.find_book("abcd")
     with pytest.raises(QueryError, match=r"no book 'Mobby Dick'.*near: Moby Dick \(abcdef0123456789\)"):
         store.find_book("Mobby Dick")
@@ -320,6 +329,8 @@ def test_verify_names_what_is_missing_or_belongs_to_nobody_and_repair_removes_it
     store = open_library()
     for number in (1, 2, 3):
         store.publish(*make_book(number).parts)
+    assert store.verify() == store.repair() == []
+    assert len(store.books()) == 3
     one, two = make_book(1).book.id, make_book(2).book.id
     engine = store._engine
     engine.delete("passage", And((Condition("book_id", "eq", one), Condition("ordinal", "gte", 9))))
