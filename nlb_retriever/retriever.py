@@ -175,9 +175,10 @@ class Retriever:
         question = clean_question(question)
         scope = make_scope(self.store, book=book, section=section, before=before, where=where)
         vector = self.vectorizer.question(question) if mode != "bm25" else None
-        ranking = self.rank(question, vector, level=level, limit=limit, scope=scope, mode=mode, strategy=strategy)
-        hits = self.hits(ranking, limit)
-        return [self._widened(hit, neighbours) for hit in hits] if neighbours and level == "passage" else hits
+        with self.store.session():
+            ranking = self.rank(question, vector, level=level, limit=limit, scope=scope, mode=mode, strategy=strategy)
+            hits = self.hits(ranking, limit)
+            return [self._widened(hit, neighbours) for hit in hits] if neighbours and level == "passage" else hits
 
     def rank(
         self,

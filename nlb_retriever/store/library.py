@@ -44,7 +44,7 @@ class LibraryStore:
         self._lock = lock
         self._writer = uuid.uuid4().hex if writer else None
         self._unsettled = 0
-        self._known: tuple[int, list[dict[str, Any]]] = (-1, [])
+        self._known: tuple[tuple[int, str], list[dict[str, Any]]] = ((-1, ""), [])
         with engine.session():
             state = self._state()
             self.manifest = state.manifest
@@ -238,6 +238,8 @@ class LibraryStore:
         with self._engine.session():
             for _ in range(_READ_TRIES):
                 state = self._state()
+                if state.manifest != self.manifest:
+                    raise StoreError(f"library {self.place} was rebuilt with other encoders meanwhile: open it again")
                 result = read(state)
                 if self._engine.isolated or self._state().generation == state.generation:
                     break
@@ -250,11 +252,11 @@ class LibraryStore:
 
     def _books(self, state: State) -> list[dict[str, Any]]:
         """Payloads of the visible books."""
-        generation, known = self._known
-        if generation != state.generation:
+        seen, known = self._known
+        if seen != (state.generation, state.writer):
             found = self._engine.scroll("book", self._visible("book", state))
             known = [self._renamed(point, state).payload for point in found]
-            self._known = state.generation, known
+            self._known = (state.generation, state.writer), known
         return known
 
     def _ordered(self, level: Level, book_id: str, first: int, last: int | None) -> list[StoredPoint]:

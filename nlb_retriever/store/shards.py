@@ -46,6 +46,7 @@ class Shards:
         self._folder = folder
         self._lock = ShardLock(folder)
         self._open: dict[Level, qe.EdgeShard] = {}
+        self._places: dict[Level, tuple[Path, int]] = {}
         self._suspect: set[Level] = set()
         """Shards that have failed: their files are no model for later."""
         self._mutex = threading.RLock()
@@ -62,6 +63,8 @@ class Shards:
         if os.getpid() != self._pid:
             self._forget()
         with self._mutex:
+            if self._held and self._depth == 0 and not all(map(self._is_current, self._open)):
+                self._let_go()
             if not self._held:
                 self._lock.acquire(WAIT)
                 self._held = True
@@ -94,6 +97,7 @@ class Shards:
                 )
             with self.errors(level):
                 ledger.take_away(path)
+                self._places[level] = path, path.stat().st_ino
                 self._open[level] = qe.EdgeShard.load(str(path))
         return self._open[level]
 
@@ -104,12 +108,20 @@ class Shards:
             try:
                 with self.errors(level):
                     shard.close()
-                if level not in self._suspect:
-                    ledger.note(self._readable() / FOLDERS[level])
+                if level not in self._suspect and self._is_current(level):
+                    ledger.note(self._places[level][0])
             except StoreError as error:
                 if not quiet:
                     raise
                 _log.warning("%s", error)
+
+    def _is_current(self, level: Level) -> bool:
+        """Whether the shard that we opened still lies there: a rebuilt library may have taken its place."""
+        try:
+            path, inode = self._places[level]
+            return path.stat().st_ino == inode
+        except FileNotFoundError:
+            return False
 
     def close(self) -> None:
         """Let go of everything; what was written and not flushed is safe in the log."""
@@ -190,7 +202,7 @@ class Shards:
             return Path(self._copy.name)
         _finish_swap(self._folder)
         books = self._folder / FOLDERS["book"]
-        if os.access(self._folder, os.W_OK) and os.access(books, os.W_OK) and os.access(books / "wal", os.W_OK):
+        if not books.exists() or all(os.access(each, os.W_OK) for each in (self._folder, books, books / "wal")):
             return self._folder
         size = size_of(self._folder)
         if size > min(COPY_LIMIT, shutil.disk_usage(tempfile.gettempdir()).free - RESERVE):

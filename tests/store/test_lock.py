@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import shutil
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from nlb_retriever.errors import LibraryBusy, NlbError
+from nlb_retriever.config import Manifest
+from nlb_retriever.errors import LibraryBusy, NlbError, StoreError
 from nlb_retriever.store import StoreQuery, open_store, shards
 from nlb_retriever.store.lock import LOCK_FILES, ShardLock, WriterLock
 from tests.store.books import MANIFEST, make_book
@@ -182,3 +185,26 @@ def test_a_forked_child_opens_the_library_anew(folder: Path) -> None:
         assert child.exitcode == 0
         assert answers.get() == 12
         assert store.count("passage") == 12
+
+
+@pytest.mark.parametrize("manifest", [MANIFEST, replace(MANIFEST, chunk_tokens=0)], ids=["same", "other"])
+def test_a_server_goes_on_with_a_library_that_took_its_librarys_place(tmp_path: Path, manifest: Manifest) -> None:
+    place, fresh = tmp_path / "library", tmp_path / "fresh"
+    for folder, number, made_with in ((place, 1, MANIFEST), (fresh, 2, manifest)):
+        with open_store(folder, create=made_with, writer=True) as store:
+            store.publish(*make_book(number).parts)
+    with open_store(place) as server:
+        assert [entry.title for entry in server.books()] == ["Title 1"]
+        assert server.count("passage") == 12
+        place.rename(tmp_path / "old")
+        fresh.rename(place)
+        shutil.rmtree(tmp_path / "old")
+        with open_store(place) as other:
+            assert [entry.title for entry in other.books()] == ["Title 2"]
+            if manifest == MANIFEST:
+                assert [entry.title for entry in server.books()] == ["Title 2"]
+            else:
+                with pytest.raises(StoreError, match="rebuilt with other encoders meanwhile: open it again"):
+                    server.books()
+    with open_store(place) as store:
+        assert store.verify() == []
