@@ -11,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
+import numpy as np
+
 from nlb_retriever import checkpoint as checkpoints
 from nlb_retriever.config import RELEASED, locate_library
 from nlb_retriever.encoding import Vectors, load_encoder
@@ -121,10 +123,10 @@ class Retriever:
     @cached_property
     def _vectorizer(self) -> Vectorizer:
         store = self.store
-        # Opening all levels takes about as long as loading the encoder: both at once.
-        threading.Thread(target=_open_levels, args=(store,), name="nlb-open", daemon=True).start()
         manifest = store.manifest
         encoder = load_encoder(manifest.encoder, device=self._device, use="ask")
+        # Opening the levels and reading them for the first time takes as long as compiling the encoder.
+        threading.Thread(target=_warm, args=(store,), name="nlb-warm", daemon=True).start()
         checkpoint = checkpoints.load(None if manifest.checkpoint == RELEASED else manifest.checkpoint)
         for name, given, pinned in (
             (manifest.encoder, encoder.identity.sha256, manifest.encoder_sha256),
@@ -273,10 +275,13 @@ class Retriever:
         return replace(hit, start=start, end=end, page=around[0].payload["page"], text=text)
 
 
-def _open_levels(store: LibraryStore) -> None:
+def _warm(store: LibraryStore) -> None:
+    """Open all levels and look through their vectors once."""
+    anything = np.zeros(store.manifest.dim, dtype=np.float32)
+    anything[0] = 1
     with suppress(NlbError):  # the search itself will say so
         for level in LEVELS:
-            store.count(level)
+            store.search([StoreQuery(level=level, dense=anything, limit=1, payload=False)])
 
 
 def clean_question(question: str) -> str:

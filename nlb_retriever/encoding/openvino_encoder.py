@@ -66,16 +66,16 @@ class OpenVinoEncoder:
         self._threads = threads or len(os.sched_getaffinity(0))
         self._streams = 1 if latency else self._threads
         self._running = threading.Lock()
-
-    @cached_property
-    def tokenizer(self) -> Tokenizer:
+        # Here rather than at the first text: what is left then needs no interpreter, so that a caller can open
+        # its library in another thread meanwhile.
+        import openvino
         from tokenizers import Tokenizer
 
+        self._core = openvino.Core()
         self._check(TOKENIZER_FILE)
-        tokenizer: Tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER_FILE))
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        return tokenizer
+        self.tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
+        self.tokenizer.no_padding()
+        self.tokenizer.no_truncation()
 
     def encode(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         """See `ChunkEncoder.encode`."""
@@ -110,7 +110,6 @@ class OpenVinoEncoder:
 
         for name in (MODEL_FILE, WEIGHTS_FILE):
             self._check(name)
-        core = openvino.Core()
         settings: dict[str, Any] = {
             "NUM_STREAMS": self._streams,
             "INFERENCE_NUM_THREADS": self._threads,
@@ -120,14 +119,14 @@ class OpenVinoEncoder:
         if cache := _cache_folder():
             settings["CACHE_DIR"] = str(cache)
         try:
-            model = core.compile_model(self._folder / MODEL_FILE, "CPU", settings)
+            model = self._core.compile_model(self._folder / MODEL_FILE, "CPU", settings)
         except RuntimeError as error:
             if "CACHE_DIR" not in settings:
                 path = self._folder / MODEL_FILE
                 raise EncoderError(f"OpenVINO cannot load {path}: {_first_line(error)}") from error
             _log.warning("OpenVINO's compile cache %s is unusable (%s): compiling anew", cache, _first_line(error))
             del settings["CACHE_DIR"]
-            model = core.compile_model(self._folder / MODEL_FILE, "CPU", settings)
+            model = self._core.compile_model(self._folder / MODEL_FILE, "CPU", settings)
         return openvino.AsyncInferQueue(model, self._streams)
 
     def _check(self, name: str) -> None:
