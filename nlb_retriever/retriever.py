@@ -60,6 +60,10 @@ class Ranking:
     words: Mapping[Level, Sequence[StoredPoint]]
     """What each level's search by words found, best first, with BM25 as score."""
 
+    def at(self, level: Level) -> Ranking:
+        """The candidates of another level, where this ranking was made coarse to fine from all of them."""
+        return self if level == self.level else replace(self, level=level, scores=_scores(level, self.pools))
+
     def top(self, count: int) -> list[str]:
         return sorted(self.scores, key=lambda point: (-self.scores[point], point))[:count]
 
@@ -182,6 +186,20 @@ class Retriever:
             hits = self.hits(ranking, limit)
             return [self._widened(hit, neighbours) for hit in hits] if neighbours and level == "passage" else hits
 
+    def search_levels(
+        self, question: str, *, limit: int = 10, book: str | None = None, where: Filter | None = None
+    ) -> dict[Level, list[Hit]]:
+        """The best books, sections and passages for one question, which is encoded and looked up once.
+
+        Takes and raises what `search` does, and gives what three searches would.
+        """
+        question = clean_question(question)
+        scope = make_scope(self.store, book=book, section=None, before=None, where=where)
+        vector = self.vectorizer.question(question)
+        with self.store.session():
+            ranking = self.rank(question, vector, level="passage", limit=limit, scope=scope)
+            return {level: self.hits(ranking.at(level), limit) for level in LEVELS}
+
     def rank(
         self,
         question: str,
@@ -214,17 +232,12 @@ class Retriever:
             scores = {point.id: point.score for point in dense[level] or words[level]}
             return Ranking(question=question, level=level, scores=scores, pools={}, dense=dense, words=words)
         pools = {each: make_pool(each, dense[each], words[each]) for each in levels}
-        if flat:
-            scores = dict(pools[level].scores)
-        elif level == "passage":
-            scores = from_levels_above(pools["passage"], pools["section"], pools["book"])
-        else:
-            scores = from_passages(level, pools[level], pools["passage"])
+        scores = dict(pools[level].scores) if flat else _scores(level, pools)
         return Ranking(question=question, level=level, scores=scores, pools=pools, dense=dense, words=words)
 
     def hits(self, ranking: Ranking, limit: int) -> list[Hit]:
         """The best of a ranking with their texts."""
-        if ranking.level == "passage" and ranking.pools.get("section"):
+        if ranking.level == "passage" and "section" in ranking.pools:
             return self._passage_hits(ranking, limit)
         points = self.store.retrieve(ranking.level, ranking.top(limit))
         if ranking.level == "book":
@@ -273,6 +286,13 @@ class Retriever:
         offset = sections[0].payload["start"]
         text = sections[0].payload["text"][start - offset : end - offset]
         return replace(hit, start=start, end=end, page=around[0].payload["page"], text=text)
+
+
+def _scores(level: Level, pools: Mapping[Level, Pool]) -> dict[str, float]:
+    """Scores of a level's candidates, each level speaking for the others."""
+    if level == "passage":
+        return from_levels_above(pools["passage"], pools["section"], pools["book"])
+    return from_passages(level, pools[level], pools["passage"])
 
 
 def _warm(store: LibraryStore) -> None:

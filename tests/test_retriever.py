@@ -96,6 +96,14 @@ def test_every_hits_text_is_its_span_of_the_book(retriever: Retriever, level: st
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
+def test_all_levels_at_once_are_what_three_searches_give(retriever: Retriever) -> None:
+    question = "Who turned the lamp by hand in the storm?"
+    together = retriever.search_levels(question, limit=3)
+    assert together == {level: retriever.search(question, level=level, limit=3) for level in LEVELS}
+    only = retriever.search_levels(question, book="Country Bread")
+    assert {hit.title for hits in only.values() for hit in hits} == {"A Book of Country Bread"}
+
+
 def test_meaning_finds_what_no_word_says(retriever: Retriever) -> None:
     assert retriever.search("a beacon warning sailors", mode="dense")[0].title == "The Lighthouse Keeper"
 
