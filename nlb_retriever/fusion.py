@@ -1,8 +1,9 @@
 """Meaning and words brought to one score, and the levels to each other.
 
 Each list of scores is divided by its best one, so that a lead stays a lead (ranks alone throw it
-away), then the kinds of evidence are added with fixed weights. Chosen on the dev books, where every
-weight holds on either half of the books; benchmarks/quality.py prints what it brings.
+away), then the kinds of evidence are added with fixed weights. Chosen on the dev books; weights chosen
+on one half of them gain on the other half on average, though not on every set. benchmarks/quality.py
+prints what they bring.
 """
 
 from __future__ import annotations
