@@ -29,6 +29,8 @@ FORMAT = 1
 
 RELEASED = Path(__file__).parent / "assets" / "next_level"
 """The checkpoint that ships with this package."""
+UNTRAINED = Path(__file__).parent / "assets" / "mean"
+"""A checkpoint without a trained part: section and book vectors are the mean of chunk vectors."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from nlb_retriever.checkpoint import Checkpoint
 from nlb_retriever.encoding import ChunkEncoder, Vectors
 from nlb_retriever.errors import EncoderError, QueryError
 from nlb_retriever.records import Book, Passage
+from nlb_retriever.sentences import sentence_spans
 
 if TYPE_CHECKING:
     from nlb_retriever.model import NextLevelEncoder
@@ -32,6 +33,26 @@ class BookVectors:
     without a passage (a heading's path and no text) has the vector of its titles."""
     book: Vectors
     """(D,), the mean over all passages."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PooledVectors:
+    """What the chunks of a book are together: float32 rows of unit length."""
+
+    sections: Vectors
+    """(s, D), one row a range of chunks."""
+    book: Vectors
+    """(D,), the whole book's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionVectors:
+    """A question as the chunk encoder gives it."""
+
+    whole: Vectors
+    """(D,), of all of its text."""
+    sentences: Vectors
+    """(n, D), one row a sentence, in order; a question of one sentence has `whole` as its only row."""
 
 
 class Vectorizer:
@@ -71,20 +92,51 @@ class Vectorizer:
             )
             if progress:
                 progress(len(batch))
-        contextual = self._contextualize(vectors)
         owners = np.fromiter((passage.section for passage in passages), dtype=np.int64, count=len(passages))
         borders = np.searchsorted(owners, np.arange(len(book.sections) + 1)).tolist()
+        told = [index for index, (first, last) in enumerate(pairwise(borders)) if first < last]
+        pooled = self.pool(vectors, [(borders[index], borders[index + 1]) for index in told])
         sections = np.empty((len(book.sections), vectors.shape[1]), dtype=np.float32)
-        untold = []
-        for index, (first, last) in enumerate(pairwise(borders)):
-            if first < last:
-                sections[index] = _mean(contextual[first:last])
-            else:
-                untold.append(index)
-        if untold:
+        sections[told] = pooled.sections
+        if untold := sorted(set(range(len(book.sections))) - set(told)):
             titles = [" ".join((book.title, *book.sections[index].path)) for index in untold]
             sections[untold] = self._encode(titles, [f"{book.source}, the title {title!r}" for title in titles])
-        return BookVectors(passages=vectors, sections=sections, book=_mean(contextual))
+        return BookVectors(passages=vectors, sections=sections, book=pooled.book)
+
+    def pool(self, chunks: Vectors, ranges: Sequence[tuple[int, int]]) -> PooledVectors:
+        """Section and book vectors of a book whose chunks are encoded.
+
+        Args:
+            chunks: (C, D) vectors of all chunks of the book, in order.
+            ranges: for each section its first chunk and the one behind its last; they may overlap.
+        """
+        contextual = self._contextualize(np.asarray(chunks, dtype=np.float32))
+        sections = np.empty((len(ranges), chunks.shape[1]), dtype=np.float32)
+        for index, (first, last) in enumerate(ranges):
+            sections[index] = _mean(contextual[first:last])
+        return PooledVectors(sections=sections, book=_mean(contextual))
+
+    def encode_questions(self, texts: Sequence[str]) -> list[QuestionVectors]:
+        """Encode questions, and each of their sentences, with the chunk encoder alone.
+
+        Raises:
+            QueryError: there is nothing in one to look for.
+            EncoderError: the encoder gave a vector that is none.
+        """
+        parts: list[str] = []
+        counts: list[int] = []
+        for text in map(_clean, texts):
+            spans = sentence_spans(text)
+            sentences = [text[start:end] for start, end in spans] if len(spans) > 1 else []
+            parts += [text, *sentences]
+            counts.append(1 + len(sentences))
+        vectors = self._encode(parts, [f"the question {part[:60]!r}" for part in parts], query=True)
+        rows = np.split(vectors, np.cumsum(counts)[:-1])
+        return [QuestionVectors(whole=own[0], sentences=own[1:] if len(own) > 1 else own) for own in rows]
+
+    def question_vector(self, question: QuestionVectors) -> Vectors:
+        """The vector (D,) that books, sections and passages are searched with."""
+        return question.whole
 
     def question(self, text: str) -> Vectors:
         """The vector (D,) of a question; of a very long one, the mean over all of it.
@@ -93,12 +145,9 @@ class Vectorizer:
             QueryError: there is nothing in it to look for.
             EncoderError: the encoder gave a vector that is none.
         """
-        # A command line hands bytes that are no UTF-8 on as lone surrogates, which no tokenizer takes.
-        text = text.encode("utf-8", "replace").decode("utf-8").strip()
-        if not text:
-            raise QueryError('the question is empty: ask in words, as in `nlb ask "Who hunts the whale?"`')
-        question: Vectors = self._encode([text], [f"the question of {len(text)} characters"], query=True)[0]
-        return question
+        text = _clean(text)
+        vector: Vectors = self._encode([text], [f"the question of {len(text)} characters"], query=True)[0]
+        return vector
 
     def _encode(self, texts: Sequence[str], names: Sequence[str], *, query: bool = False) -> Vectors:
         """Encode, and refuse what is no unit vector: the store would take a NaN without a word."""
@@ -122,6 +171,19 @@ class Vectorizer:
     @cached_property
     def _next_level(self) -> NextLevelEncoder:
         return self.checkpoint.build()
+
+
+def _clean(question: str) -> str:
+    """A question that a tokenizer takes.
+
+    Raises:
+        QueryError: there is nothing in it.
+    """
+    # A command line hands bytes that are no UTF-8 on as lone surrogates, which no tokenizer takes.
+    text = question.encode("utf-8", "replace").decode("utf-8").strip()
+    if not text:
+        raise QueryError('the question is empty: ask in words, as in `nlb ask "Who hunts the whale?"`')
+    return text
 
 
 def _mean(vectors: Vectors) -> Vectors:
