@@ -8,16 +8,12 @@ H hidden.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from nlb_retriever.model_config import NextLevelConfig
-
-if TYPE_CHECKING:
-    from transformers import BertModel
+from nlb_retriever.trunk import build_trunk
 
 _WINDOWS_AT_ONCE = 8
 CLS, SEP, MASK = 0, 1, 2
@@ -35,15 +31,15 @@ class NextLevelEncoder(nn.Module):
         # [CLS], [SEP], [MASK] in chunk space, about as long as a chunk's vector.
         self.specials = nn.Parameter(torch.randn(3, dim) * dim**-0.5)
         self.project = nn.Identity() if dim == hidden else nn.Linear(dim, hidden)
-        self.trunk = _bert(config)
+        self.trunk = build_trunk(config)
         self.residual = nn.Linear(hidden, dim)
         nn.init.zeros_(self.residual.weight)
         nn.init.zeros_(self.residual.bias)
 
     @property
     def window(self) -> int:
-        """Most chunks of one `forward`: the positions without those of [CLS] and [SEP]."""
-        return self.config.positions - 2
+        """Most chunks of one `forward`: the slots without those of [CLS] and [SEP]."""
+        return self.config.slots - 2
 
     def forward(self, chunks: Tensor, mask: Tensor) -> Tensor:
         """Contextual vectors of at most `window` chunks.
@@ -60,13 +56,17 @@ class NextLevelEncoder(nn.Module):
         hidden = self.hidden_states(chunks, mask)[:, 1:-1]  # (B, C, H)
         return normalize(chunks + self.residual(hidden), dim=-1)
 
-    def hidden_states(self, chunks: Tensor, mask: Tensor, masked: Tensor | None = None) -> Tensor:
+    def hidden_states(
+        self, chunks: Tensor, mask: Tensor, masked: Tensor | None = None, separators: Tensor | None = None
+    ) -> Tensor:
         """The trunk's last hidden states of [CLS], chunks and [SEP].
 
         Args:
             chunks: (B, C, D) chunk vectors.
             mask: (B, C) bool, True where there is a chunk.
             masked: (B, C) bool, True where the trunk sees [MASK] in the chunk's place.
+            separators: (B, C) bool, True where it sees a [SEP]: between books packed into one row, which see
+                each other (as in the paper, whose packed documents share their attention).
 
         Returns:
             (B, C + 2, H): [CLS] at 0, chunk i at i + 1, [SEP] behind each row's last chunk.
@@ -74,6 +74,8 @@ class NextLevelEncoder(nn.Module):
         books, _, dim = chunks.shape
         if masked is not None:
             chunks = torch.where(masked[..., None], self.specials[MASK], chunks)
+        if separators is not None:
+            chunks = torch.where(separators[..., None], self.specials[SEP], chunks)
         cls = self.specials[CLS].expand(books, 1, dim)
         slots = torch.cat([cls, chunks, chunks.new_zeros(books, 1, dim)], dim=1)  # (B, C + 2, D)
         lengths = mask.sum(1)  # (B,)
@@ -114,24 +116,3 @@ class NextLevelEncoder(nn.Module):
             contextual = self(chunks[indexes], torch.ones_like(indexes, dtype=torch.bool))  # (B, W, D)
             total.index_add_(0, indexes.flatten(), (contextual * weights).flatten(0, 1))
         return normalize(total, dim=-1)  # unit length: dividing by the sum of weights would change nothing
-
-
-def _bert(config: NextLevelConfig) -> BertModel:
-    from transformers import BertConfig, BertModel
-
-    trunk = BertModel(
-        BertConfig(
-            vocab_size=1,  # it is given vectors, never token ids
-            type_vocab_size=1,
-            hidden_size=config.hidden,
-            num_hidden_layers=config.layers,
-            num_attention_heads=config.heads,
-            intermediate_size=config.intermediate,
-            max_position_embeddings=config.positions,
-            hidden_dropout_prob=config.dropout,
-            attention_probs_dropout_prob=config.dropout,
-        ),
-        add_pooling_layer=False,
-    )
-    trunk.embeddings.word_embeddings.requires_grad_(False)
-    return trunk

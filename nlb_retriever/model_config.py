@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from nlb_retriever.errors import EncoderError
+
+Backbone = Literal["bert", "modernbert", "neobert"]
+_LATER = {"stretch": 1.0}
+"""Fields that the first checkpoints lack, and what that means. At these values they are not written either, so
+that a checkpoint's identity is the same whichever version made it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,15 +31,22 @@ class NextLevelConfig:
     heads: int = 12
     intermediate: int = 1536
     positions: int = 512
-    """Slots of one window, [CLS] and [SEP] among them."""
+    """Slots of one window in training, [CLS] and [SEP] among them."""
     dropout: float = 0.1
-    backbone: Literal["bert"] = "bert"
+    backbone: Backbone = "bert"
+    """The kind of trunk, see `nlb_retriever.trunk`."""
     pooling: Literal["mean"] = "mean"
     """How a section's or book's vector is made of its chunks' contextual vectors."""
+    stretch: float = 1.0
+    """A window holds this many times `positions`, by position interpolation; longer books go through several
+    windows in any case. The weights do not depend on it: raise it on a trained encoder."""
 
     def __post_init__(self) -> None:
-        if self.backbone != "bert" or self.pooling != "mean":
-            raise EncoderError(f"unknown backbone {self.backbone!r} or pooling {self.pooling!r}; known: 'bert', 'mean'")
+        if self.backbone not in get_args(Backbone) or self.pooling != "mean":
+            raise EncoderError(
+                f"unknown backbone {self.backbone!r} or pooling {self.pooling!r}; "
+                f"known: {', '.join(map(repr, get_args(Backbone)))}; 'mean'"
+            )
         if self.layers < 0 or (self.layers and not self.chunk_dim):
             raise EncoderError(f"{self.layers} layers over chunk vectors of length {self.chunk_dim}")
         if self.hidden % self.heads or self.positions < 4:
@@ -42,9 +54,20 @@ class NextLevelConfig:
                 f"hidden {self.hidden} must be a multiple of heads {self.heads}, "
                 f"positions ({self.positions}) at least 4"
             )
+        if self.backbone != "bert" and self.hidden // self.heads % 2:
+            raise EncoderError(
+                f"{self.backbone} turns pairs of numbers: hidden {self.hidden} / heads {self.heads} must be even"
+            )
+        if not 1 <= self.stretch < float("inf"):
+            raise EncoderError(f"stretch {self.stretch} must be 1 or more")
+
+    @property
+    def slots(self) -> int:
+        """Slots of one window, stretched."""
+        return int(self.positions * self.stretch)
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {key: value for key, value in asdict(self).items() if key not in _LATER or value != _LATER[key]}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> NextLevelConfig:
@@ -53,6 +76,7 @@ class NextLevelConfig:
         Raises:
             EncoderError: a key is unknown or missing, or the numbers do not go together.
         """
+        values = {**_LATER, **values}
         check_keys(values, {field.name for field in fields(cls)}, "the next-level encoder's config")
         return cls(**values)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
@@ -164,7 +165,13 @@ def test_a_book_of_three_million_tokens_goes_through() -> None:
 
 
 def test_a_config_round_trips() -> None:
-    assert NextLevelConfig.from_dict(TINY.to_dict()) == TINY
+    for config in (TINY, replace(TINY, backbone="modernbert", heads=6, stretch=8.0)):
+        assert NextLevelConfig.from_dict(config.to_dict()) == config
+
+
+def test_a_config_from_before_stretching_is_what_it_was() -> None:
+    assert "stretch" not in TINY.to_dict()  # so that a checkpoint's identity does not change
+    assert NextLevelConfig.from_dict(TINY.to_dict()).stretch == 1
 
 
 @pytest.mark.parametrize(
@@ -174,7 +181,9 @@ def test_a_config_round_trips() -> None:
         (lambda d: {key: d[key] for key in d if key != "layers"}, r"lacks the keys \['layers'\]"),
         (lambda d: d | {"heads": 5}, "hidden 24 must be a multiple of heads 5"),
         (lambda d: d | {"positions": 3}, r"positions \(3\)"),
-        (lambda d: d | {"backbone": "gpt"}, "'gpt'"),
+        (lambda d: d | {"backbone": "gpt"}, "'gpt'.*known: 'bert', 'modernbert', 'neobert'"),
+        (lambda d: d | {"backbone": "neobert", "heads": 8}, "neobert turns pairs of numbers: hidden 24 / heads 8"),
+        (lambda d: d | {"stretch": 0.5}, "stretch 0.5 must be 1 or more"),
         (lambda d: d | {"chunk_dim": None}, "2 layers over chunk vectors of length None"),
     ],
 )
