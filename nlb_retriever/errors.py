@@ -9,6 +9,8 @@
     ├── StoreError            the library's storage fails (full disk, damaged or read-only files)
     │   ├── LibraryNotFound   there is no library at that place
     │   └── LibraryBusy       another process holds the library
+    ├── TrainingError         a training run, its corpus or its settings: it cannot go on like this
+    │   └── TrainingInterrupted   it was told to stop; resumed, it goes on from its last checkpoint
     └── QueryError            a question, filter or name that cannot be answered as asked
 
 Messages are one line that says what, where and what to do. The library raises; only the command
@@ -52,6 +54,14 @@ class LibraryNotFound(StoreError):
 
 class LibraryBusy(StoreError):
     """Another process holds the library."""
+
+
+class TrainingError(NlbError):
+    """A training run cannot start or go on: its settings, its corpus, its disk or its loss."""
+
+
+class TrainingInterrupted(TrainingError):
+    """A training run was told to stop before its end; resumed, it goes on from its last checkpoint."""
 
 
 class QueryError(NlbError):

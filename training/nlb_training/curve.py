@@ -1,0 +1,42 @@
+"""The loss of a run as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+_WINDOW_SHARE = 0.02
+
+
+def draw_losses(losses: Sequence[float], validation: Sequence[Mapping[str, float]], file: Path) -> None:
+    """Draw each step's loss, its running mean, and the validation loss where there is one.
+
+    Args:
+        losses: one a step.
+        validation: rows with "step" and, to be drawn, "loss".
+        file: the PNG to write.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    steps = np.arange(1, len(losses) + 1)
+    width = max(1, round(_WINDOW_SHARE * len(losses)))
+    axes.plot(steps, losses, color="tab:blue", alpha=0.25 if width > 1 else 1, linewidth=1, label="each step")
+    if width > 1:
+        mean = np.convolve(losses, np.ones(width) / width, mode="valid")
+        axes.plot(steps[width - 1 :], mean, color="tab:blue", linewidth=1.8, label=f"mean of {width} steps")
+    held_out = [(row["step"], row["loss"]) for row in validation if "loss" in row]
+    if held_out:
+        axes.plot(*zip(*held_out, strict=True), color="tab:orange", marker="o", label="held-out books")
+    axes.set_xlabel("step")
+    axes.set_ylabel("loss")
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False)
+    partial = file.with_name(f".{file.name}")
+    figure.savefig(partial, format="png", dpi=110)
+    partial.replace(file)

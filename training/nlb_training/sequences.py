@@ -1,0 +1,140 @@
+"""Books as rows for the trunk: windows of long ones, and packs of short ones with [SEP] between.
+
+Vectors stay on disk until a row is asked for. Shapes: B rows, C slots of a row, D chunk_dim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from nlb_retriever.encoding import EncoderIdentity
+from nlb_retriever.errors import TrainingError
+
+_OPEN_ROWS = 64
+
+
+class ChunkedBooks(Protocol):
+    """What is needed of a corpus, see `nlb_training.corpus.Corpus`."""
+
+    @property
+    def books(self) -> Sequence[Any]:
+        """Each book in each of its chunkings: `file`, `chunking`."""
+        ...
+
+    @property
+    def encoder(self) -> EncoderIdentity: ...
+
+    def vectors(self, book: Any, /) -> NDArray[np.float16]:
+        """(C, D) chunk vectors of a book, memory-mapped."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """A run of chunks of one book in one chunking."""
+
+    book: int
+    """Index among the corpus's books."""
+    first: int
+    last: int
+    """Behind its last chunk."""
+
+    def __len__(self) -> int:
+        return self.last - self.first
+
+
+def cut_books(lengths: Sequence[int], window: int) -> list[Piece]:
+    """Cut each book into runs of `window` chunks and what is left at its end."""
+    return [
+        Piece(book=book, first=first, last=min(first + window, length))
+        for book, length in enumerate(lengths)
+        for first in range(0, length, window)
+    ]
+
+
+def pack_pieces(pieces: Sequence[Piece], window: int) -> list[tuple[Piece, ...]]:
+    """Put each piece into the first row that has room for it and a [SEP], else into a row of its own."""
+    rows: list[tuple[Piece, ...]] = []
+    room: dict[int, int] = {}  # of the rows that are still open
+    for piece in pieces:
+        place = next((row for row, slots in room.items() if len(piece) + 1 <= slots), None)
+        if place is None:
+            room[len(rows)] = window - len(piece)
+            rows.append((piece,))
+        else:
+            room[place] -= len(piece) + 1
+            rows[place] += (piece,)
+        room = {row: slots for row, slots in list(room.items())[-_OPEN_ROWS:] if slots > 1}
+    return rows
+
+
+class Sequences(Dataset[dict[str, Tensor]]):
+    """Rows of at most `window` slots from all books of a corpus in all of their chunkings."""
+
+    def __init__(self, corpus: ChunkedBooks, window: int, *, seed: int = 0) -> None:
+        """Cut and pack; short pieces meet at random, but only ones of the same chunking.
+
+        Raises:
+            TrainingError: the corpus has no chunk.
+        """
+        self.corpus = corpus
+        lengths = [len(corpus.vectors(book)) for book in corpus.books]
+        if not any(lengths):
+            raise TrainingError(f"the corpus has no chunk to train on ({len(lengths)} books): give other books")
+        pieces = cut_books(lengths, window)
+        random = np.random.default_rng(seed)
+        kinds: dict[Any, list[Piece]] = {}
+        for index in random.permutation(len(pieces)).tolist():
+            kinds.setdefault(corpus.books[pieces[index].book].chunking, []).append(pieces[index])
+        self.rows = [row for kind in kinds.values() for row in pack_pieces(kind, window)]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> dict[str, Tensor]:
+        """A row: `chunks` (C, D) and `separators` (C,) bool, True at a [SEP], where the vector is zero.
+
+        Raises:
+            TrainingError: a vector is none (NaN), with its book and number.
+        """
+        parts: list[NDArray[np.float16]] = []
+        separators: list[bool] = []
+        for piece in self.rows[index]:
+            if parts:
+                parts.append(np.zeros((1, parts[0].shape[1]), dtype=np.float16))
+                separators.append(True)
+            parts.append(self._read(piece))
+            separators += [False] * len(piece)
+        chunks = torch.from_numpy(np.concatenate(parts)).float()
+        return {"chunks": chunks, "separators": torch.tensor(separators)}
+
+    def _read(self, piece: Piece) -> NDArray[np.float16]:
+        book = self.corpus.books[piece.book]
+        vectors = np.asarray(self.corpus.vectors(book)[piece.first : piece.last])
+        bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        if len(bad):
+            raise TrainingError(
+                f"the corpus has no usable vector for chunk {piece.first + int(bad[0])} of {book.file} "
+                f"({len(bad)} of {len(vectors)} chunks around it hold NaN): build the corpus again"
+            )
+        return vectors
+
+
+def pad_rows(rows: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+    """Rows to a batch: `chunks` (B, C, D), `mask` (B, C) True where a slot is used, `separators` (B, C)."""
+    lengths = torch.tensor([len(row["chunks"]) for row in rows])
+    longest = int(lengths.max())
+    chunks = rows[0]["chunks"].new_zeros(len(rows), longest, rows[0]["chunks"].shape[1])
+    separators = torch.zeros(len(rows), longest, dtype=torch.bool)
+    for index, row in enumerate(rows):
+        chunks[index, : lengths[index]] = row["chunks"]
+        separators[index, : lengths[index]] = row["separators"]
+    return {"chunks": chunks, "mask": torch.arange(longest) < lengths[:, None], "separators": separators}

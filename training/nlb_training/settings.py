@@ -1,0 +1,50 @@
+"""Settings from tables: frozen dataclasses that refuse what they do not know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from nlb_retriever.errors import TrainingError
+
+Settings = TypeVar("Settings")
+
+
+def read_settings(kind: type[Settings], table: Mapping[str, Any], where: str) -> Settings:
+    """Build a settings dataclass from a TOML table; what the table leaves out keeps its default.
+
+    Args:
+        kind: a dataclass whose fields are bool, int, float, str or Literal.
+        table: as parsed.
+        where: what to call the table in an error, as in "paper.toml [pretraining]".
+
+    Raises:
+        TrainingError: a key is unknown or a value is none of the field's, with those that are.
+    """
+    hints = get_type_hints(kind)
+    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    if wrong := sorted(set(table) - set(known)):
+        raise TrainingError(f"{where} has unknown keys {wrong}; known: {known}")
+    for key, value in table.items():
+        hint = hints[key]
+        if get_origin(hint) is Literal:
+            if value not in get_args(hint):
+                raise TrainingError(f"{where}: {key} = {value!r}; known: {', '.join(map(repr, get_args(hint)))}")
+        elif isinstance(hint, type):
+            fits = type(value) in {int, float} if hint is float else type(value) is hint
+            if not fits:
+                raise TrainingError(f"{where}: {key} = {value!r} should be of type {hint.__name__}")
+    return kind(**table)
+
+
+def list_differences(mine: Mapping[str, Any], theirs: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """Where two (nested) tables differ, a line each: "loop.seed is 1, was 0"."""
+    lines = []
+    for key in [*mine, *(key for key in theirs if key not in mine)]:
+        one, other = mine.get(key), theirs.get(key)
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            lines += list_differences(one, other, f"{prefix}{key}.")
+        elif one != other:
+            lines.append(f"{prefix}{key} is {one!r}, was {other!r}")
+    return lines
