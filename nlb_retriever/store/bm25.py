@@ -71,6 +71,11 @@ def weigh_question(level: Level, text: str) -> Sparse:
     return Sparse(indices=kept, values=[1.0] * len(kept)) if kept else words
 
 
+def count_words(text: str) -> Sparse:
+    """How often each word that counts stands in a text: what any weights are made of."""
+    return _sparse(_counter().embed_document(text))
+
+
 def word_ids(text: str) -> frozenset[int]:
     """The words that count in a text, stemmed, as numbers; stop words and asking words are left out."""
     return frozenset(weigh_question("passage", text).indices)
@@ -83,6 +88,12 @@ def _sparse(vector: qdrant_edge.SparseVector) -> Sparse:
 @cache
 def _asking(level: Level) -> frozenset[int]:
     return frozenset(_model(level).embed_query(ASKING).indices)
+
+
+@cache
+def _counter() -> qdrant_edge.Bm25:
+    # Without saturation and without regard to length a weight is the count itself.
+    return qdrant_edge.Bm25(qdrant_edge.Bm25Config(k=1e9, b=0))
 
 
 @cache

@@ -1,0 +1,172 @@
+"""`nlb eval`: how good the ranking is, beside the baselines in the same run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nlb_cli.options import Json
+from nlb_cli.progress import watch
+from nlb_cli.terminal import Line, exact, is_terminal, line, note, write_json, write_lines, write_rich
+
+if TYPE_CHECKING:
+    from nlb_training.evaluation import Results, Table
+
+_SHOWN = 5
+"""Rows that could not be used, shown one by one."""
+
+Rows = Annotated[
+    Path | None,
+    typer.Argument(metavar="QUESTIONS", help="Your own questions: JSONL lines of query, file, start and end."),
+]
+Books = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Their books. [default: the folder of QUESTIONS]")]
+Data = Annotated[
+    Path | None, typer.Option(metavar="FOLDER", help="The evaluation data: corpus/ and eval/. [default: $NLB_DATA]")
+]
+Tasks = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TASK,...",
+        help="Of similarity, classification, multiple-choice, retrieval. [default: all; retrieval for QUESTIONS]",
+    ),
+]
+Encoders = Annotated[
+    list[str] | None,
+    typer.Option("--encoder", metavar="FOLDER", help="A checkpoint to judge; may be given again. [default: released]"),
+]
+Baselines = Annotated[
+    str, typer.Option(metavar="NAME,...", help="Of mean, first, max, bm25, bm25-plain; joined by + they are added.")
+]
+AtLeast = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUE",
+        help="Exit with 1 where a figure is lower: retrieval.section.mrr=0.8 (TASK.SET.METRIC, or ...@SYSTEM).",
+    ),
+]
+
+
+def evaluate(
+    questions: Rows = None,
+    books: Books = None,
+    data: Data = None,
+    tasks: Tasks = None,
+    encoder: Encoders = None,
+    baselines: Baselines = "mean,bm25,mean+bm25",
+    every: Annotated[int, typer.Option(min=1, metavar="N", help="Ask only every n-th query.")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, metavar="N", help="Train classifiers with so many seeds.")] = 3,
+    at_least: AtLeast = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also write table.md, results.json and plot.png there.")
+    ] = None,
+    cache: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Where vectors and libraries are kept for the next run.")
+    ] = None,
+    device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where the encoder runs.")] = "auto",
+    as_json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not tell what is being done.")] = False,
+) -> None:
+    """Measure the ranking of checkpoints and baselines. Interrupted, the same command goes on."""
+    from nlb_training.evaluation import TASKS, Settings, Threshold
+    from nlb_training.evaluation import evaluate as run
+
+    thresholds = [Threshold.parse(text) for text in at_least or ()]
+    named = _names(tasks) if tasks else (["retrieval"] if questions else list(TASKS))
+    settings = Settings(
+        tasks=named,
+        data=data,
+        questions=questions,
+        books=books,
+        checkpoints=[Path(folder) for folder in encoder] if encoder else [None],
+        baselines=_names(baselines),
+        every=every,
+        seeds=range(seeds),
+        cache=cache,
+        device=device,
+    )
+    with watch(quiet=quiet, plain=as_json) as seen:
+        results = run(settings, notice=_silent if quiet else _tell, observer=seen)
+    if out:
+        _write(results, out)
+    if as_json:
+        write_json(results.to_json())
+    else:
+        _show(results)
+    _name_problems(results)
+    missed = [line for each in thresholds if (line := each.missed(results))]
+    for each in missed:
+        note(exact(f"nlb: missed: {each}"))
+    raise typer.Exit(1 if missed else 0)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _tell(text: str) -> None:
+    note(exact(f"nlb: {text}"))
+
+
+def _silent(text: str) -> None:
+    pass
+
+
+def _show(results: Results) -> None:
+    for number, table in enumerate(results.tables()):
+        if number:
+            write_lines([line()])
+        if is_terminal():
+            _show_rich(table)
+        else:
+            write_lines(_plain_lines(table))
+        write_lines(line(note) for note in table.notes)
+
+
+def _show_rich(table: Table) -> None:
+    from rich import box
+    from rich.table import Table as RichTable
+
+    shown = RichTable(box=box.SIMPLE_HEAD, title=table.title, title_justify="left", title_style="bold", pad_edge=False)
+    for index, column in enumerate(table.columns):
+        shown.add_column(column, justify="right" if index else "left", overflow="fold")
+    for row in table.rows:
+        shown.add_row(*row)
+    write_rich(shown)
+
+
+def _plain_lines(table: Table) -> Iterator[Line]:
+    rows = [table.columns, *table.rows]
+    widths = [max(len(row[index]) for row in rows) for index in range(len(table.columns))]
+    yield line(table.title)
+    for row in rows:
+        cells = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+        yield line("  ".join((row[0].ljust(widths[0]), *cells)))
+
+
+def _name_problems(results: Results) -> None:
+    for problem in results.problems[:_SHOWN]:
+        note(exact(f"nlb: warning: {problem}"))
+    if (more := len(results.problems) - _SHOWN) > 0:
+        note(f"nlb: warning: and {more:,} more rows like these are left out")
+
+
+def _write(results: Results, folder: Path) -> None:
+    """Write the table, the figures and the picture.
+
+    Raises:
+        QueryError: they cannot be written.
+    """
+    from nlb_retriever.errors import QueryError
+    from nlb_training.evaluation.plot import draw
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "table.md").write_text(results.markdown(), encoding="utf-8")
+        (folder / "results.json").write_text(json.dumps(results.to_json(), indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise QueryError(f"{folder} cannot be written ({error.strerror}): name another folder with --out") from error
+    draw(results, folder / "plot.png")

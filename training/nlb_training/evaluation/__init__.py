@@ -1,0 +1,17 @@
+"""How good a next-level encoder is, beside the baselines in the same run.
+
+`evaluate(Settings(...))` runs the three task types of NextLevelBERT (arXiv 2402.17682) and the product's own
+retrieval: similarity (summaries and chapters), classification, multiple choice over long documents,
+retrieval from a library. Everything that takes an encoder is kept in a folder and taken from there again.
+"""
+
+from nlb_training.evaluation.bench import TASKS, Settings, Task
+from nlb_training.evaluation.pairs import Item, RankingSet
+from nlb_training.evaluation.results import Difference, Measurement, Results, Table, Threshold
+from nlb_training.evaluation.run import evaluate
+from nlb_training.evaluation.systems import Space, System
+
+__all__ = [
+    "TASKS", "Difference", "Item", "Measurement", "RankingSet", "Results", "Settings", "Space", "System", "Table",
+    "Task", "Threshold", "evaluate",
+]  # fmt: skip

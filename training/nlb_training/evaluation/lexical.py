@@ -1,0 +1,76 @@
+"""BM25 over exact texts, in memory: the baseline that every vector must be compared with.
+
+Words are the library's own (nlb_retriever.store.bm25: English stems without stop words), and so is the
+rarity of a word among N documents of which n hold it: ln(1 + (N - n + 0.5) / (n + 0.5)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+
+from nlb_retriever.records import Level
+from nlb_retriever.store import bm25
+from nlb_training.evaluation.metrics import Values
+
+PLAIN = {"k": 1.2, "b": 0.75}
+"""The usual weights, which BM25 is compared with in papers; the average length is that of the documents."""
+
+
+def score_words(queries: Sequence[str], documents: Sequence[str], level: Level | None = None) -> Values:
+    """BM25 of each query (row) and document (column).
+
+    Args:
+        queries: Q texts. A word counts once, however often a query has it.
+        documents: N texts.
+        level: whose weights are taken (the library's own); None for the plain ones, where also the
+            words count that only ask.
+
+    Returns:
+        (Q, N) scores.
+    """
+    columns: dict[int, int] = {}
+    counts = _matrix([_counted(text) for text in documents], columns)
+    lengths = np.asarray(counts.sum(axis=1)).ravel()
+    if level:
+        weights = bm25.WEIGHTS[level]
+        k, b, average = weights.k, weights.b, weights.average
+    else:
+        k, b, average = PLAIN["k"], PLAIN["b"], float(lengths.mean()) or 1.0
+    owners = np.repeat(np.arange(len(documents)), np.diff(counts.indptr))
+    counts.data *= (k + 1) / (counts.data + k * (1 - b + b * lengths[owners] / average))
+    holding = np.bincount(counts.indices, minlength=len(columns))
+    counts.data *= np.log1p((len(documents) - holding + 0.5) / (holding + 0.5))[counts.indices]
+    asked = _matrix([_asked(text, level) for text in queries], columns, grow=False)
+    return np.asarray((asked @ counts.T).toarray(), dtype=np.float64)
+
+
+@lru_cache(maxsize=20_000)
+def _counted(text: str) -> Mapping[int, float]:
+    words = bm25.count_words(text)
+    return {index: float(round(value)) for index, value in zip(words.indices, words.values, strict=True)}
+
+
+def _asked(text: str, level: Level | None) -> Mapping[int, float]:
+    if level:
+        words = bm25.weigh_question(level, text)
+        return dict(zip(words.indices, words.values, strict=True))
+    return dict.fromkeys(_counted(text), 1.0)
+
+
+def _matrix(rows: Sequence[Mapping[int, float]], columns: dict[int, int], *, grow: bool = True) -> csr_matrix:
+    """Rows of words and values as a sparse matrix; words that are new become columns, or are dropped."""
+    values: list[float] = []
+    places: list[int] = []
+    ends = [0]
+    for row in rows:
+        for word, value in row.items():
+            place = columns.setdefault(word, len(columns)) if grow else columns.get(word)
+            if place is not None:
+                places.append(place)
+                values.append(value)
+        ends.append(len(values))
+    return csr_matrix((np.array(values), np.array(places, dtype=np.int64), ends), shape=(len(rows), len(columns)))

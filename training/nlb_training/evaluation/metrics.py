@@ -1,0 +1,116 @@
+"""How good a ranking or a choice of labels is: pure functions of scores and truths.
+
+Shapes: Q queries, N documents. On a tie the wrong document comes first (pessimistic), so that a system
+which gives every document the same score gets nothing for it. A score that is not a number comes last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]
+"""One number a query."""
+Matrix = NDArray[np.floating[Any]]
+"""(Q, N) scores, higher is better."""
+Truth = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A mean with the interval that it is in, as far as the sample can tell."""
+
+    value: float
+    low: float
+    high: float
+
+
+def order(scores: Matrix, relevant: Truth) -> Truth:
+    """What is relevant, best score first.
+
+    Args:
+        scores: (Q, N).
+        relevant: (Q, N), True where a document answers a query.
+
+    Returns:
+        (Q, N): in each row the relevance of the documents in the order of their scores.
+    """
+    usable = np.where(np.isnan(scores), -np.inf, scores)
+    places = np.lexsort((relevant, -usable), axis=1)
+    return np.take_along_axis(relevant, places, axis=1)
+
+
+def first_ranks(ordered: Truth) -> Values:
+    """Rank, from 1, of each query's first relevant document; infinite where there is none."""
+    ranks = np.where(ordered.any(axis=1), ordered.argmax(axis=1) + 1.0, np.inf)
+    return np.asarray(ranks, dtype=np.float64)
+
+
+def reciprocal_ranks(ranks: Values) -> Values:
+    """1 / rank; its mean is the MRR."""
+    return np.asarray(1.0 / ranks, dtype=np.float64)
+
+
+def hits(ranks: Values, cut: int) -> Values:
+    """1 where the first relevant document is among the first `cut`: the hit rate, or recall of one document."""
+    return (ranks <= cut).astype(np.float64)
+
+
+def gains(ranks: Values, cut: int) -> Values:
+    """nDCG@cut of one relevant document at each rank: 1 / log2(1 + rank), 0 behind the cut."""
+    return np.asarray(np.where(ranks <= cut, 1.0 / np.log2(1.0 + np.minimum(ranks, cut)), 0.0), dtype=np.float64)
+
+
+def average_precisions(ordered: Truth) -> Values:
+    """Mean over a query's relevant documents of the precision at their ranks; its mean is the MAP."""
+    found = np.cumsum(ordered, axis=1)
+    precisions = np.where(ordered, found / np.arange(1, ordered.shape[1] + 1), 0.0)
+    return np.asarray(precisions.sum(axis=1) / np.maximum(found[:, -1], 1), dtype=np.float64)
+
+
+def f1_scores(truths: Sequence[str], guesses: Sequence[str]) -> tuple[float, float]:
+    """Macro F1 (mean over the labels that occur on either side) and micro F1 (here the accuracy)."""
+    of_label = []
+    for label in sorted({*truths, *guesses}):
+        both = sum(truth == guess == label for truth, guess in zip(truths, guesses, strict=True))
+        of_label.append(2 * both / (truths.count(label) + guesses.count(label)))
+    right = sum(truth == guess for truth, guess in zip(truths, guesses, strict=True))
+    return float(np.mean(of_label)), right / len(truths)
+
+
+def bootstrap(values: Values, groups: Sequence[str], *, samples: int = 2000, seed: int = 0) -> Estimate:
+    """The mean with a 95 % interval over resampled groups.
+
+    Queries on one book go right or wrong together, so whole groups are drawn with replacement; with
+    paired differences as values this is the paired bootstrap.
+
+    Args:
+        values: one number a query.
+        groups: of each query: its book, tale or textbook section.
+        samples: how often to draw.
+        seed: of the draws.
+    """
+    names, which = np.unique(np.array(groups), return_inverse=True)
+    sums = np.bincount(which, weights=values, minlength=len(names))
+    counts = np.bincount(which, minlength=len(names))
+    drawn = np.random.default_rng(seed).integers(0, len(names), (samples, len(names)))
+    means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
+    low, high = np.percentile(means, [2.5, 97.5])
+    return Estimate(value=float(values.mean()), low=float(low), high=float(high))
+
+
+def compare(values: Values, others: Values, groups: Sequence[str], *, samples: int = 2000, seed: int = 0) -> Estimate:
+    """How much higher one system's values are than another's on the same queries (paired bootstrap)."""
+    return bootstrap(values - others, groups, samples=samples, seed=seed)
+
+
+def standardize(scores: Matrix) -> Values:
+    """Each query's scores (Q, N) less their mean, over their deviation; 0 where all are the same."""
+    scores = scores.astype(np.float64)
+    spread = scores.std(axis=1, keepdims=True)
+    centred = scores - scores.mean(axis=1, keepdims=True)
+    return np.asarray(centred / np.where(spread > 1e-12, spread, 1.0), dtype=np.float64)

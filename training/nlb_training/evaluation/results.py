@@ -1,0 +1,207 @@
+"""What an evaluation found: measurements with intervals, as tables, JSON and conditions to meet."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from nlb_retriever.errors import QueryError
+from nlb_training.evaluation.metrics import Estimate, Values, bootstrap
+
+TITLES = {
+    "similarity": "Semantic similarity, zero-shot",
+    "classification": "Classification of long documents",
+    "multiple-choice": "Multiple choice over long documents",
+    "retrieval": "Retrieval from a library",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """One figure of one system on one set, 0 to 1."""
+
+    task: str
+    set: str
+    system: str
+    metric: str
+    value: float
+    low: float | None
+    """Of the 95 % interval over resampled groups; None where there is none."""
+    high: float | None
+    spread: float | None = None
+    """Standard deviation over seeds, where something is trained."""
+    queries: int
+    groups: int
+    """Books, tales or sections that are resampled as a whole."""
+    trained: bool = False
+    """Whether the system is what is judged, and not a baseline."""
+
+    @classmethod
+    def of(
+        cls,
+        task: str,
+        set: str,
+        system: str,
+        metric: str,
+        values: Values,
+        groups: Sequence[str],
+        *,
+        spread: float | None = None,
+        trained: bool = False,
+    ) -> Measurement:
+        """The mean of one value a query, with its bootstrap interval."""
+        estimate = bootstrap(values, groups)
+        return cls(
+            task=task,
+            set=set,
+            system=system,
+            metric=metric,
+            **asdict(estimate),
+            spread=spread,
+            queries=len(values),
+            groups=len({*groups}),
+            trained=trained,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """How much higher one system is than another on the same queries."""
+
+    task: str
+    set: str
+    system: str
+    baseline: str
+    metric: str
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, task: str, set: str, system: str, baseline: str, metric: str, estimate: Estimate) -> Difference:
+        return cls(task=task, set=set, system=system, baseline=baseline, metric=metric, **asdict(estimate))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """The figures of one set, x 100, as text: a row a system, a column a metric."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(kw_only=True)
+class Results:
+    """All that was found, in the order in which it was."""
+
+    measurements: list[Measurement] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    """Rows that were left out, one line each."""
+    about: dict[str, Any] = field(default_factory=dict)
+    """What was measured: checkpoints, chunk encoder, seeds."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def tables(self) -> Iterator[Table]:
+        """One table a set."""
+        for task, set in dict.fromkeys((each.task, each.set) for each in self.measurements):
+            own = [each for each in self.measurements if (each.task, each.set) == (task, set)]
+            names = list(dict.fromkeys(each.metric for each in own))
+            cells = {(each.system, each.metric): each for each in own}
+            first = own[0]
+            yield Table(
+                title=f"{TITLES.get(task, task)}: {set} ({first.queries:,} queries, {first.groups:,} groups)",
+                columns=("system", *names),
+                rows=tuple(
+                    (system, *(_cell(cells.get((system, name)), interval=name == names[0]) for name in names))
+                    for system in dict.fromkeys(each.system for each in own)
+                ),
+                notes=tuple(
+                    f"{each.system} less {each.baseline}, {each.metric}: "
+                    f"{100 * each.value:+.1f} [{100 * each.low:+.1f}, {100 * each.high:+.1f}]"
+                    for each in self.differences
+                    if (each.task, each.set) == (task, set)
+                ),
+            )
+
+    def markdown(self) -> str:
+        """All tables, figures x 100 with 95 % intervals."""
+        parts = ["# Evaluation", "Figures x 100; in brackets 95 % intervals over resampled groups, ± over seeds."]
+        parts += [f"- {key}: {value}" for key, value in self.about.items()]
+        for table in self.tables():
+            rows = [table.columns, ("---", *["---:"] * (len(table.columns) - 1)), *table.rows]
+            parts += [f"## {table.title}", "\n".join(f"| {' | '.join(row)} |" for row in rows)]
+            parts += ["\n".join(f"- {note}" for note in table.notes)] if table.notes else []
+        return "\n\n".join(parts) + "\n"
+
+    def find(self, key: str) -> Measurement:
+        """The measurement of "task.set.metric", or of "task.set.metric@system".
+
+        Without a system it is the judged one: the last of the trained ones, or the last of all.
+
+        Raises:
+            QueryError: there is none, or the key is none.
+        """
+        names, _, system = key.partition("@")
+        found = [
+            each
+            for each in self.measurements
+            if f"{each.task}.{each.set}.{each.metric}" == names and system in {"", each.system}
+        ]
+        if not found:
+            known = sorted({f"{each.task}.{each.set}.{each.metric}" for each in self.measurements})
+            raise QueryError(f"nothing was measured as {key!r}; there are {', '.join(known)}")
+        return next((each for each in reversed(found) if each.trained), found[-1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Threshold:
+    """A figure that must be reached."""
+
+    key: str
+    """As `Results.find` takes it."""
+    value: float
+
+    @classmethod
+    def parse(cls, text: str) -> Threshold:
+        """Read "task.set.metric=0.8" or "task.set.metric@system=0.8".
+
+        Raises:
+            QueryError: it is neither.
+        """
+        match = re.fullmatch(r"(?P<key>[\w-]+\.[\w-]+\.[^=]+)=(?P<value>[^=]+)", text.strip())
+        try:
+            value = float(match["value"]) if match else math.nan
+        except ValueError:
+            value = math.nan
+        if match is None or not 0 <= value <= 1:
+            raise QueryError(
+                f"--at-least {text!r} is no condition: write TASK.SET.METRIC=VALUE (0 to 1), "
+                "such as retrieval.section.mrr=0.8"
+            )
+        return cls(key=match["key"].strip(), value=value)
+
+    def missed(self, results: Results) -> str | None:
+        """One line that says by how much it is missed; None where it is met."""
+        found = results.find(self.key)
+        if found.value >= self.value:
+            return None
+        return f"{self.key} is {found.value:.4f} ({found.system}), should be {self.value:g} or more"
+
+
+def _cell(found: Measurement | None, *, interval: bool) -> str:
+    if found is None:
+        return ""
+    text = f"{100 * found.value:.1f}"
+    if found.spread is not None:
+        text += f" ± {100 * found.spread:.1f}"
+    if interval and found.low is not None and found.high is not None:
+        text += f" [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+    return text

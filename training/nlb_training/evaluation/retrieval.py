@@ -1,0 +1,157 @@
+"""Retrieval through the product's own search: every question asked of a library of the real books.
+
+A section is right for a span where the two share half of the shorter one, a passage where it shares anything
+with it, a book where it is the row's. The first right hit among 50 counts, so recall@k is the share of
+questions with a right hit among k, and nDCG@10 is that of one right document at its rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nlb_retriever.checkpoint import Checkpoint
+from nlb_retriever.errors import QueryError
+from nlb_retriever.indexer import Observer, index_books
+from nlb_retriever.records import Hit, Level, source_of
+from nlb_retriever.retriever import Mode, Retriever
+from nlb_training.evaluation import metrics
+from nlb_training.evaluation.metrics import Values
+from nlb_training.evaluation.results import Difference, Measurement
+from nlb_training.evaluation.rows import Row
+from nlb_training.evaluation.shelf import Shelf
+from nlb_training.evaluation.vectors import Notice
+
+TASK = "retrieval"
+MODES: tuple[Mode, ...] = ("dense", "bm25", "fused")
+LOOK_AT = 50
+"""Hits of a question in which the first right one is looked for."""
+CUTS = (1, 5, 10)
+_TOLD = 250
+"""Questions between two notices."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A set of questions to one library at one level."""
+
+    name: str
+    level: Level
+    rows: tuple[Row, ...]
+    """Checked against the books."""
+
+
+def build_library(shelf: Shelf, checkpoint: Checkpoint, cache: Path, *, observer: Observer | None = None) -> Path:
+    """The library of a shelf under a checkpoint, brought up to date.
+
+    Raises:
+        QueryError: no book could be indexed.
+        StoreError, EncoderError: as `index_books`.
+    """
+    folder = cache / "libraries" / f"{shelf.name}-{checkpoint.sha256[:12]}"
+    report = index_books(
+        [shelf.folder],
+        folder,
+        chunk_encoder=checkpoint.config.chunk_encoder,
+        checkpoint=checkpoint.folder,
+        prune=True,
+        observer=observer,
+    )
+    if not (report.indexed or report.unchanged or report.renamed):
+        reason = report.failed[0].reason if report.failed else "it is empty"
+        raise QueryError(f"no library of {shelf.folder} can be made: {reason}")
+    return folder
+
+
+def measure(
+    asked: Asked,
+    shelf: Shelf,
+    libraries: Sequence[tuple[Checkpoint, Path]],
+    *,
+    trained: Sequence[str] = (),
+    notice: Notice = lambda line: None,
+) -> tuple[list[Measurement], list[Difference]]:
+    """Ask one set of every checkpoint's library, by vectors, by words and fused (the default).
+
+    Args:
+        asked: the questions.
+        shelf: their books.
+        libraries: of these books, by checkpoint.
+        trained: names of the checkpoints that are judged.
+        notice: told how far it is.
+
+    Returns:
+        Measurements, and the difference of each fused search to the better of its parts by MRR.
+    """
+    ranks: dict[str, Values] = {}
+    judged: set[str] = set()
+    for checkpoint, library in libraries:
+        with Retriever(library) as retriever:
+            for mode in MODES:
+                system = _system(checkpoint, mode)
+                if system not in ranks:  # words know nothing of checkpoints: they are asked once
+                    ranks[system] = _ask(asked, shelf, retriever, mode, notice)
+                if mode != "bm25" and checkpoint.name in trained:
+                    judged.add(system)
+    groups = [row.group for row in asked.rows]
+    measurements = [
+        Measurement.of(TASK, asked.name, system, metric, values, groups, trained=system in judged)
+        for system, own in ranks.items()
+        for metric, values in judge(own).items()
+    ]
+    reciprocal = {system: metrics.reciprocal_ranks(own) for system, own in ranks.items()}
+    differences = []
+    for checkpoint, _ in libraries:
+        dense, words, fused = (_system(checkpoint, mode) for mode in MODES)
+        better = max((dense, words), key=lambda name: float(reciprocal[name].mean()))
+        estimate = metrics.compare(reciprocal[fused], reciprocal[better], groups)
+        differences.append(Difference.of(TASK, asked.name, fused, better, "mrr", estimate))
+    return measurements, differences
+
+
+def _system(checkpoint: Checkpoint, mode: Mode) -> str:
+    return mode if mode == "bm25" else f"{checkpoint.name} {mode}"
+
+
+def judge(ranks: Values) -> dict[str, Values]:
+    """Each question's metrics from the rank of its first right hit."""
+    found = {"mrr": metrics.reciprocal_ranks(ranks)}
+    found |= {f"recall@{cut}": metrics.hits(ranks, cut) for cut in CUTS}
+    return found | {"ndcg@10": metrics.gains(ranks, 10)}
+
+
+def first_right(row: Row, hits: Sequence[Hit], level: Level, source: str) -> float:
+    """Rank, from 1, of the first right hit; infinite without one.
+
+    Args:
+        row: the question.
+        hits: best first.
+        level: of the hits.
+        source: of the row's book.
+    """
+    right = (rank for rank, hit in enumerate(hits, 1) if hit.source == source and _answers(hit, row, level))
+    return next(right, float("inf"))
+
+
+def _answers(hit: Hit, row: Row, level: Level) -> bool:
+    if level == "book":
+        return True
+    for start, end in row.spans:
+        shared = min(hit.end, end) - max(hit.start, start)
+        least = 0.5 * min(hit.end - hit.start, end - start) if level == "section" else 1
+        if shared >= max(least, 1):
+            return True
+    return False
+
+
+def _ask(asked: Asked, shelf: Shelf, retriever: Retriever, mode: Mode, notice: Notice) -> Values:
+    ranks = []
+    for number, row in enumerate(asked.rows, 1):
+        hits = retriever.search(row.query, level=asked.level, mode=mode, limit=LOOK_AT)
+        ranks.append(first_right(row, hits, asked.level, source_of(shelf.files[row.file])))
+        if number % _TOLD == 0:
+            notice(f"{asked.name}, {mode}: {number:,} of {len(asked.rows):,} questions")
+    return np.array(ranks, dtype=np.float64)

@@ -1,0 +1,132 @@
+"""The books that rows are about: a folder of files, or an archive of the data folder that is unpacked once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+
+from nlb_retriever.config import home
+from nlb_retriever.errors import NlbError, QueryError
+from nlb_retriever.reading import discover, read_book
+
+
+def cache_folder(given: Path | None = None) -> Path:
+    """Where vectors, unpacked books and libraries are kept between runs: `evaluation` under $NLB_HOME."""
+    return given or home() / "evaluation"
+
+
+def data_folder(given: Path | None = None) -> Path:
+    """The folder with corpus/*.tar.bz2 and eval/*.jsonl.bz2.
+
+    Raises:
+        QueryError: none is named, or the one named is none.
+    """
+    folder = given or (Path(named) if (named := os.environ.get("NLB_DATA")) else None)
+    if folder is None:
+        raise QueryError(
+            "no evaluation data: name its folder (corpus/*.tar.bz2, eval/*.jsonl.bz2) with --data or NLB_DATA, "
+            "or give a JSONL file of your own questions"
+        )
+    folder = folder.expanduser()
+    if not (folder / "corpus").is_dir() or not (folder / "eval").is_dir():
+        raise QueryError(f"{folder} is no folder of evaluation data: it has no corpus/ and eval/ in it")
+    return folder
+
+
+class Shelf:
+    """Books by the names of their files; a text is read when it is first asked for."""
+
+    def __init__(self, name: str, files: Mapping[str, Path], folder: Path) -> None:
+        self.name = name
+        """Tells it from other shelves, and names its cached library."""
+        self.files = files
+        self.folder = folder
+        """What a library of these books is made of."""
+        self._texts: dict[str, str] = {}
+
+    def text(self, file: str) -> str:
+        """The text of a book as the library has it: what spans index.
+
+        Raises:
+            ReadingError: the file cannot be read as a book.
+        """
+        if file not in self._texts:
+            self._texts[file] = read_book(self.files[file]).text
+        return self._texts[file]
+
+    def lengths(self, files: Iterable[str]) -> dict[str, int]:
+        """Characters of those of `files` that are here and can be read."""
+        found = {}
+        for file in files:
+            if file in self.files:
+                try:
+                    found[file] = len(self.text(file))
+                except NlbError as error:
+                    self.unreadable[file] = str(error)
+        return found
+
+    @cached_property
+    def unreadable(self) -> dict[str, str]:
+        """Why books could not be read, as far as they were asked for."""
+        return {}
+
+
+def open_folder(folder: Path) -> Shelf:
+    """A user's own books.
+
+    Raises:
+        QueryError: there is no book in it.
+    """
+    folder = folder.expanduser().absolute()
+    found = discover([folder]).files if folder.is_dir() else ()
+    if not found:
+        raise QueryError(f"no book in {folder}: name the folder of your books with --books")
+    names: dict[str, Path] = {}
+    for path in map(Path, found):
+        names.setdefault(path.name, path)
+        names.setdefault(str(path.relative_to(folder)), path)
+    place = hashlib.sha256(os.fsencode(folder)).hexdigest()[:8]
+    return Shelf(f"{folder.name}-{place}", names, folder)
+
+
+def archive_of(data: Path, name: str) -> Path:
+    """Where a collection of the data folder lies."""
+    return data / "corpus" / f"{name}.tar.bz2"
+
+
+def open_archive(data: Path, name: str, cache: Path) -> Shelf:
+    """A collection of the data folder: corpus/NAME.tar.bz2.
+
+    Raises:
+        QueryError: there is no such archive, or it is damaged.
+    """
+    archive = archive_of(data, name)
+    try:
+        stamp = archive.stat()
+        folder = cache / "books" / f"{name}-{stamp.st_size}-{int(stamp.st_mtime)}"
+        if not folder.is_dir():
+            _unpack(archive, folder)
+    except (OSError, tarfile.TarError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise QueryError(f"{archive} cannot be unpacked ({reason}): get the evaluation data again") from error
+    return Shelf(folder.name, {path.name: path for path in sorted(folder.iterdir())}, folder)
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(dir=folder.parent))
+    try:
+        with tarfile.open(archive) as tar:
+            tar.extractall(scratch, filter="data")
+        scratch.rename(folder)
+    except OSError:
+        if not folder.is_dir():  # else another run was first
+            raise
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)

@@ -1,0 +1,66 @@
+"""Semantic similarity, zero-shot (arXiv 2402.17682, section 4): find the chapter of a summary, and its summary.
+
+All chapters of all books are ranked for each summary and all summaries for each chapter, over the whole
+set and within the right book; books and their summaries likewise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nlb_training.evaluation import metrics
+from nlb_training.evaluation.metrics import Values
+from nlb_training.evaluation.pairs import RankingSet
+from nlb_training.evaluation.results import Difference, Measurement
+from nlb_training.evaluation.systems import System
+
+TASK = "similarity"
+CUTS = (1, 5, 10)
+
+
+def measure(pairs: RankingSet, systems: Sequence[System]) -> tuple[list[Measurement], list[Difference]]:
+    """Rank a set with every system.
+
+    Returns:
+        Measurements of each system, and how much each trained one is above the best baseline of its
+        kind (alone or fused) by MRR.
+    """
+    measurements: list[Measurement] = []
+    reciprocal: dict[str, Values] = {}
+    used = [system for system in systems if system.both_ways or pairs.documents[0].span is not None]
+    for system in used:
+        values = judge(system.score(pairs), pairs)
+        reciprocal[system.name] = values["mrr"]
+        for metric, each in values.items():
+            measurements.append(
+                Measurement.of(TASK, pairs.name, system.name, metric, each, pairs.groups, trained=system.trained)
+            )
+    return measurements, _differences(pairs, used, reciprocal)
+
+
+def judge(scores: metrics.Matrix, pairs: RankingSet) -> dict[str, Values]:
+    """Each query's metrics; those that begin with "book." are within the right book."""
+    ordered = metrics.order(scores, pairs.relevant)
+    ranks = metrics.first_ranks(ordered)
+    values = {"mrr": metrics.reciprocal_ranks(ranks), "map": metrics.average_precisions(ordered)}
+    values |= {f"hit@{cut}": metrics.hits(ranks, cut) for cut in CUTS}
+    if pairs.level != "book":
+        inside = np.where(pairs.same_book, scores, -np.inf)
+        own = metrics.first_ranks(metrics.order(inside, pairs.relevant))
+        values |= {"book.mrr": metrics.reciprocal_ranks(own), "book.hit@1": metrics.hits(own, 1)}
+    return values
+
+
+def _differences(pairs: RankingSet, systems: Sequence[System], values: dict[str, Values]) -> list[Difference]:
+    found = []
+    for system in systems:
+        rivals = [
+            other.name for other in systems if not other.trained and (len(other.parts) > 1) == (len(system.parts) > 1)
+        ]
+        if system.trained and rivals:
+            best = max(rivals, key=lambda name: float(values[name].mean()))
+            estimate = metrics.compare(values[system.name], values[best], pairs.groups)
+            found.append(Difference.of(TASK, pairs.name, system.name, best, "mrr", estimate))
+    return found

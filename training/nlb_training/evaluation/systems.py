@@ -1,0 +1,173 @@
+"""What is compared: ways to score documents for queries, trained ones and baselines.
+
+A `System` is a name and one or more parts, functions from a `RankingSet` to scores (Q, N). The scores of
+several parts are standardised for each query and added. Anything that can score a set is a system:
+
+    System(name="my reranker", parts=(lambda pairs: my_scores(pairs.queries, pairs.documents),))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nlb_retriever import checkpoint as checkpoints
+from nlb_retriever.checkpoint import Checkpoint
+from nlb_retriever.encoding import Vectors
+from nlb_retriever.errors import EncoderError, QueryError
+from nlb_retriever.vectorizer import Vectorizer
+from nlb_training.evaluation.lexical import score_words
+from nlb_training.evaluation.metrics import Matrix, standardize
+from nlb_training.evaluation.pairs import Item, RankingSet
+from nlb_training.evaluation.shelf import Shelf
+from nlb_training.evaluation.vectors import ChunkedBook, ChunkVectors
+
+Part = Callable[[RankingSet], Matrix]
+BASELINES = ("mean", "first", "max", "bm25", "bm25-plain")
+"""Parts that need no training; those joined by "+" are added up. "bm25" has the library's own weights."""
+DEFAULT_BASELINES = ("mean", "bm25", "mean+bm25")
+
+
+@dataclass(frozen=True, kw_only=True)
+class System:
+    """A way to score documents for queries."""
+
+    name: str
+    parts: tuple[Part, ...]
+    trained: bool = False
+    """Whether it is what is judged, and not a baseline."""
+    both_ways: bool = True
+    """Whether it also ranks queries for documents."""
+
+    def score(self, pairs: RankingSet) -> Matrix:
+        """(Q, N) scores, higher is better."""
+        if len(self.parts) == 1:
+            return self.parts[0](pairs)
+        return np.asarray(np.sum([standardize(part(pairs)) for part in self.parts], axis=0))
+
+
+class Space:
+    """The chunk vectors of a shelf's books, in runs that the spans of its rows are made of."""
+
+    def __init__(self, chunks: ChunkVectors, shelf: Shelf, borders: Mapping[str, Sequence[int]]) -> None:
+        self.chunks = chunks
+        self.shelf = shelf
+        self._borders = borders
+        self._books: dict[str, ChunkedBook] = {}
+
+    def book(self, file: str) -> ChunkedBook:
+        if file not in self._books:
+            self._books[file] = self.chunks.book(file, self.shelf.text(file), self._borders.get(file, ()))
+        return self._books[file]
+
+    def runs(self, items: Sequence[Item]) -> list[tuple[ChunkedBook, tuple[int, int]]]:
+        """For each span its book and its chunks in it.
+
+        Raises:
+            EncoderError: there is no text in one.
+        """
+        runs = []
+        for item in items:
+            assert item.span is not None
+            try:
+                runs.append((self.book(item.file), self.book(item.file).find(item.span)))
+            except EncoderError as error:
+                raise EncoderError(f"{item.file}: {error}") from error
+        return runs
+
+    def vectors(self, items: Sequence[Item], vectorizer: Vectorizer) -> Vectors:
+        """(n, D), one row an item: of a span what the checkpoint makes of its chunks, of a text the question's."""
+        result = np.empty((len(items), self.chunks.encoder.identity.dim), dtype=np.float32)
+        told = [index for index, item in enumerate(items) if item.span is None]
+        for index, raw in zip(told, self.chunks.questions([items[index].text for index in told]), strict=True):
+            result[index] = vectorizer.question_vector(raw)
+        places: dict[str, list[int]] = {}
+        for index, item in enumerate(items):
+            if item.span is not None:
+                places.setdefault(item.file, []).append(index)
+        for file, indexes in places.items():
+            book = self.book(file)
+            runs = [run for _, run in self.runs([items[index] for index in indexes])]
+            pooled = vectorizer.pool(book.vectors, runs)
+            for index, run, section in zip(indexes, runs, pooled.sections, strict=True):
+                result[index] = pooled.book if run == (0, len(book.spans)) else section
+        return result
+
+
+def encoder_part(space: Space, checkpoint: Checkpoint) -> Part:
+    """Cosine of question and span vectors of a checkpoint.
+
+    Raises:
+        MismatchError: the checkpoint is not for this chunk encoder.
+    """
+    vectorizer = Vectorizer(space.chunks.encoder, checkpoint)
+    return lambda pairs: space.vectors(pairs.queries, vectorizer) @ space.vectors(pairs.documents, vectorizer).T
+
+
+def _first(space: Space) -> Part:
+    """Cosine of a question with a span's first chunk."""
+    return _by_chunks(space, lambda near, run: near[:, run[0]])
+
+
+def _max(space: Space) -> Part:
+    """Cosine of a question with the nearest chunk of a span."""
+    return _by_chunks(space, lambda near, run: near[:, run[0] : run[1]].max(axis=1))
+
+
+def _by_chunks(space: Space, choose: Callable[[Vectors, tuple[int, int]], Vectors]) -> Part:
+    """Scores made of the cosines of texts with all chunks of a book (texts, C) and a span's run of them."""
+
+    def score(pairs: RankingSet) -> Matrix:
+        if pairs.documents[0].span is None:
+            return score(pairs.reverse()).T
+        texts = np.stack([raw.whole for raw in space.chunks.questions([item.text for item in pairs.queries])])
+        result = np.empty((len(texts), len(pairs.documents)), dtype=np.float32)
+        near: dict[str, Vectors] = {}
+        for column, (item, (book, run)) in enumerate(zip(pairs.documents, space.runs(pairs.documents), strict=True)):
+            if item.file not in near:
+                near = {item.file: texts @ book.vectors.T}  # documents of a book stand together
+            result[:, column] = choose(near[item.file], run)
+        return result
+
+    return score
+
+
+def make_baselines(names: Sequence[str], space: Space) -> list[System]:
+    """The baselines of these names, such as "mean", "bm25" and "mean+bm25".
+
+    Raises:
+        QueryError: one is not known.
+    """
+    return [System(name=name, parts=tuple(_baseline(part, space) for part in name.split("+"))) for name in names]
+
+
+def make_trained(checkpoint: Checkpoint, name: str, space: Space, *, fused: bool = True) -> list[System]:
+    """A checkpoint's own vectors, and together with BM25."""
+    alone = System(name=name, parts=(encoder_part(space, checkpoint),), trained=True)
+    words = _baseline("bm25", space)
+    return [alone, replace(alone, name=f"{name}+bm25", parts=(*alone.parts, words))] if fused else [alone]
+
+
+def _baseline(name: str, space: Space) -> Part:
+    if name == "bm25":
+        return lambda pairs: _words(pairs, tuned=True)
+    if name == "bm25-plain":
+        return lambda pairs: _words(pairs, tuned=False)
+    if name == "mean":
+        return encoder_part(space, checkpoints.load(checkpoints.UNTRAINED))
+    if name == "first":
+        return _first(space)
+    if name == "max":
+        return _max(space)
+    raise QueryError(f"no baseline {name!r}: choose from {', '.join(BASELINES)}, or join some with +")
+
+
+def _words(pairs: RankingSet, *, tuned: bool) -> Matrix:
+    if pairs.documents[0].span is None:
+        # A chapter is no question of a few words. What each summary says of the chapters is read the other
+        # way round, made comparable between summaries first: a long one scores high with all chapters.
+        return standardize(_words(pairs.reverse(), tuned=tuned)).T
+    queries, documents = ([item.text for item in items] for items in (pairs.queries, pairs.documents))
+    return score_words(queries, documents, pairs.level if tuned else None)

@@ -1,0 +1,183 @@
+"""Chunk vectors of books and raw vectors of queries, encoded once and kept in a folder.
+
+A book's chunks never cross the border of a span that is asked for, so that each span is a run of whole
+chunks. A file's name tells all that decides its content (encoder, chunk length, text, borders), so that
+nothing stale is ever read, and an interrupted run goes on with the first book that is missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlb_retriever import checkpoint as checkpoints
+from nlb_retriever.chunking import Chunker
+from nlb_retriever.encoding import ChunkEncoder, Vectors, identify_encoder, load_encoder
+from nlb_retriever.errors import EncoderError
+from nlb_retriever.records import Section
+from nlb_retriever.vectorizer import QuestionVectors, Vectorizer
+from nlb_training.evaluation.rows import Span
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+_log = logging.getLogger(__name__)
+
+Notice = Callable[[str], None]
+"""Told what takes time, a line each."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChunkedBook:
+    """A book's chunks in order."""
+
+    vectors: Vectors
+    """(C, D)."""
+    spans: NDArray[np.int64]
+    """(C, 2), each chunk's start and end in the book's text."""
+
+    def find(self, span: Span) -> tuple[int, int]:
+        """The run of chunks that a span is: first, and the one behind the last.
+
+        Raises:
+            EncoderError: there is no text in it.
+        """
+        first = int(np.searchsorted(self.spans[:, 0], span[0]))
+        last = int(np.searchsorted(self.spans[:, 1], span[1], side="right"))
+        if first >= last:
+            raise EncoderError(f"characters {span[0]} to {span[1]} hold no text to encode")
+        return first, last
+
+
+class LateEncoder:
+    """A chunk encoder that is loaded when it first has something to encode: kept vectors need none."""
+
+    def __init__(self, name: str, device: str) -> None:
+        self.identity = identify_encoder(name)
+        self._name, self._device = name, device
+
+    @cached_property
+    def _encoder(self) -> ChunkEncoder:
+        return load_encoder(self._name, device=self._device)
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return self._encoder.tokenizer
+
+    @property
+    def backend(self) -> str:
+        return self._encoder.backend
+
+    def encode(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
+        return self._encoder.encode(texts, query=query)
+
+
+class ChunkVectors:
+    """Makes and keeps the vectors of one chunk encoder at one chunk length.
+
+    Args:
+        folder: where they are kept.
+        encoder: that makes them.
+        tokens: of a chunk, with [CLS] and [SEP]; 0 for one sentence a chunk.
+        notice: told of every book that is encoded.
+    """
+
+    def __init__(self, folder: Path, encoder: ChunkEncoder, *, tokens: int = 256, notice: Notice = _log.info) -> None:
+        self.encoder = encoder
+        self.tokens = tokens
+        self.notice = notice
+        name, sha256 = encoder.identity.name.replace("/", "--"), encoder.identity.sha256[:12]
+        self._folder = folder / "vectors" / f"{name}-{sha256}-{tokens}"
+
+    @cached_property
+    def _chunker(self) -> Chunker:
+        return Chunker(self.encoder.tokenizer, tokens=self.tokens)
+
+    @cached_property
+    def _questioner(self) -> Vectorizer:
+        return Vectorizer(self.encoder, checkpoints.load(checkpoints.UNTRAINED))
+
+    def book(self, file: str, text: str, borders: Sequence[int]) -> ChunkedBook:
+        """The chunks of a book, cut at `borders`.
+
+        Raises:
+            EncoderError: the book holds no text, or the encoder gave vectors that are none.
+        """
+        cuts = sorted({0, len(text), *borders})
+        key = hashlib.sha256(text.encode("utf-8", "surrogatepass") + repr(cuts).encode()).hexdigest()[:24]
+        place = self._folder / f"book-{key}.npz"
+        if (kept := _read(place)) is None:
+            self.notice(f"encoding {file}")
+            sections = [Section(path=(str(start),), start=start, end=end) for start, end in pairwise(cuts)]
+            passages = self._chunker.passages(text, sections)
+            if not passages:
+                raise EncoderError(f"{file} holds no text to encode")
+            vectors = self.encoder.encode([text[passage.start : passage.end] for passage in passages])
+            if not np.isfinite(vectors).all():
+                raise EncoderError(f"{self.encoder.backend} gave no numbers for a chunk of {file}: run `nlb doctor`")
+            spans = np.array([(passage.start, passage.end) for passage in passages], dtype=np.int64)
+            kept = {"vectors": vectors.astype(np.float16), "spans": spans}
+            _write(place, kept)
+        return ChunkedBook(vectors=kept["vectors"].astype(np.float32), spans=kept["spans"].astype(np.int64))
+
+    def questions(self, texts: Sequence[str]) -> list[QuestionVectors]:
+        """Raw vectors of texts of their own, and of their sentences."""
+        if not texts:
+            return []
+        content = "\0".join(texts).encode("utf-8", "surrogatepass")
+        place = self._folder / f"texts-{hashlib.sha256(content).hexdigest()[:24]}.npz"
+        if (kept := _read(place)) is None:
+            self.notice(f"encoding {len(texts)} queries")
+            raw = self._questioner.encode_questions(texts)
+            kept = {
+                "whole": np.stack([each.whole for each in raw]).astype(np.float16),
+                "sentences": np.concatenate([each.sentences for each in raw]).astype(np.float16),
+                "counts": np.array([len(each.sentences) for each in raw]),
+            }
+            _write(place, kept)
+        sentences = np.split(kept["sentences"].astype(np.float32), np.cumsum(kept["counts"])[:-1])
+        wholes = kept["whole"].astype(np.float32)
+        return [QuestionVectors(whole=whole, sentences=own) for whole, own in zip(wholes, sentences, strict=True)]
+
+
+def _read(place: Path) -> dict[str, NDArray[np.generic]] | None:
+    """What is kept there; None where nothing is, or it is damaged."""
+    try:
+        with np.load(place, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except FileNotFoundError:
+        return None
+    except Exception as error:  # zipfile, zlib and numpy each raise their own for a torn file
+        _log.warning("%s is damaged (%s): encoding anew", place, type(error).__name__)
+        return None
+
+
+def _write(place: Path, arrays: dict[str, NDArray[np.generic]]) -> None:
+    """Keep arrays, whole or not at all.
+
+    Raises:
+        EncoderError: they cannot be written.
+    """
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=place.parent, suffix=".part", delete=False) as stream:
+            try:
+                np.savez(stream, **arrays)  # type: ignore[arg-type]
+                stream.close()
+                Path(stream.name).replace(place)
+            finally:
+                Path(stream.name).unlink(missing_ok=True)
+    except OSError as error:
+        raise EncoderError(
+            f"vectors cannot be kept in {place.parent} ({error.strerror}): make room, or name another --cache"
+        ) from error
