@@ -1,0 +1,200 @@
+"""A corpus as training reads it: a list of books, each mapped into memory when it is asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nlb_retriever.encoding import EncoderIdentity, Vectors
+from nlb_retriever.errors import TrainingError
+from nlb_retriever.records import FailedFile, Section, source_of
+from nlb_training.corpus.storage import ChunkVectors, CorpusBook, Spans, StoredBook, read_book, write_whole
+
+if TYPE_CHECKING:
+    from datasets import Dataset  # type: ignore[import-untyped]
+
+FORMAT = 1
+"""Version of a corpus's layout and of how its texts are read and cut; raised when older ones no longer count."""
+LISTING = "corpus.json"
+BOOKS = "books"
+TEXTS = "texts"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corpus:
+    """Chunk vectors of many books on disk. Any number of processes may hold the same one."""
+
+    folder: Path
+    encoder: EncoderIdentity
+    """Of the chunk encoder that made the vectors."""
+    books: tuple[CorpusBook, ...]
+    """Each book in each of its chunkings."""
+    failed: tuple[FailedFile, ...] = ()
+    """Files that are no part of it, and why."""
+    warnings: tuple[tuple[str, str], ...] = ()
+    """Files and what to know about them."""
+    _stored: dict[str, StoredBook] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def chunks(self) -> int:
+        """Of all books in all chunkings."""
+        return self.books[-1].rows[1] if self.books else 0
+
+    def vectors(self, book: CorpusBook) -> ChunkVectors:
+        """Chunk vectors (C, D) of a book in reading order: float16, of unit length, memory-mapped, read-only.
+
+        Raises:
+            TrainingError: its file is missing or damaged.
+        """
+        return self._read(book).vectors
+
+    def spans(self, book: CorpusBook) -> Spans:
+        """(C, 2) int32: each chunk's start and end in the book's text.
+
+        Raises:
+            TrainingError: its file is missing or damaged.
+        """
+        return self._read(book).spans
+
+    def sections(self, book: CorpusBook) -> tuple[Section, ...]:
+        """The book's sections as its reader found them.
+
+        Raises:
+            TrainingError: its file is missing or damaged.
+        """
+        return self._read(book).sections
+
+    def text(self, book: CorpusBook) -> str:
+        """The book's text, which all spans index.
+
+        Raises:
+            TrainingError: it is missing or damaged.
+        """
+        file = text_file(self.folder, book.content_hash)
+        try:
+            text = file.read_bytes().decode("utf-8", "surrogatepass")
+        except (OSError, UnicodeDecodeError) as error:
+            raise TrainingError(f"the corpus's file {file} is missing or damaged: build the corpus again") from error
+        if len(text) != book.characters:
+            raise TrainingError(
+                f"the corpus's file {file} has {len(text)} characters, not {book.characters}: delete it and build "
+                "the corpus again"
+            )
+        return text
+
+    def dataset(self) -> Dataset:
+        """All chunks of all books as one memory-mapped Hugging Face dataset; `CorpusBook.rows` are its rows."""
+        from datasets import Dataset, concatenate_datasets
+
+        return concatenate_datasets([Dataset.from_file(str(book_file(self.folder, book.key))) for book in self.books])
+
+    def verify(self, progress: Callable[[CorpusBook], None] | None = None) -> None:
+        """Read every vector once and refuse what is none.
+
+        Raises:
+            TrainingError: a vector is no unit vector (NaN), or a file is damaged; the book and chunk are named.
+        """
+        for book in self.books:
+            bad = not_unit(self.vectors(book))
+            if len(bad):
+                start, end = self.spans(book)[bad[0]].tolist()
+                raise TrainingError(
+                    f"the corpus holds no unit vector for {len(bad)} of {len(book)} chunks of {book.file} (the first: "
+                    f"number {bad[0]}, characters {start} to {end}): delete {book_file(self.folder, book.key)} and "
+                    "build the corpus again"
+                )
+            if progress:
+                progress(book)
+
+    def _read(self, book: CorpusBook) -> StoredBook:
+        stored = self._stored.get(book.key)
+        if stored is None:
+            stored = self._stored[book.key] = read_book(book_file(self.folder, book.key))
+        return stored
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A worker process maps the files anew rather than being sent what they hold.
+        return _rebuild, (self.folder, self.encoder, self.books)
+
+
+def _rebuild(folder: Path, encoder: EncoderIdentity, books: tuple[CorpusBook, ...]) -> Corpus:
+    return Corpus(folder=folder, encoder=encoder, books=books)
+
+
+def open_corpus(folder: str | Path) -> Corpus:
+    """Open a corpus that `build_corpus` finished.
+
+    Raises:
+        TrainingError: there is none, it is not finished, or it is damaged.
+    """
+    folder = Path(folder).expanduser().absolute()
+    values = read_listing(folder)
+    if values is None:
+        raise TrainingError(f"there is no corpus at {folder}: name the folder that `build_corpus` made")
+    if values["books"] is None:
+        raise TrainingError(f"the corpus at {folder} is not finished: run the command that made it again, it goes on")
+    try:
+        return Corpus(
+            folder=folder,
+            encoder=EncoderIdentity(**values["encoder"]),
+            books=tuple(CorpusBook.from_dict(book) for book in values["books"]),
+            failed=tuple(FailedFile(source=Path(source), reason=reason) for source, reason in values["failed"]),
+            warnings=tuple((source, warning) for source, warning in values["warnings"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise TrainingError(f"{folder / LISTING} is damaged ({error}): delete it and build the corpus again") from error
+
+
+def read_listing(folder: Path) -> dict[str, Any] | None:
+    """What a corpus's listing says, None where there is none.
+
+    Raises:
+        TrainingError: it is damaged or of another format.
+    """
+    file = folder / LISTING
+    try:
+        values = json.loads(file.read_bytes())
+        version, _, _ = values["format"], values["encoder"], values["books"]
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise TrainingError(f"{file} is damaged ({error}): delete it and build the corpus again") from error
+    if version != FORMAT:
+        raise TrainingError(f"{file} has format {version!r}, this version reads {FORMAT}: build the corpus anew")
+    return dict(values)
+
+
+def write_listing(folder: Path, encoder: EncoderIdentity, corpus: Corpus | None) -> None:
+    """Write the listing; without a corpus, that of one not yet finished.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    values: Mapping[str, Any] = {
+        "format": FORMAT,
+        "encoder": asdict(encoder),
+        "books": [book.to_dict() for book in corpus.books] if corpus else None,
+        "failed": [(source_of(file.source), file.reason) for file in corpus.failed] if corpus else [],
+        "warnings": corpus.warnings if corpus else [],
+    }
+    content = json.dumps(values, indent=1).encode()
+    write_whole(folder / LISTING, lambda stream: stream.write(content))
+
+
+def book_file(folder: Path, key: str) -> Path:
+    return folder / BOOKS / f"{key}.arrow"
+
+
+def text_file(folder: Path, content_hash: str) -> Path:
+    return folder / TEXTS / f"{content_hash[:32]}.txt"
+
+
+def not_unit(vectors: ChunkVectors | Vectors) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Indexes of the rows that are no unit vectors, NaN among them."""
+    norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
+    return np.flatnonzero(~(np.abs(norms - 1) < 1e-2))
