@@ -69,7 +69,7 @@ def read_rows(file: Path, keys: Keys = KEYS) -> Rows:
     """
     rows: list[Row] = []
     problems: list[str] = []
-    for number, line in _lines(file):
+    for number, line in read_lines(file):
         where = f"{file.name}, line {number}"
         try:
             rows.append(_parse(line, where, keys))
@@ -111,7 +111,12 @@ def keep_within(rows: Sequence[Row], lengths: Mapping[str, int], place: str) -> 
     return Rows(rows=tuple(kept), problems=tuple(problems))
 
 
-def _lines(file: Path) -> Iterator[tuple[int, str]]:
+def read_lines(file: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file that are not blank, with their numbers from 1; .bz2 is unpacked.
+
+    Raises:
+        QueryError: it cannot be read or is not UTF-8.
+    """
     try:
         opener = bz2.open if file.suffix == ".bz2" else open
         with opener(file, "rt", encoding="utf-8-sig") as lines:

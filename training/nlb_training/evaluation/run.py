@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from nlb_retriever import checkpoint as checkpoints
 from nlb_retriever.checkpoint import Checkpoint
 from nlb_retriever.errors import QueryError
 from nlb_retriever.indexer import Observer
-from nlb_training.evaluation import retrieval, similarity
+from nlb_training.evaluation import choice, classification, retrieval, similarity
 from nlb_training.evaluation.bench import TASKS, Bench, Settings, is_mean
+from nlb_training.evaluation.choice import Choice
+from nlb_training.evaluation.choosing import by_classifier
+from nlb_training.evaluation.classification import Labelled
+from nlb_training.evaluation.documents import chunked, pooled
+from nlb_training.evaluation.metrics import Values
 from nlb_training.evaluation.pairs import pair
 from nlb_training.evaluation.results import Difference, Measurement, Results
-from nlb_training.evaluation.sets import RETRIEVAL, SIMILARITY
+from nlb_training.evaluation.sets import CENTURY_ARCHIVES, CHOICES, LABELS, ORIGINS, RETRIEVAL, SIMILARITY
+from nlb_training.evaluation.shelf import archive_of
 from nlb_training.evaluation.systems import make_baselines, make_trained
+from nlb_training.evaluation.tuning import by_tuning
 from nlb_training.evaluation.vectors import Notice
 
 _log = logging.getLogger(__name__)
@@ -71,9 +78,7 @@ def _similarity(bench: Bench, observer: Observer | None) -> None:
 
 def _retrieval(bench: Bench, observer: Observer | None) -> None:
     settings = bench.settings
-    asked = list(bench.judged)
-    if "mean" in settings.baselines and not any(map(is_mean, asked)):
-        asked.insert(0, checkpoints.load(checkpoints.UNTRAINED))
+    asked = [checkpoint for checkpoint, _ in _with_mean(bench)]
     libraries: dict[str, list[tuple[Checkpoint, Path]]] = {}
     for known, shelf, rows in bench.sets(RETRIEVAL, ("book", "section", "passage")):
         if shelf.name not in libraries:
@@ -94,7 +99,90 @@ def _retrieval(bench: Bench, observer: Observer | None) -> None:
         )
 
 
+def _classification(bench: Bench, observer: Observer | None) -> None:
+    for name, labelled in _labelled(bench):
+        bench.notice(f"classification: {name}, {len(labelled):,} documents")
+        ways = [("most frequent", classification.by_majority(), False)]
+        ways.append(("words (tf-idf)", classification.by_words(labelled), False))
+        for checkpoint, judged in _with_mean(bench):
+            chunks = bench.chunks(checkpoint)
+            books = chunked(chunks, [each.document for each in labelled])
+            frozen = classification.by_vectors(pooled(books, chunks, checkpoint))
+            ways.append((f"{checkpoint.name} frozen", frozen, judged))
+            if checkpoint.config.model.layers:
+                ways.append((f"{checkpoint.name} fine-tuned", by_tuning(books, checkpoint), judged))
+        for system, classify, judged in ways:
+            bench.results.measurements += classification.measure(
+                name, labelled, system, classify, bench.settings.seeds, trained=judged
+            )
+
+
+def _labelled(bench: Bench) -> Iterator[tuple[str, list[Labelled]]]:
+    settings, data = bench.settings, bench.data
+    if settings.questions:
+        rows, shelf = bench.rows(settings.questions, "", LABELS)
+        yield "own", classification.keep_frequent(classification.read_own(rows, shelf))
+        return
+    assert data is not None
+    shelves = [bench.shelf(name) for name in CENTURY_ARCHIVES if archive_of(data, name).is_file()]
+    if shelves:
+        books = classification.read_centuries(data / "corpus" / "books.tsv", shelves)
+        yield "century", classification.keep_frequent(books[:: settings.every])
+    tales = [row for _, _, rows in bench.sets(ORIGINS, ()) for row in rows]
+    if tales:
+        origins = classification.read_origins(tales, bench.shelf(ORIGINS[0].archive))
+        yield "origin", classification.keep_frequent(origins[:: settings.every])
+
+
+def _multiple_choice(bench: Bench, observer: Observer | None) -> None:
+    for name, choices in _choices(bench):
+        bench.notice(f"multiple-choice: {name}, {len(choices):,} questions")
+        seeds = bench.settings.seeds
+
+        def keep(system: str, right: list[Values], *, judged: bool = False) -> None:
+            bench.results.measurements += choice.measure(name, choices, system, right, trained=judged)  # noqa: B023
+
+        first = bench.chunks(bench.judged[0])
+        questions, options, pairs = choice.encode(choices, first)
+        books = chunked(first, [each.document for each in choices])
+        keep("option to question", [choice.by_scores(choice.option_to_question(questions, options), choices)])
+        keep("option to best chunk", [choice.by_scores(choice.option_to_chunk(pairs, books), choices)])
+        keep("classifier, no document", [by_classifier(choices, pairs, None, seed) for seed in seeds])
+        for checkpoint, judged in _with_mean(bench):
+            chunks = bench.chunks(checkpoint)
+            if chunks is not first:
+                _, _, pairs = choice.encode(choices, chunks)
+                books = chunked(chunks, [each.document for each in choices])
+            documents = pooled(books, chunks, checkpoint)
+            keep(checkpoint.name, [by_classifier(choices, pairs, documents, seed) for seed in seeds], judged=judged)
+
+
+def _choices(bench: Bench) -> Iterator[tuple[str, list[Choice]]]:
+    file = bench.settings.questions
+    if file and choice.is_quality(file):
+        choices, problems = choice.read_quality(file)
+        bench.blame(problems)
+        yield "quality", choices[:: bench.settings.every]
+        return
+    for known, shelf, rows in bench.sets(CHOICES, ("passage",)):
+        choices, problems = choice.from_rows(rows, shelf)
+        bench.blame(problems)
+        if not choices:
+            raise QueryError(problems[0])
+        yield known.name if not file else "own", choices[:: bench.settings.every]
+
+
+def _with_mean(bench: Bench) -> list[tuple[Checkpoint, bool]]:
+    """The checkpoints, and whether each is judged; the untrained mean is the first, if it is a baseline."""
+    judged = [(checkpoint, True) for checkpoint in bench.judged]
+    if "mean" in bench.settings.baselines and not any(map(is_mean, bench.judged)):
+        return [(checkpoints.load(checkpoints.UNTRAINED), False), *judged]
+    return judged
+
+
 _RUNNERS: dict[str, Callable[[Bench, Observer | None], None]] = {
     "similarity": _similarity,
+    "classification": _classification,
+    "multiple-choice": _multiple_choice,
     "retrieval": _retrieval,
 }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nlb_retriever.records import Level
-from nlb_training.evaluation.rows import Row
+from nlb_training.evaluation.rows import Keys, Row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +70,23 @@ RETRIEVAL = (
         level="section",
     ),
 )
+
+CENTURY_ARCHIVES = ("dev", "val", "train-00", "train-01", "train-02")
+"""Where the books are whose years corpus/books.tsv tells."""
+ORIGINS = tuple(
+    KnownSet(
+        name=f"origin-{split}", title="tale -> collection", file=f"fairytaleqa_{split}", archive="fairytaleqa",
+        level="book",
+    )
+    for split in ("train", "val")
+)  # fmt: skip
+CHOICES = (
+    KnownSet(
+        name="openstax", title="question -> option", file="openstax_questions_dev", archive="openstax", level="section"
+    ),
+)
+LABELS = Keys(query=("label",))
+"""Where own rows have labels, these take the query's place."""
 
 
 def own_sets(rows: Sequence[Row], *, levels: Sequence[Level]) -> list[tuple[KnownSet, list[Row]]]:
