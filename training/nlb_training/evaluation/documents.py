@@ -1,0 +1,36 @@
+"""Long documents as one vector each: what classification and multiple choice are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nlb_retriever.checkpoint import Checkpoint
+from nlb_retriever.encoding import Vectors
+from nlb_retriever.vectorizer import Vectorizer
+from nlb_training.evaluation.vectors import ChunkVectors
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """A text that is long."""
+
+    name: str
+    text: str
+
+
+def chunked(chunks: ChunkVectors, documents: Sequence[Document]) -> list[Vectors]:
+    """The chunk vectors (C, D) of each document; equal texts are encoded once."""
+    return [chunks.book(document.name, document.text, ()).vectors for document in documents]
+
+
+def pooled(books: Sequence[Vectors], chunks: ChunkVectors, checkpoint: Checkpoint) -> Vectors:
+    """(n, D): of each document's chunk vectors the one that the checkpoint makes of a whole book.
+
+    Raises:
+        MismatchError: the checkpoint is not for this chunk encoder.
+    """
+    vectorizer = Vectorizer(chunks.encoder, checkpoint)
+    return np.stack([vectorizer.pool(book, [(0, len(book))]).book for book in books])
