@@ -1,0 +1,251 @@
+"""Rows of JSONL files, each a query and the stretches of a book that answer it, as one kind of record.
+
+A row is one JSON object a line, in a file that may be packed (.bz2). Your own rows have these keys:
+
+    query     what is asked: a question, a title, a summary, a sentence
+    file      name of the book's file (`moby-dick.txt`); with folders where two files have that name
+    start, end            the stretch of the book's text that answers it (`nlb show BOOK --text` prints that
+    or spans: [[s, e]]    text); several stretches as `spans`; neither where the whole book does
+    level     "book", "section" or "passage": what the stretch is; without it a section, or the whole book
+    group     rows that belong together (of one chapter, one story); not needed
+
+The rows of BookSum, FairytaleQA, LiteraryQA and OpenStax, as prepared for this project, are read as they are.
+"""
+
+from __future__ import annotations
+
+import bz2
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlb_retriever.errors import TrainingError
+from nlb_retriever.records import LEVELS, Level
+
+Kind = Literal["summary", "title", "synopsis", "question", "book-summary"]
+Span = tuple[int, int]
+
+_QUERIES: Mapping[str, Kind] = {
+    "summary": "summary",
+    "chapter_title": "title",
+    "synopsis": "synopsis",
+    "question": "question",
+}
+"""Key of the query in prepared rows -> what it is."""
+_GROUPS = ("group", "chapter_id", "story", "module", "document_id", "bid")
+_NAMES = ("file", "book_file")
+_OF_LEVEL: Mapping[str, Kind] = {"book": "book-summary", "section": "summary", "passage": "question"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """A query and what answers it."""
+
+    query: str
+    kind: Kind
+    file: str
+    """Name of the book's file, with folders where the row had them."""
+    spans: tuple[Span, ...]
+    """Stretches of the book's text that answer it, in order; empty: the whole book does."""
+    group: str | None = None
+    """What rows on the same chapter or story share: those are no negatives of each other."""
+    level: Level = "section"
+    """What the spans are."""
+    within: Span | None = None
+    """The story in a collection that the spans are of."""
+    origin: str = ""
+    """Where it was read: "rows.jsonl line 3"; empty for one that was made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """A row that cannot be used."""
+
+    origin: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.origin}: {self.reason}"
+
+
+def read_examples(file: str | Path) -> tuple[list[Example], list[Problem]]:
+    """Read the rows of a .jsonl or .jsonl.bz2 file; those that cannot be used are named, with line and reason.
+
+    Raises:
+        TrainingError: the file cannot be read at all.
+    """
+    file = Path(file).expanduser()
+    examples: list[Example] = []
+    problems: list[Problem] = []
+    try:
+        for number, line in enumerate(_lines(file), start=1):
+            if not line.strip():
+                continue
+            origin = f"{file} line {number}"
+            try:
+                examples.append(parse_row(json.loads(line.strip()), origin=origin))
+            except json.JSONDecodeError as error:
+                problems.append(Problem(origin=origin, reason=f"is no JSON ({error.msg} at column {error.colno})"))
+            except ValueError as error:
+                problems.append(Problem(origin=origin, reason=str(error)))
+    except UnicodeDecodeError as error:
+        raise TrainingError(
+            f"{file} is no UTF-8 text ({error.reason} at byte {error.start}): save it as UTF-8"
+        ) from error
+    except (OSError, EOFError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise TrainingError(f"examples {file} cannot be read ({why}): give a .jsonl or .jsonl.bz2 file") from error
+    return examples, problems
+
+
+def parse_row(row: Any, *, origin: str = "") -> Example:
+    """One row as an example.
+
+    Raises:
+        ValueError: it cannot be used; the message says why.
+    """
+    if not isinstance(row, dict):
+        raise ValueError(f"is no JSON object but {json.dumps(row)[:40]}")
+    query, kind = _query(row)
+    file = next((row[name] for name in _NAMES if name in row), None)
+    if not isinstance(file, str) or not file.strip():
+        raise ValueError("names no book: it has no `file`")
+    spans = _spans(row)
+    level = row.get("level") or ("book" if not spans else "passage" if "evidence_spans" in row else "section")
+    if level not in LEVELS:
+        raise ValueError(f"has the level {level!r}; known: {', '.join(LEVELS)}")
+    if level == "book":
+        spans = ()
+    elif not spans:
+        raise ValueError(f"says no place for a {level}: it has neither `start` and `end` nor `spans`")
+    if kind == "summary" and level == "book":
+        kind = "book-summary"
+    within = _span(row["story_span"], "story_span") if row.get("story_span") else None
+    group = next((str(row[name]) for name in _GROUPS if row.get(name)), None)
+    return Example(
+        query=query,
+        kind=kind or _OF_LEVEL[level],
+        file=file,
+        spans=spans,
+        group=group,
+        level=level,
+        within=within,
+        origin=origin,
+    )
+
+
+def match_examples(
+    examples: Iterable[Example], books: Mapping[str, int]
+) -> tuple[list[tuple[Example, str]], list[Problem]]:
+    """Find each example's book.
+
+    Args:
+        examples: of any files.
+        books: path of each book -> characters of its text.
+
+    Returns:
+        Each usable example with the path of its book, and why the others are none.
+    """
+    by_name: dict[str, list[str]] = {}
+    for path in books:
+        by_name.setdefault(PurePath(path).name, []).append(path)
+    found: list[tuple[Example, str]] = []
+    problems: list[Problem] = []
+    for example in examples:
+        parts = PurePath(example.file).parts
+        fitting = [path for path in by_name.get(parts[-1], ()) if PurePath(path).parts[-len(parts) :] == parts]
+        last = max((end for _, end in example.spans), default=0)
+        origin = example.origin or repr(example.query[:40])
+        if not fitting:
+            problems.append(Problem(origin=origin, reason=f"its book {example.file} is not among the books"))
+        elif len(fitting) > 1:
+            reason = f"{len(fitting)} books are called {example.file}: write more of the path"
+            problems.append(Problem(origin=origin, reason=reason))
+        elif last > books[fitting[0]]:
+            reason = f"ends at {last}, but {example.file} has {books[fitting[0]]} characters"
+            problems.append(Problem(origin=origin, reason=reason))
+        else:
+            found.append((example, fitting[0]))
+    return found, problems
+
+
+def find_borders(examples: Iterable[Example]) -> dict[str, list[int]]:
+    """For each book's file name the offsets that no chunk should cross: ends of sections and of stories.
+
+    Those of passages are none: a library's chunks do not know them either.
+    """
+    borders: dict[str, set[int]] = {}
+    for example in examples:
+        spans = [*example.spans] if example.level == "section" else []
+        spans += [example.within] if example.within else []
+        borders.setdefault(PurePath(example.file).name, set()).update(offset for span in spans for offset in span)
+    return {name: sorted(offsets) for name, offsets in borders.items() if offsets}
+
+
+def find_chunks(example: Example, spans: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Indexes of the chunks that answer an example.
+
+    Those that lie in one of its spans as a whole; for a span that holds no whole chunk the one that holds
+    most of it.
+
+    Args:
+        example: its book is the one whose chunks are given.
+        spans: (C, 2) start and end of each chunk, in order.
+    """
+    starts, ends = spans[:, 0], spans[:, 1]
+    if not example.spans:
+        return np.arange(len(spans))
+    chosen = np.zeros(len(spans), dtype=np.bool_)
+    for start, end in example.spans:
+        inside = (starts >= start) & (ends <= end)
+        if not inside.any():
+            shared = np.minimum(ends, end) - np.maximum(starts, start)
+            inside[np.argmax(shared)] = shared.max() > 0
+        chosen |= inside
+    return np.flatnonzero(chosen)
+
+
+def _query(row: Mapping[str, Any]) -> tuple[str, Kind | None]:
+    key = next((key for key in ("query", *_QUERIES) if key in row), None)
+    if key is None:
+        raise ValueError(f"asks nothing: it has none of the keys query, {', '.join(_QUERIES)}")
+    query = row[key]
+    if not isinstance(query, str) or not query.strip():
+        raise ValueError(f"asks nothing: its `{key}` is empty")
+    kind = row.get("kind") if key == "query" else _QUERIES[key]
+    if kind is not None and kind not in get_args(Kind):
+        raise ValueError(f"has the kind {kind!r}; known: {', '.join(get_args(Kind))}")
+    return query.strip(), kind
+
+
+def _spans(row: Mapping[str, Any]) -> tuple[Span, ...]:
+    for key in ("spans", "evidence_spans"):
+        if row.get(key) is not None:
+            values = row[key]
+            if not isinstance(values, Sequence) or isinstance(values, str):
+                raise ValueError(f"its `{key}` is no list of [start, end]")
+            return tuple(sorted(_span(value, key) for value in values))
+    if ("start" in row) != ("end" in row):
+        raise ValueError(f"has `{'start' if 'start' in row else 'end'}` alone: write both `start` and `end`")
+    return (_span((row["start"], row["end"]), "start, end"),) if "start" in row else ()
+
+
+def _span(value: Any, key: str) -> Span:
+    match value:
+        case [int(start), int(end)] if 0 <= start < end and not isinstance(value, str):
+            return start, end
+    raise ValueError(f"its `{key}` {json.dumps(value)} is no stretch of text: write start and end, 0 <= start < end")
+
+
+def _lines(file: Path) -> Iterator[str]:
+    if file.suffix == ".bz2":
+        with bz2.open(file, "rt", encoding="utf-8") as stream:
+            yield from stream
+    else:
+        with file.open(encoding="utf-8") as stream:
+            yield from stream
