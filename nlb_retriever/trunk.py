@@ -147,6 +147,7 @@ def _neobert(config: NextLevelConfig) -> Any:
             pad_token_id=None,
             bos_token_id=None,
             eos_token_id=None,
+            mask_token_id=0,
             hidden_size=config.hidden,
             num_hidden_layers=config.layers,
             num_attention_heads=config.heads,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import resource
@@ -24,10 +23,12 @@ from nlb_training.loop import (
     LOSS_FILE,
     PLOT_FILE,
     SETTINGS_FILE,
+    History,
     LoopSettings,
     TrainingEvent,
     run_training,
 )
+from tests.training.memory import no_old_garbage  # noqa: F401  (a fixture of every test here)
 
 SETTINGS = LoopSettings(steps=6, batch_size=4, learning_rate=0.01, checkpoint_every=3, validate_every=3, device="cpu")
 
@@ -93,15 +94,6 @@ def checkpoints(folder: Path) -> list[str]:
 def figures(model: nn.Module) -> dict[str, float]:
     torch.rand(5)  # must not change what training draws
     return {"loss": float(model(rows=Numbers.rows)["loss"])}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_old_garbage() -> Iterator[None]:
-    """The Trainer collects garbage when it starts: half a second, if it has to look at all imported modules."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture(scope="module")

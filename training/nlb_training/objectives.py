@@ -53,8 +53,10 @@ def choices(guesses: Tensor, candidates: Tensor, own: Tensor, temperature: float
     Returns:
         (N, M)
     """
-    logits = normalize(guesses, dim=-1) @ candidates.T / temperature
-    twins = candidates[own] @ candidates.T > _SAME
+    with torch.autocast(guesses.device.type, enabled=False):  # bf16 knows no cosine between 0.996 and 1
+        candidates = candidates.float()
+        logits = normalize(guesses.float(), dim=-1) @ candidates.T / temperature
+        twins = candidates[own] @ candidates.T > _SAME
     twins[torch.arange(len(own), device=own.device), own] = False
     return logits.masked_fill(twins, -torch.inf)
 

@@ -26,7 +26,7 @@ class ChunkedBooks(Protocol):
 
     @property
     def books(self) -> Sequence[Any]:
-        """Each book in each of its chunkings: `file`, `chunking`."""
+        """Each book in each of its chunkings: `file`, `chunking`, and its length in chunks."""
         ...
 
     @property
@@ -86,7 +86,7 @@ class Sequences(Dataset[dict[str, Tensor]]):
             TrainingError: the corpus has no chunk.
         """
         self.corpus = corpus
-        lengths = [len(corpus.vectors(book)) for book in corpus.books]
+        lengths = [len(book) for book in corpus.books]
         if not any(lengths):
             raise TrainingError(f"the corpus has no chunk to train on ({len(lengths)} books): give other books")
         pieces = cut_books(lengths, window)
