@@ -61,7 +61,7 @@ def test_an_offset_makes_each_sections_first_chunk_that_short_and_other_chunks_o
     moved = Cutter(KEYWORDS.tokenizer, Chunking(tokens=64, offset=20)).cut(text, sections)
     heads = [next(chunk for chunk in moved if chunk.section == number) for number in (0, 1)]
     assert [chunk.tokens for chunk in heads] == [19, 19]  # the 20th would part a word from its full stop
-    assert all(chunk.tokens > 40 for chunk in moved if chunk not in heads and chunk.end < 990)
+    assert all(chunk.tokens > 19 for chunk in moved if chunk not in heads and chunk.end < 990)
     shared = {(chunk.start, chunk.end) for chunk in plain} & {(chunk.start, chunk.end) for chunk in moved}
     assert len(shared) < len(plain) / 3
     assert {chunk.section for chunk in moved} == {0, 1}
