@@ -63,8 +63,11 @@ def _keep(bench: Bench, measurements: list[Measurement], differences: list[Diffe
 
 def _similarity(bench: Bench, observer: Observer | None) -> None:
     settings = bench.settings
-    for known, shelf, rows in bench.sets(SIMILARITY, ("section", "book")):
-        spaces = [bench.space(checkpoint, shelf, rows) for checkpoint in bench.judged]
+    sets = list(bench.sets(SIMILARITY, ("section", "book")))
+    for known, shelf, rows in sets:
+        # Cut for all sets alike, so that a book is encoded once.
+        together = [row for _, place, own in sets if place is shelf for row in own]
+        spaces = [bench.space(checkpoint, shelf, together) for checkpoint in bench.judged]
         systems = make_baselines(settings.baselines, spaces[0])
         for checkpoint, space in zip(bench.judged, spaces, strict=True):
             if not is_mean(checkpoint) or "mean" not in settings.baselines:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_SECONDS = 5.0
+"""Between two notices of books that are encoded."""
 Notice = Callable[[str], None]
 """Told what takes time, a line each."""
 
@@ -96,6 +99,7 @@ class ChunkVectors:
         self.encoder = encoder
         self.tokens = tokens
         self.notice = notice
+        self._told = -_SECONDS
         name, sha256 = encoder.identity.name.replace("/", "--"), encoder.identity.sha256[:12]
         self._folder = folder / "vectors" / f"{name}-{sha256}-{tokens}"
 
@@ -117,7 +121,7 @@ class ChunkVectors:
         key = hashlib.sha256(text.encode("utf-8", "surrogatepass") + repr(cuts).encode()).hexdigest()[:24]
         place = self._folder / f"book-{key}.npz"
         if (kept := _read(place)) is None:
-            self.notice(f"encoding {file}")
+            self._tell(f"encoding {file}")
             sections = [Section(path=(str(start),), start=start, end=end) for start, end in pairwise(cuts)]
             passages = self._chunker.passages(text, sections)
             if not passages:
@@ -129,6 +133,12 @@ class ChunkVectors:
             kept = {"vectors": vectors.astype(np.float16), "spans": spans}
             _write(place, kept)
         return ChunkedBook(vectors=kept["vectors"].astype(np.float32), spans=kept["spans"].astype(np.int64))
+
+    def _tell(self, line: str) -> None:
+        """Say what is being encoded, now and then."""
+        if time.monotonic() - self._told > _SECONDS:
+            self._told = time.monotonic()
+            self.notice(line)
 
     def questions(self, texts: Sequence[str]) -> list[QuestionVectors]:
         """Raw vectors of texts of their own, and of their sentences."""
