@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.records import LEVELS, Level
+from nlb_training.corpus import write_whole
 
 Kind = Literal["summary", "title", "synopsis", "question", "book-summary"]
 Span = tuple[int, int]
@@ -83,7 +84,7 @@ def read_examples(file: str | Path) -> tuple[list[Example], list[Problem]]:
     examples: list[Example] = []
     problems: list[Problem] = []
     try:
-        for number, line in enumerate(_lines(file), start=1):
+        for number, line in enumerate(read_lines(file), start=1):
             if not line.strip():
                 continue
             origin = f"{file} line {number}"
@@ -137,6 +138,21 @@ def parse_row(row: Any, *, origin: str = "") -> Example:
         within=within,
         origin=origin,
     )
+
+
+def write_examples(file: Path, examples: Iterable[Example]) -> None:
+    """Write examples as rows that `read_examples` reads back.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    rows = []
+    for example in examples:
+        row: dict[str, Any] = {"query": example.query, "kind": example.kind, "level": example.level}
+        row |= {"file": example.file, "spans": example.spans or None}
+        row |= {"group": example.group, "story_span": example.within}
+        rows.append(json.dumps({key: value for key, value in row.items() if value is not None}) + "\n")
+    write_whole(file, "".join(rows).encode())
 
 
 def match_examples(
@@ -242,7 +258,12 @@ def _span(value: Any, key: str) -> Span:
     raise ValueError(f"its `{key}` {json.dumps(value)} is no stretch of text: write start and end, 0 <= start < end")
 
 
-def _lines(file: Path) -> Iterator[str]:
+def read_lines(file: Path) -> Iterator[str]:
+    """Lines of a text file, packed (.bz2) or not.
+
+    Raises:
+        OSError, EOFError, UnicodeDecodeError: it cannot be read.
+    """
     if file.suffix == ".bz2":
         with bz2.open(file, "rt", encoding="utf-8") as stream:
             yield from stream

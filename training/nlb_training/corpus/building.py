@@ -10,9 +10,8 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -197,7 +196,7 @@ class _Build:
             book = None if isinstance(read, ReadingError) else read
             if book:
                 text = book.text.encode("utf-8", "surrogatepass")
-                write_whole(text_file(self.folder, book.content_hash), partial(_write, text))
+                write_whole(text_file(self.folder, book.content_hash), text)
                 self.warnings += [(source_of(path), warning) for warning in book.warnings]
             for chunking in todo[path]:
                 number += 1
@@ -324,7 +323,3 @@ def _check_encoder(mine: EncoderIdentity, other: EncoderIdentity, folder: Path) 
             f"the corpus at {folder} holds {mine.dim}-d vectors of {mine.name} ({mine.sha256[:12]}), this is "
             f"{other.name} ({other.dim}-d, {other.sha256[:12]}): use the same encoder, or another folder"
         )
-
-
-def _write(content: bytes, stream: IO[bytes]) -> None:
-    stream.write(content)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +43,11 @@ class Corpus:
     @property
     def chunks(self) -> int:
         """Of all books in all chunkings."""
-        return self.books[-1].rows[1] if self.books else 0
+        return sum(map(len, self.books))
+
+    def select(self, wanted: Callable[[CorpusBook], bool]) -> Corpus:
+        """The corpus with only some of its books; their `rows` stay those of the whole."""
+        return replace(self, books=tuple(book for book in self.books if wanted(book)))
 
     def vectors(self, book: CorpusBook) -> ChunkVectors:
         """Chunk vectors (C, D) of a book in reading order: float16, of unit length, memory-mapped, read-only.
@@ -183,7 +187,7 @@ def write_listing(folder: Path, encoder: EncoderIdentity, corpus: Corpus | None)
         "warnings": corpus.warnings if corpus else [],
     }
     content = json.dumps(values, indent=1).encode()
-    write_whole(folder / LISTING, lambda stream: stream.write(content))
+    write_whole(folder / LISTING, content)
 
 
 def book_file(folder: Path, key: str) -> Path:

@@ -127,8 +127,12 @@ def read_book(file: Path) -> StoredBook:
     return StoredBook(book=book, sections=sections, vectors=vectors, spans=spans)
 
 
-def write_whole(file: Path, write: Callable[[IO[bytes]], object]) -> None:
+def write_whole(file: Path, content: bytes | Callable[[IO[bytes]], object]) -> None:
     """Make a file that is either whole or not there; one that was there is replaced.
+
+    Args:
+        file: to make.
+        content: of it, or what writes it.
 
     Raises:
         OSError: it cannot be written; what was there is kept.
@@ -136,7 +140,10 @@ def write_whole(file: Path, write: Callable[[IO[bytes]], object]) -> None:
     part = file.with_name(f"{file.name}.{os.getpid()}{TEMPORARY}")
     try:
         with part.open("wb") as stream:
-            write(stream)
+            if isinstance(content, bytes):
+                stream.write(content)
+            else:
+                content(stream)
             stream.flush()
             os.fsync(stream.fileno())
         part.replace(file)

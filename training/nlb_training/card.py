@@ -1,0 +1,149 @@
+"""The model card: what a checkpoint was made of and how, as README.md beside it."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from nlb_training.corpus import Corpus
+from nlb_training.examples import Example, read_lines
+
+CARD = "README.md"
+UNKNOWN = "unknown"
+_LICENCE = "licence"
+"""Key of a row that says so."""
+_LIBRARIES = ("nlb-retriever", "torch", "transformers", "accelerate", "datasets", "numpy", "tokenizers", "openvino")
+
+
+def list_versions() -> dict[str, str]:
+    """Versions of Python and of the libraries that decide a result."""
+    found = {"python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed as a package"
+    return found
+
+
+def describe_data(
+    corpus: Corpus, examples: Sequence[Example], files: Sequence[Path], licences: Mapping[str, str]
+) -> dict[str, Any]:
+    """What was trained on, with the licences that the user gave or that the rows name.
+
+    Args:
+        corpus: the books.
+        examples: all that were used.
+        files: those that examples were read from.
+        licences: "books", or the name of an example file with or without its suffixes -> licence.
+    """
+    books = {book.content_hash: book for book in corpus.books}
+    return {
+        "books": {
+            "count": len(books),
+            "licence": licences.get("books", UNKNOWN),
+            "tokens": sum(book.tokens for book in corpus.books) // max(1, len({b.chunking for b in corpus.books})),
+            "sequences": len(corpus.books),
+            "chunks": corpus.chunks,
+            "chunkings": sorted({str(book.chunking) for book in corpus.books}),
+            "files": [{"file": book.file, "title": book.title, "author": book.author} for book in books.values()],
+            "failed": [file.reason for file in corpus.failed],
+        },
+        "example_files": [{"file": file.name, "licence": _licence(file, licences)} for file in files],
+        "examples": dict(sorted(Counter(f"{one.kind} -> {one.level}" for one in examples).items())),
+    }
+
+
+def write_card(name: str, facts: Mapping[str, Any]) -> str:
+    """The card's text.
+
+    Args:
+        name: of the checkpoint.
+        facts: what training.json holds.
+    """
+    settings, data, model = facts["settings"], facts["data"], facts["model"]
+    encoder, preset = settings["chunk_encoder"], settings["preset"]
+    books = data["books"]
+    chunks = f"up to {preset['corpus']['tokens']} tokens" if preset["corpus"]["tokens"] else "one sentence each"
+    lines = [
+        f"# {name}",
+        "",
+        "A next-level encoder (after NextLevelBERT, arXiv 2402.17682): it reads the vectors of a book's chunks in "
+        "order and makes the vectors of its sections and of the book. Use it with",
+        "",
+        "    nlb index --encoder THIS-FOLDER BOOKS",
+        "",
+        f"- chunk encoder: {encoder['name']}, {encoder['dim']} numbers a vector, SHA-256 of its weights "
+        f"`{encoder['sha256']}`",
+        f"- chunks: {chunks}, never across a section's border",
+        f"- shape: {model['layers']} layers of {model['backbone']}, {model['hidden']} wide, {model['heads']} heads, "
+        f"windows of {model['positions'] - 2} chunks",
+        f"- started from: {facts['start']}",
+        f"- identity (SHA-256 of its config and weights): `{facts['sha256']}`",
+        "",
+        "## Data",
+        "",
+        f"- {books['count']} books, {books['tokens']:,} tokens, cut into {books['chunks']:,} chunks "
+        f"({'; '.join(books['chunkings'])}). Licence: {books['licence']}",
+        *(f"- examples from {file['file']}. Licence: {file['licence']}" for file in data["example_files"]),
+        *(f"- {count:,} examples {kind}" for kind, count in data["examples"].items()),
+        *([f"- {len(books['failed'])} files could not be used, see training.json"] if books["failed"] else []),
+        "",
+        "The books are listed in training.json.",
+        "",
+        "## Training",
+        "",
+        f"    {facts['command'] or 'from Python'}",
+        "",
+        f"Preset {preset['name']}, seed {preset['loop']['seed']}. {preset['about']}",
+        "",
+        *_pretraining(facts["pretraining"]),
+        "Every setting:",
+        "",
+        "```json",
+        json.dumps({key: value for key, value in preset.items() if key not in {"name", "about"}}, indent=1),
+        "```",
+        "",
+        "## Versions",
+        "",
+        ", ".join(f"{library} {number}" for library, number in facts["versions"].items()),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _pretraining(figures: Mapping[str, Any] | None) -> Iterator[str]:
+    if figures is None:
+        yield from ("No pretraining.", "")
+        return
+    yield (
+        f"Masked-chunk pretraining: {figures['steps']:,} steps, loss {figures['first_loss']:.4g} -> "
+        f"{figures['last_loss']:.4g} (means of the first and last twentieth; loss.png)."
+    )
+    yield ""
+    if rows := figures["held_out"]:
+        names = [name for name in rows[0] if name != "step"]
+        yield f"| books not trained on, after step | {' | '.join(names)} |"
+        yield f"|---|{'---|' * len(names)}"
+        for row in rows:
+            yield f"| {row['step']:,} | {' | '.join(f'{row[name]:.4g}' for name in names)} |"
+        yield ""
+
+
+def _licence(file: Path, licences: Mapping[str, str]) -> str:
+    """As given; else as the rows have it; else unknown."""
+    for name in (file.name, file.name.removesuffix(".bz2"), file.name.removesuffix(".bz2").removesuffix(".jsonl")):
+        if name in licences:
+            return licences[name]
+    named: set[str] = set()
+    for line in read_lines(file):
+        if _LICENCE in line:
+            with suppress(ValueError, AttributeError):
+                named.add(str(json.loads(line).get(_LICENCE)))
+    return ", ".join(sorted(named)) or UNKNOWN
