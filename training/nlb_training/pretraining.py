@@ -73,7 +73,10 @@ class MaskedChunkModel(nn.Module):
             raise TrainingError("an encoder without layers has nothing to pretrain: give it a trunk")
         self.encoder = encoder
         self.settings = settings
-        self.head = nn.Sequential(nn.Linear(hidden, hidden), nn.GELU(), nn.LayerNorm(hidden), nn.Linear(hidden, dim))
+        last = nn.Linear(hidden, dim)
+        nn.init.normal_(last.weight, std=hidden**-0.5 * dim**-0.5)  # first guesses are as long as chunk vectors
+        nn.init.zeros_(last.bias)
+        self.head = nn.Sequential(nn.Linear(hidden, hidden), nn.GELU(), nn.LayerNorm(hidden), last)
 
     def forward(self, chunks: Tensor, mask: Tensor, separators: Tensor) -> dict[str, Tensor]:
         """Hide some chunks, guess them, and say how far off the guesses are.
