@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from nlb_cli import asking, books, evaluation, health, indexing
+from nlb_cli import asking, books, evaluation, health, indexing, training
 from nlb_cli.terminal import OutputError, exact, note
 from nlb_retriever.errors import NlbError
 
@@ -53,9 +53,10 @@ class _Notes(logging.Handler):
 
 
 def _listen() -> None:
-    logger = logging.getLogger("nlb_retriever")
-    if not any(isinstance(handler, _Notes) for handler in logger.handlers):
-        logger.addHandler(_Notes(logging.WARNING))
+    for package in ("nlb_retriever", "nlb_training"):
+        logger = logging.getLogger(package)
+        if not any(isinstance(handler, _Notes) for handler in logger.handlers):
+            logger.addHandler(_Notes(logging.WARNING))
 
 
 app = typer.Typer(
@@ -89,6 +90,7 @@ app.command()(asking.search)
 app.command("books")(books.list_books)
 app.command()(books.show)
 app.command()(books.remove)
+app.command()(training.train)
 app.command("eval")(evaluation.evaluate)
 app.command()(health.info)
 app.command()(health.doctor)

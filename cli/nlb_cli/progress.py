@@ -57,7 +57,7 @@ def watch(*, quiet: bool, plain: bool) -> Iterator[Watch]:
         with ExitStack() as stack:
             if not quiet:
                 bars = is_styled(sys.stderr) and not plain
-                seen.display = stack.enter_context(_Bars()) if bars else _lines
+                seen.display = stack.enter_context(Bars()) if bars else show_line
             yield seen
     except KeyboardInterrupt as error:
         note(f"nlb: interrupted: {seen.count()} published; the same command goes on from there")
@@ -76,7 +76,7 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
 
 
-def _lines(event: IndexEvent) -> None:
+def show_line(event: IndexEvent) -> None:
     if event.kind in {"done", "failed"}:
         place = f"[{event.index:>{len(str(event.total))}}/{event.total}]"
         note(f"{place} {_name(event)}{' failed' if event.kind == 'failed' else ''}")
@@ -91,17 +91,17 @@ def _name(event: IndexEvent) -> str:
     return inline(event.title if event.title and event.kind != "failed" else event.source.name if event.source else "")
 
 
-class _Bars:
+class Bars:
     """Two bars: the book at hand with its stage, and the run with its rate and the time left."""
 
     def __init__(self) -> None:
-        self._progress = _progress()
+        self._progress = make_bars()
         self._book = self._progress.add_task("", total=1.0, visible=False)
         self._run = self._progress.add_task("looking for books", total=None)
         self._started: float | None = None
         self._finished = 0
 
-    def __enter__(self) -> _Bars:
+    def __enter__(self) -> Bars:
         self._progress.start()
         return self
 
@@ -135,7 +135,7 @@ class _Bars:
         return ", ".join(parts)
 
 
-def _progress() -> Progress:
+def make_bars() -> Progress:
     from rich.progress import BarColumn, Progress, TextColumn
     from rich.table import Column
 

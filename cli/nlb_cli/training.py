@@ -1,0 +1,129 @@
+"""`nlb train`: make a next-level encoder from books."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nlb_cli.options import Json
+from nlb_cli.progress import books as count_books
+from nlb_cli.progress import duration
+from nlb_cli.stages import watch_training
+from nlb_cli.terminal import Line, exact, line, note, write_json, write_lines
+
+if TYPE_CHECKING:
+    from nlb_training.report import TrainingReport
+
+_SHOWN = 5
+"""Rows that cannot be used, shown one by one."""
+
+Preset = Annotated[
+    str,
+    typer.Option(metavar="NAME", help="tiny, small, paper, domain, or a .toml file like those of the package."),
+]
+Examples = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="JSONL rows of query, file, start, end; may be given again."),
+]
+Out = Annotated[Path, typer.Option(metavar="FOLDER", help="Where the encoder goes, and the run's state with it.")]
+Start = Annotated[
+    str | None,
+    typer.Option("--from", metavar="FOLDER|released|scratch", help="What to go on from. [default: the preset's]"),
+]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change the preset: loop.steps=100; may be given again."),
+]
+Licences = Annotated[
+    list[str] | None,
+    typer.Option("--licence", metavar="WHAT=TEXT", help="For the card; WHAT is books, or an example file's name."),
+]
+ChunkEncoder = Annotated[
+    str | None, typer.Option(metavar="NAME", help="A sentence-transformers model: its name or folder.")
+]
+CorpusFolder = Annotated[
+    Path | None,
+    typer.Option("--corpus", metavar="FOLDER", help="Where encoded books are kept, for several runs to share."),
+]
+
+
+def train(
+    books: Annotated[list[str], typer.Argument(metavar="BOOKS...", help="Books, folders of books, glob patterns.")],
+    preset: Preset = "domain",
+    examples: Examples = None,
+    out: Out = Path("encoder"),
+    start: Start = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Of all that is drawn. [default: 0]")] = None,
+    changes: Changes = None,
+    licence: Licences = None,
+    chunk_encoder: ChunkEncoder = None,
+    corpus: CorpusFolder = None,
+    device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where to encode and train.")] = "auto",
+    as_json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only name what failed.")] = False,
+) -> None:
+    """Train a next-level encoder on books, for `nlb index --encoder`. Stopped, --resume goes on."""
+    named = dict(text.partition("=")[::2] for text in licence or ())
+    if not all(named.values()):
+        raise typer.BadParameter("write WHAT=TEXT, as in books='public domain'", param_hint="--licence")
+    with watch_training(quiet=quiet, plain=as_json) as seen:
+        from nlb_training.presets import read_preset
+        from nlb_training.report import Request
+        from nlb_training.run import train as run
+
+        more = [f"loop.device={'cpu' if device == 'cpu' else 'auto'}"]
+        more += [f"loop.seed={seed}"] if seed is not None else []
+        report = run(
+            Request(
+                books=tuple(books),
+                out=out,
+                preset=read_preset(preset, [*(changes or ()), *more]),
+                start=start,
+                examples=tuple(examples or ()),
+                chunk_encoder=chunk_encoder,
+                corpus=corpus,
+                device=device,
+                licences=named,
+                command=shlex.join(["nlb", *sys.argv[1:]]),
+            ),
+            resume=resume,
+            observer=seen,
+        )
+    if as_json:
+        write_json(report.to_json())
+    elif not quiet:
+        write_lines(_report_lines(report))
+    _name_troubles(report, warnings=not quiet)
+    raise typer.Exit(1 if report.corpus.failed or report.problems else 0)
+
+
+def _report_lines(report: TrainingReport) -> Iterator[Line]:
+    made = report.to_json()
+    yield line(
+        (f"Trained on {count_books(made['books'])}", "bold"),
+        f" in {duration(report.seconds)}: {made['chunks']:,} chunks, {sum(report.examples.values()):,} examples.",
+    )
+    if figures := made["pretraining"]:
+        yield line(
+            f"Pretraining: {figures['steps']:,} steps, loss {figures['first_loss']:.4g} -> {figures['last_loss']:.4g}."
+        )
+    folder = exact(made["checkpoint"])
+    yield line(f"Encoder: {folder}")
+    yield line(f"Use it: nlb index --encoder {shlex.quote(folder)} --rebuild")
+
+
+def _name_troubles(report: TrainingReport, *, warnings: bool) -> None:
+    for source, warning in report.corpus.warnings if warnings else ():
+        note(exact(f"nlb: warning: {source}: {warning}"))
+    for file in report.corpus.failed:
+        note(exact(f"nlb: failed: {file.reason}"))
+    for problem in report.problems[:_SHOWN]:
+        note(exact(f"nlb: left out: {problem}"))
+    if (more := len(report.problems) - _SHOWN) > 0:
+        note(f"nlb: left out: {more:,} more rows, all in --json")
