@@ -239,6 +239,9 @@ class _Watch(TrainerCallback):
         trainer.progress.losses.append(loss)
         self.tell("step", loss=loss, learning_rate=rate)
         at_end = step >= state.max_steps
+        if trainer.accelerator.num_processes > 1:  # all stop at the same step, whichever heard of it
+            heard = torch.tensor(float(self.asked), device=trainer.accelerator.device)
+            self.asked = bool(trainer.accelerator.reduce(heard) > 0)
         if at_end or step % self.settings.validate_every == 0:
             self._validate()
         control.should_save = at_end or self.asked or step % self.settings.checkpoint_every == 0
