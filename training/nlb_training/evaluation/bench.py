@@ -14,7 +14,7 @@ from nlb_retriever.errors import QueryError
 from nlb_retriever.indexer import DEFAULT_CHUNK_TOKENS
 from nlb_retriever.records import Level
 from nlb_training.evaluation.results import Results
-from nlb_training.evaluation.rows import KEYS, Keys, Row, keep_within, read_rows
+from nlb_training.evaluation.rows import Row, keep_within, read_rows
 from nlb_training.evaluation.sets import KnownSet, own_sets
 from nlb_training.evaluation.shelf import Shelf, archive_of, cache_folder, data_folder, open_archive, open_folder
 from nlb_training.evaluation.systems import DEFAULT_BASELINES, Space, System
@@ -103,13 +103,13 @@ class Bench:
             raise QueryError(f"{self.data} has no set for this task: {missing[0]}")
         self.blame(missing)
 
-    def rows(self, file: Path, archive: str, keys: Keys = KEYS) -> tuple[tuple[Row, ...], Shelf]:
+    def rows(self, file: Path, archive: str, query: str | None = None) -> tuple[tuple[Row, ...], Shelf]:
         """The usable rows of a file, and their books.
 
         Raises:
             QueryError: none is usable.
         """
-        read = read_rows(file, keys)
+        read = read_rows(file, query)
         shelf = self.shelf(archive)
         kept = keep_within(read.rows, shelf.lengths({row.file for row in read.rows}), str(shelf.folder))
         self.blame((*read.problems, *kept.problems, *shelf.unreadable.values()))

@@ -161,6 +161,11 @@ def option_to_chunk(pairs: Sequence[Vectors], books: Sequence[Vectors]) -> list[
     return [(own @ book.T).max(axis=1) for own, book in zip(pairs, books, strict=True)]
 
 
+def option_to_document(pairs: Sequence[Vectors], documents: Vectors) -> list[Vectors]:
+    """Without training: the cosine of question and option with the document's vector, of (Q, D) of them."""
+    return [own @ document for own, document in zip(pairs, documents, strict=True)]
+
+
 def folds(choices: Sequence[Choice], seed: int) -> Iterator[tuple[list[int], list[int]]]:
     """Training and judged questions, groups kept together."""
     names = sorted({choice.group for choice in choices})

@@ -22,8 +22,8 @@ class ChoosingSettings:
     hidden: int = 128
     dropout: float = 0.3
     epochs: int = 20
-    batch: int = 32
-    rate: float = 1e-3
+    batch: int = 128
+    rate: float = 2e-3
     weight_decay: float = 0.05
 
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from nlb_retriever.records import Level
 from nlb_training.evaluation.metrics import Truth
-from nlb_training.evaluation.rows import Row, Span
+from nlb_training.evaluation.rows import Row
 from nlb_training.evaluation.shelf import Shelf
+from nlb_training.examples import Span
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,15 +1,11 @@
-"""Rows of a question and where its answer stands, from JSONL files: users' own, and those of the data folder.
+"""Rows of a question and where its answer stands, checked against the books that they are about.
 
-    {"query": "Who rows out alone?", "file": "lamp.txt", "start": 2310, "end": 4105}     a span answers
-    {"query": "Who rows out alone?", "file": "lamp.txt", "spans": [[2310, 2400], ...]}   each of these does
-    {"query": "A keeper saves sailors", "file": "lamp.txt"}                              the book does
-
-`file` is a name in the folder of books, offsets index the text that `nlb show BOOK --text` prints.
+`nlb_training.examples` says what a row looks like. Here each keeps all that its line holds (options, labels),
+and the group that is resampled as a whole.
 """
 
 from __future__ import annotations
 
-import bz2
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,23 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from nlb_retriever.errors import QueryError
+from nlb_training.examples import Span, parse_row
+from nlb_training.examples import read_lines as lines_of
 
-Span = tuple[int, int]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Keys:
-    """What the columns of a file are called."""
-
-    query: tuple[str, ...] = ("query", "question", "summary", "synopsis", "chapter_title")
-    """The first of these that a row has."""
-    file: tuple[str, ...] = ("file", "book_file")
-    spans: tuple[str, ...] = ("spans", "evidence_spans")
-    group: tuple[str, ...] = ("group", "story", "module")
-    """What is resampled as a whole; the file where a row has none of these."""
-
-
-KEYS = Keys()
+_GROUPS = ("group", "story", "module")
+"""Keys of what is resampled as a whole; the file where a row has none: chapters of one book belong together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +45,12 @@ class Rows:
     """One line each: file, line, what and what to do."""
 
 
-def read_rows(file: Path, keys: Keys = KEYS) -> Rows:
+def read_rows(file: Path, query: str | None = None) -> Rows:
     """Read a JSONL file (.jsonl, or .jsonl.bz2).
+
+    Args:
+        file: to read.
+        query: key of what is taken for the query ("label"); None for the usual ones.
 
     Raises:
         QueryError: it cannot be read, is empty, or none of its lines is usable.
@@ -72,9 +60,17 @@ def read_rows(file: Path, keys: Keys = KEYS) -> Rows:
     for number, line in read_lines(file):
         where = f"{file.name}, line {number}"
         try:
-            rows.append(_parse(line, where, keys))
-        except QueryError as error:
+            values = json.loads(line)
+            if query and isinstance(values, dict):
+                values |= {"query": values.get(query)}
+            example = parse_row(values, origin=where)
+        except (ValueError, RecursionError) as error:
             problems.append(f"{where}: {error}")
+            continue
+        group = next((str(values[key]) for key in _GROUPS if values.get(key)), example.file)
+        rows.append(
+            Row(query=example.query, file=example.file, spans=example.spans, group=group, where=where, values=values)
+        )
     if not rows:
         reason = problems[0] if problems else f"{file} is empty"
         raise QueryError(f'{reason}: give lines such as {{"query": "...", "file": "book.txt", "start": 0, "end": 99}}')
@@ -118,47 +114,11 @@ def read_lines(file: Path) -> Iterator[tuple[int, str]]:
         QueryError: it cannot be read or is not UTF-8.
     """
     try:
-        opener = bz2.open if file.suffix == ".bz2" else open
-        with opener(file, "rt", encoding="utf-8-sig") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield number, line
+        for number, line in enumerate(lines_of(file.expanduser()), 1):
+            if text := line.strip().lstrip("\ufeff"):
+                yield number, text
+    except UnicodeDecodeError as error:
+        raise QueryError(f"{file} is not UTF-8 ({error.reason} at byte {error.start}): save it as UTF-8") from error
     except (OSError, EOFError) as error:
         reason = getattr(error, "strerror", None) or error
         raise QueryError(f"{file} cannot be read ({reason}): give a JSONL file of questions") from error
-    except UnicodeDecodeError as error:
-        raise QueryError(f"{file} is not UTF-8 ({error.reason} at byte {error.start}): save it as UTF-8") from error
-
-
-def _parse(line: str, where: str, keys: Keys) -> Row:
-    try:
-        values = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise QueryError(f"no JSON ({error}): write one object a line") from error
-    if not isinstance(values, dict):
-        raise QueryError(f"{type(values).__name__} where an object should be: write one object a line")
-    query, file = _text(values, keys.query), _text(values, keys.file)
-    group = next((values[key] for key in keys.group if values.get(key)), file)
-    return Row(query=query, file=file, spans=_spans(values, keys), group=str(group), where=where, values=values)
-
-
-def _text(values: Mapping[str, Any], names: Sequence[str]) -> str:
-    value = next((values[name] for name in names if name in values), None)
-    if not isinstance(value, str) or not value.strip():
-        raise QueryError(f'"{names[0]}" is {value!r}: give a text')
-    return value
-
-
-def _spans(values: Mapping[str, Any], keys: Keys) -> tuple[Span, ...]:
-    given = next((values[key] for key in keys.spans if key in values), None)
-    if given is None:
-        if "start" not in values and "end" not in values:
-            return ()
-        given = [[values.get("start"), values.get("end")]]
-    try:
-        spans = tuple((start, end) for start, end in given)
-    except (TypeError, ValueError) as error:
-        raise QueryError(f'"{keys.spans[0]}" is {given!r}: give pairs of offsets, [[0, 99], ...]') from error
-    if not all(type(offset) is int for span in spans for offset in span):
-        raise QueryError(f"offsets {given!r} are no whole numbers: give start and end")
-    return spans

@@ -19,7 +19,7 @@ from nlb_training.evaluation.documents import chunked, pooled
 from nlb_training.evaluation.metrics import Values
 from nlb_training.evaluation.pairs import pair
 from nlb_training.evaluation.results import Difference, Measurement, Results
-from nlb_training.evaluation.sets import CENTURY_ARCHIVES, CHOICES, LABELS, ORIGINS, RETRIEVAL, SIMILARITY
+from nlb_training.evaluation.sets import CENTURY_ARCHIVES, CHOICES, LABEL, ORIGINS, RETRIEVAL, SIMILARITY
 from nlb_training.evaluation.shelf import archive_of
 from nlb_training.evaluation.systems import make_baselines, make_trained
 from nlb_training.evaluation.tuning import by_tuning
@@ -123,7 +123,7 @@ def _classification(bench: Bench, observer: Observer | None) -> None:
 def _labelled(bench: Bench) -> Iterator[tuple[str, list[Labelled]]]:
     settings, data = bench.settings, bench.data
     if settings.questions:
-        rows, shelf = bench.rows(settings.questions, "", LABELS)
+        rows, shelf = bench.rows(settings.questions, "", LABEL)
         yield "own", classification.keep_frequent(classification.read_own(rows, shelf))
         return
     assert data is not None
@@ -157,7 +157,10 @@ def _multiple_choice(bench: Bench, observer: Observer | None) -> None:
                 _, _, pairs = choice.encode(choices, chunks)
                 books = chunked(chunks, [each.document for each in choices])
             documents = pooled(books, chunks, checkpoint)
-            keep(checkpoint.name, [by_classifier(choices, pairs, documents, seed) for seed in seeds], judged=judged)
+            near = choice.option_to_document(pairs, documents)
+            keep(f"{checkpoint.name} zero-shot", [choice.by_scores(near, choices)], judged=judged)
+            right = [by_classifier(choices, pairs, documents, seed) for seed in seeds]
+            keep(f"{checkpoint.name} classifier", right, judged=judged)
 
 
 def _choices(bench: Bench) -> Iterator[tuple[str, list[Choice]]]:

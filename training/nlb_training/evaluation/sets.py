@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nlb_retriever.records import Level
-from nlb_training.evaluation.rows import Keys, Row
+from nlb_training.evaluation.rows import Row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,8 +85,8 @@ CHOICES = (
         name="openstax", title="question -> option", file="openstax_questions_dev", archive="openstax", level="section"
     ),
 )
-LABELS = Keys(query=("label",))
-"""Where own rows have labels, these take the query's place."""
+LABEL = "label"
+"""Key of own rows that are classified."""
 
 
 def own_sets(rows: Sequence[Row], *, levels: Sequence[Level]) -> list[tuple[KnownSet, list[Row]]]:

@@ -27,7 +27,7 @@ from nlb_retriever.encoding import ChunkEncoder, Vectors, identify_encoder, load
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.records import Section
 from nlb_retriever.vectorizer import QuestionVectors, Vectorizer
-from nlb_training.evaluation.rows import Span
+from nlb_training.examples import Span
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
