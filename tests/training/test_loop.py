@@ -212,6 +212,19 @@ def test_there_is_nothing_to_resume_in_an_empty_folder(tmp_path: Path) -> None:
         run_training(copier(), Numbers(), stack, SETTINGS, tmp_path, resume=True)
 
 
+def test_a_process_killed_while_it_writes_leaves_a_run_that_goes_on(
+    tmp_path: Path, unbroken_run: tuple[Copier, History]
+) -> None:
+    with pytest.raises(TrainingInterrupted):
+        run_training(copier(), Numbers(), stack, SETTINGS, tmp_path, observer=at_step(4, terminate), validate=figures)
+    torn = tmp_path / CHECKPOINTS / ".partial" / "checkpoint-6"
+    torn.mkdir(parents=True)
+    (torn / "model.safetensors").write_bytes(b"half")
+    found = run_training(copier(), Numbers(), stack, SETTINGS, tmp_path, resume=True, validate=figures)
+    assert found.losses == unbroken_run[1].losses
+    assert not torn.exists()
+
+
 def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
     with pytest.raises(TrainingInterrupted):
         run_training(copier(), Numbers(), stack, SETTINGS, tmp_path, observer=at_step(4, terminate))
