@@ -73,7 +73,7 @@ def train(
         optim="adamw_torch",
         seed=settings.seed,
         data_seed=settings.seed,
-        bf16=cuda,
+        bf16=cuda and torch.cuda.is_bf16_supported(),
         use_cpu=not cuda,
         dataloader_pin_memory=cuda,
         save_strategy="no",
