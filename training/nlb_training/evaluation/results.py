@@ -149,7 +149,7 @@ class Results:
         Raises:
             QueryError: there is none, or the key is none.
         """
-        names, _, system = key.partition("@")
+        names, system = _split(key)
         found = [
             each
             for each in self.measurements
@@ -159,6 +159,12 @@ class Results:
             known = sorted({f"{each.task}.{each.set}.{each.metric}" for each in self.measurements})
             raise QueryError(f"nothing was measured as {key!r}; there are {', '.join(known)}")
         return next((each for each in reversed(found) if each.trained), found[-1])
+
+
+def _split(key: str) -> tuple[str, str]:
+    """ "task.set.hit@1@system" as the figure's name and the system; a cut such as "@1" belongs to the metric."""
+    match = re.fullmatch(r"(?P<names>[^@]*(?:@\d+)?)(?:@(?P<system>.*))?", key)
+    return (match["names"], match["system"] or "") if match else (key, "")
 
 
 @dataclass(frozen=True, kw_only=True)

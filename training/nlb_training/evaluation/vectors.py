@@ -163,7 +163,7 @@ class ChunkVectors:
 def _read(place: Path) -> dict[str, NDArray[np.generic]] | None:
     """What is kept there; None where nothing is, or it is damaged."""
     try:
-        with np.load(place, allow_pickle=False) as arrays:
+        with place.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
     except FileNotFoundError:
         return None

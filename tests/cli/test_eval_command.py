@@ -1,0 +1,100 @@
+"""`nlb eval` on three small books and a user's own questions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import LAMP, InProcess
+
+ROWS: list[dict[str, object]] = [
+    {"query": "Who rowed out alone to the schooner on the reef?", "file": "lamp.txt", "at": "Tomas rowed out alone"},
+    {"query": "Which letter came with the herring boat?", "file": "lamp.txt", "at": "One day a letter came"},
+    {"query": "Who discovered the comet while her assistant slept?", "file": "comet.txt"},
+    {"query": "Who sold the grey mare to a miller?", "file": "orchard.md"},
+]
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    lines = []
+    for given in ROWS:
+        row = dict(given)
+        if at := row.pop("at", None):
+            start = LAMP.index(str(at))
+            row |= {"start": start, "end": start + 60}
+        lines.append(json.dumps(row))
+    file = tmp_path / "questions.jsonl"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def test_own_questions_are_asked_at_every_level_they_have_an_answer_for(
+    nlb: InProcess, questions: Path, books: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    ran = nlb("eval", questions, "--books", books, "--json", "--quiet", "--out", out)
+    assert (ran.code, ran.err) == (0, "")
+    found = json.loads(ran.out)
+    asked = {(each["set"], each["system"]): each for each in found["measurements"] if each["metric"] == "mrr"}
+    assert {name for name, _ in asked} == {"book", "section", "passage"}
+    assert asked["book", "bm25"]["value"] == 1
+    assert asked["book", "bm25"]["queries"] == 4
+    assert asked["passage", "bm25"]["queries"] == 2
+    assert json.loads((out / "results.json").read_text()) == found
+    assert "Retrieval from a library: book (4 queries, 3 groups)" in (out / "table.md").read_text()
+    assert (out / "plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_bad_rows_are_named_missed_conditions_exit_with_1_and_a_second_run_encodes_nothing(
+    nlb: InProcess, questions: Path, books: Path
+) -> None:
+    with questions.open("a") as file:
+        file.write('{"query": "Who discovered the comet?", "file": "orchard.md"}\n')  # she did not
+        file.write(
+            '{"query": "q", "file": "absent.txt"}\n{"query": "q", "file": "lamp.txt", "start": 5, "end": 99999}\n'
+        )
+    args = ("eval", questions, "--books", books, "--tasks", "similarity", "--at-least", "similarity.book.mrr=0.1")
+    ran = nlb(*args)
+    assert ran.code == 0
+    assert "nlb: warning: questions.jsonl, line 6: no book 'absent.txt' in" in ran.err
+    assert "nlb: warning: questions.jsonl, line 7: 5 to 99999 is no span of lamp.txt" in ran.err
+    assert "encoding" in ran.err
+    title, header, mean, *_ = ran.out.splitlines()
+    assert title == "Semantic similarity, zero-shot: section (2 queries, 1 groups)"
+    assert header.split()[:2] == ["system", "mrr"]
+    assert mean.split()[0] == "mean"
+    again = nlb(*args, "--at-least", "similarity.section.mrr@bm25=1", "--at-least", "similarity.book.mrr@first=0")
+    assert "encoding" not in again.err
+    assert again.code == 2
+    assert "nothing was measured as 'similarity.book.mrr@first'" in again.err
+    missed = nlb(*args, "--at-least", "similarity.book.hit@1@bm25=0.9")
+    assert missed.code == 1
+    assert "nlb: missed: similarity.book.hit@1@bm25 is 0.8000 (bm25), should be 0.9 or more" in missed.err
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        ((), "nlb: no evaluation data: name its folder"),
+        (("--data", "."), "is no folder of evaluation data"),
+        (("absent.jsonl",), "nlb: absent.jsonl cannot be read"),
+        (("--at-least", "0.8"), "nlb: --at-least '0.8' is no condition"),
+        (("--encoder", "absent"), "cannot read absent"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_one_line(
+    nlb: InProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...], complaint: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NLB_DATA", raising=False)
+    if "--encoder" in args:
+        for name in ("corpus", "eval"):
+            (tmp_path / name).mkdir()
+        args = (*args, "--data", str(tmp_path))
+    ran = nlb("eval", *args)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.count("\n") == 1
+    assert complaint in ran.err

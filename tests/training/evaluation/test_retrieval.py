@@ -1,0 +1,83 @@
+"""What counts as a right hit at each level."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever.errors import QueryError
+from nlb_retriever.records import Hit, Level
+from nlb_training.evaluation.retrieval import first_right, judge
+from nlb_training.evaluation.rows import Row, keep_within, read_rows
+from nlb_training.evaluation.shelf import Shelf, data_folder, open_archive, open_folder
+
+
+def hit(level: Level, start: int, end: int, source: str = "/a.txt") -> Hit:
+    return Hit(
+        level=level, id="", book_id="", title="", author=None, source=source, section=(), section_id=None,
+        start=start, end=end, page=None, score=0, text="", metadata={},
+    )  # fmt: skip
+
+
+def row(*spans: tuple[int, int]) -> Row:
+    return Row(query="q", file="a.txt", spans=spans, group="a.txt", where="test", values={})
+
+
+@pytest.mark.parametrize(
+    ("level", "start", "end", "right"),
+    [
+        ("section", 0, 100, True),
+        ("section", 50, 150, True),  # half of both
+        ("section", 51, 151, False),
+        ("section", 90, 110, True),  # half of the shorter one
+        ("section", 91, 111, False),
+        ("passage", 99, 200, True),
+        ("passage", 100, 200, False),
+        ("book", 500, 600, True),
+    ],
+)
+def test_a_hit_is_right_by_what_it_shares_with_the_span(level: Level, start: int, end: int, right: bool) -> None:
+    rank = first_right(row((0, 100)), [hit(level, start, end)], level, "/a.txt")
+    assert rank == (1 if right else float("inf"))
+
+
+def test_the_same_place_in_another_book_is_wrong() -> None:
+    hits = [hit("passage", 0, 9, "/b.txt"), hit("passage", 20, 30), hit("passage", 0, 9)]
+    assert first_right(row((5, 8), (200, 300)), hits, "passage", "/a.txt") == 3
+
+
+def test_each_metric_is_of_the_first_right_hit() -> None:
+    import numpy as np
+
+    values = judge(np.array([1.0, 3.0, np.inf]))
+    assert {metric: each.tolist() for metric, each in values.items()} == {
+        "mrr": [1, 1 / 3, 0],
+        "recall@1": [1, 0, 0],
+        "recall@5": [1, 1, 0],
+        "recall@10": [1, 1, 0],
+        "ndcg@10": [1, 0.5, 0],
+    }
+
+
+def test_a_folder_without_data_or_books_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NLB_DATA", raising=False)
+    with pytest.raises(QueryError, match="no evaluation data: name its folder"):
+        data_folder()
+    with pytest.raises(QueryError, match="has no corpus/ and eval/ in it"):
+        data_folder(tmp_path)
+    with pytest.raises(QueryError, match="no book in .*--books"):
+        open_folder(tmp_path)
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "dev.tar.bz2").write_bytes(b"BZh9 torn")
+    with pytest.raises(QueryError, match=r"dev.tar.bz2 cannot be unpacked"):
+        open_archive(tmp_path, "dev", tmp_path / "cache")
+    assert not list((tmp_path / "cache" / "books").iterdir())
+
+
+def test_every_real_question_on_fairy_tales_is_usable(data_dir: Path, tmp_path: Path) -> None:
+    shelf: Shelf = open_archive(data_dir, "fairytaleqa", tmp_path)
+    rows = read_rows(data_dir / "eval" / "fairytaleqa_val.jsonl.bz2").rows
+    kept = keep_within(rows, shelf.lengths({each.file for each in rows}), "there")
+    assert len(kept.rows) == 1025
+    assert not kept.problems

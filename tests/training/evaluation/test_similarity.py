@@ -1,0 +1,167 @@
+"""Summaries and chapters of two tiny books, in a space with one axis a keyword."""
+
+from __future__ import annotations
+
+from math import log
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nlb_retriever import checkpoint
+from nlb_retriever.errors import EncoderError, QueryError
+from nlb_training.evaluation import similarity
+from nlb_training.evaluation.lexical import score_words
+from nlb_training.evaluation.pairs import RankingSet, pair
+from nlb_training.evaluation.rows import Row
+from nlb_training.evaluation.shelf import Shelf
+from nlb_training.evaluation.systems import Space, System, make_baselines, make_trained
+from nlb_training.evaluation.vectors import ChunkVectors
+from tests.doubles import KeywordEncoder
+
+SEA = "The whale swam. The whale dived. " + "\n\n" + "A duel at dawn. Nobody died. "
+LAND = "A horse ran. The horse ate. " + "\n\n" + "The duel was off. The whale was far. "
+FIRST, SECOND = (0, 33), (35, len(SEA))
+ENCODER = KeywordEncoder("whale", "duel", "horse")
+
+
+class CountingEncoder(KeywordEncoder):
+    """Counts what it is asked to encode."""
+
+    encoded = 0
+
+    def encode(self, texts, *, query=False):  # type: ignore[no-untyped-def]
+        self.encoded += len(texts)
+        return super().encode(texts, query=query)
+
+
+def row(query: str, file: str, *spans: tuple[int, int]) -> Row:
+    return Row(query=query, file=file, spans=spans, group=file, where="test", values={})
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    folder = tmp_path / "books"
+    folder.mkdir()
+    for name, text in (("sea.txt", SEA), ("land.txt", LAND)):
+        (folder / name).write_text(text)
+    return Shelf("two", {path.name: path for path in folder.iterdir()}, folder)
+
+
+def sections(shelf: Shelf) -> RankingSet:
+    rows = [
+        row("a whale", "sea.txt", FIRST),
+        row("a duel", "sea.txt", SECOND),
+        row("a horse", "land.txt", (0, 28)),
+        row("whale and whale again", "sea.txt", FIRST),
+    ]
+    return pair("tiny", "summary -> chapter", "section", rows, shelf)
+
+
+def space(shelf: Shelf, folder: Path, encoder: KeywordEncoder = ENCODER) -> Space:
+    borders = {"sea.txt": [*FIRST, *SECOND], "land.txt": [0, 28]}
+    return Space(ChunkVectors(folder, encoder), shelf, borders)
+
+
+def test_equal_spans_are_one_document_and_every_row_a_query(shelf: Shelf) -> None:
+    pairs = sections(shelf)
+    assert [document.text for document in pairs.documents] == [SEA[:33], SEA[35:], LAND[:28]]
+    assert pairs.relevant.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]]
+    assert pairs.reverse().relevant.tolist() == [[1, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0]]
+    assert pairs.reverse().title == "chapter -> summary"
+
+
+def test_the_mean_scores_a_span_by_its_own_chunks_alone(shelf: Shelf, tmp_path: Path) -> None:
+    [mean] = make_baselines(["mean"], space(shelf, tmp_path))
+    assert mean.score(sections(shelf)) == pytest.approx(
+        np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]]), abs=1e-3
+    )
+
+
+def test_the_untrained_checkpoint_scores_as_the_mean_does(shelf: Shelf, tmp_path: Path) -> None:
+    where = space(shelf, tmp_path)
+    [mean] = make_baselines(["mean"], where)
+    alone, _ = make_trained(checkpoint.load(checkpoint.UNTRAINED), "ours", where)
+    for pairs in (sections(shelf), sections(shelf).reverse()):
+        assert np.array_equal(alone.score(pairs), mean.score(pairs))
+
+
+def test_first_and_max_see_the_first_and_the_nearest_chunk(shelf: Shelf, tmp_path: Path) -> None:
+    rows = [row("a duel", "sea.txt", (0, len(SEA))), row("a horse", "land.txt", (0, len(LAND)))]
+    pairs = pair("tiny", "summary -> chapter", "section", rows, shelf)
+    where = space(shelf, tmp_path)
+    first, largest = make_baselines(["first", "max"], where)
+    assert first.score(pairs) == pytest.approx(np.array([[0, 0], [0, 1]]), abs=1e-3)
+    assert largest.score(pairs) == pytest.approx(np.array([[1, 0.7071], [0, 1]]), abs=1e-3)
+    assert largest.score(pairs.reverse()) == pytest.approx(largest.score(pairs).T)
+
+
+def test_metrics_of_a_set_are_those_of_its_ranks_in_all_books_and_in_the_right_one(shelf: Shelf) -> None:
+    pairs = sections(shelf)
+    scores = np.array([[0.5, 0.1, 0.9], [0.9, 0.5, 0.1], [0.0, 0.0, 1.0], [0.9, 0.1, 0.2]])
+    values = similarity.judge(scores, pairs)
+    assert values["mrr"].tolist() == [0.5, 0.5, 1, 1]
+    assert values["book.mrr"].tolist() == [1, 0.5, 1, 1]
+    assert values["hit@1"].tolist() == [0, 0, 1, 1]
+    assert values["hit@5"].tolist() == [1, 1, 1, 1]
+
+
+def test_parts_are_standardized_for_each_query_and_added(shelf: Shelf) -> None:
+    one = System(name="one", parts=(lambda pairs: np.array([[0.0, 0.0, 3.0]]),))
+    both = System(name="both", parts=(*one.parts, lambda pairs: np.array([[0.0, 200.0, 100.0]])))
+    low, middle, high = both.score(sections(shelf))[0]
+    assert middle == pytest.approx(1.2247 - 0.7071, abs=1e-3)
+    assert high == pytest.approx(1.4142, abs=1e-3)
+    assert low == pytest.approx(-0.7071 - 1.2247, abs=1e-3)
+
+
+def test_a_trained_system_is_compared_with_the_best_baseline_of_its_kind(shelf: Shelf) -> None:
+    pairs = sections(shelf)
+    right = System(name="right", parts=(lambda pairs: pairs.relevant.astype(float),), trained=True)
+    wrong = System(name="wrong", parts=(lambda pairs: -pairs.relevant.astype(float),))
+    flat = System(name="flat", parts=(lambda pairs: np.zeros(pairs.relevant.shape),))
+    _, [difference] = similarity.measure(pairs, [wrong, flat, right])
+    assert (difference.system, difference.baseline) == ("right", "wrong")
+    assert difference.value == pytest.approx(1 - 1 / 3)
+
+
+def test_plain_bm25_is_the_formula() -> None:
+    documents = ["whale whale duel", "duel horse", "horse"]
+    scores = score_words(["whale", "duel duel"], documents)
+    rare, common = log(1 + 2.5 / 1.5), log(1 + 1.5 / 2.5)
+
+    def weight(count: int, length: int) -> float:
+        return count * 2.2 / (count + 1.2 * (1 - 0.75 + 0.75 * length / 2))
+
+    assert scores == pytest.approx(
+        np.array(
+            [[rare * weight(2, 3), 0, 0], [common * weight(1, 3), common * weight(1, 2), 0]],
+        )
+    )
+
+
+def test_vectors_are_kept_and_a_damaged_file_is_made_anew(
+    shelf: Shelf, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    pairs = sections(shelf)
+    [first] = make_baselines(["mean"], space(shelf, tmp_path, encoder := CountingEncoder(*ENCODER.keywords)))
+    wanted = first.score(pairs)
+    before = encoder.encoded
+    [again] = make_baselines(["mean"], space(shelf, tmp_path, encoder))
+    assert np.array_equal(again.score(pairs), wanted)
+    assert encoder.encoded == before > 0
+    for file in tmp_path.rglob("*.npz"):
+        file.write_bytes(file.read_bytes()[:50])
+    [mended] = make_baselines(["mean"], space(shelf, tmp_path, encoder))
+    assert np.array_equal(mended.score(pairs), wanted)
+    assert encoder.encoded == 2 * before
+    assert "is damaged" in caplog.text
+
+
+def test_a_span_without_text_and_an_unknown_baseline_are_refused(shelf: Shelf, tmp_path: Path) -> None:
+    pairs = pair("tiny", "a -> b", "section", [row("a whale", "sea.txt", (33, 35))], shelf)
+    where = Space(ChunkVectors(tmp_path, ENCODER), shelf, {"sea.txt": [33, 35]})
+    with pytest.raises(EncoderError, match="sea.txt: characters 33 to 35 hold no text"):
+        make_baselines(["mean"], where)[0].score(pairs)
+    with pytest.raises(QueryError, match="no baseline 'mode': choose from mean, "):
+        make_baselines(["mean+mode"], where)
