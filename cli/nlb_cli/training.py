@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -72,6 +73,8 @@ def train(
     named = dict(text.partition("=")[::2] for text in licence or ())
     if not all(named.values()):
         raise typer.BadParameter("write WHAT=TEXT, as in books='public domain'", param_hint="--licence")
+    if os.environ.get("RANK", "0") != "0":  # of several processes one tells
+        quiet, as_json = True, False
     with watch_training(quiet=quiet, plain=as_json) as seen:
         from nlb_training.presets import read_preset
         from nlb_training.report import Request

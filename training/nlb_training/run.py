@@ -264,7 +264,7 @@ class _Run:
         facts = {
             "command": self.request.command,
             "settings": self._record(),
-            "start": self.start.name if self.start else "scratch",
+            "start": self._start_name(),
             "data": describe_data(corpus, examples, self.request.examples, self.request.licences),
             "pretraining": describe_history(history) if history else None,
             "model": saved.config.model.to_dict(),
@@ -280,6 +280,11 @@ class _Run:
             (saved.folder / name).replace(self.out / name)
         shutil.rmtree(saved.folder)
         return checkpoints.load(self.out)
+
+    def _start_name(self) -> str:
+        if self.start is None:
+            return "scratch"
+        return self.start.name if self.start.config.model.layers else f"{self.start.name}, with a new trunk"
 
     def _save_to(self, encoder: NextLevelEncoder, folder: Path) -> Checkpoint:
         return checkpoints.save(
