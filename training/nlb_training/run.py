@@ -6,7 +6,8 @@ The folder of a run becomes that of its checkpoint:
     README.md                        its model card
     training.json                    every setting of the run and what came of it
     loss.json loss.png               of pretraining
-    run/                             what the stages left: settings.json, corpus/, examples.jsonl, pretraining/
+    run/                             what the stages left: settings.json, corpus.json, corpus/, examples.jsonl,
+                                     pretraining/
 
 Stages: corpus -> examples -> pretraining -> saving. Where several processes train together (RANK says which one
 this is), the first makes corpus, examples and checkpoint, and the others wait for it.
@@ -33,7 +34,7 @@ from nlb_retriever.encoding import DEFAULT_ENCODER, identify_encoder, load_encod
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.records import source_of
 from nlb_training.card import CARD, describe_data, list_versions, write_card
-from nlb_training.corpus import Chunking, Corpus, build_corpus, open_corpus, write_whole
+from nlb_training.corpus import Chunking, Corpus, build_corpus, open_corpus, write_listing, write_whole
 from nlb_training.examples import Example, Problem, find_borders, match_examples, read_examples, write_examples
 from nlb_training.loop import LOSS_FILE, PLOT_FILE, SETTINGS_FILE, History
 from nlb_training.report import Observer, Request, StageEvent, TrainingReport, describe_history
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from nlb_retriever.model import NextLevelEncoder
 
 RUN, CORPUS, EXAMPLES, PRETRAINING, ENCODER = "run", "corpus", "examples.jsonl", "pretraining", "encoder"
-RECORD = "training.json"
+RECORD, LISTING = "training.json", "corpus.json"
 _WAITING = 1.0
 """Seconds between two looks for what another process makes."""
 
@@ -133,7 +134,7 @@ class _Run:
     def _record(self) -> dict[str, Any]:
         """All that decides the result."""
         return {
-            "books": list(self.request.books),
+            "books": [os.path.abspath(os.path.expanduser(books)) for books in self.request.books],  # noqa: PTH100, PTH111
             "examples": {source_of(file): _hash(file) for file in self.request.examples},
             "preset": self.preset.to_dict(),
             "start": self.start.sha256 if self.start else "scratch",
@@ -153,12 +154,12 @@ class _Run:
 
     def _corpus(self, given: Sequence[Example]) -> Corpus:
         folder = self.request.corpus or self.folder / CORPUS
-        done = self.folder / "corpus.done"
+        done = self.folder / LISTING  # this run's own: another one may add its books to the same corpus
         if not self.first:
             _wait_for(done)
         if done.exists():
             self.observe(StageEvent(stage="corpus", there=True))
-            return open_corpus(folder)
+            return open_corpus(folder, listing=done)
         self.observe(StageEvent(stage="corpus"))
         corpus = build_corpus(
             self.request.books,
@@ -168,7 +169,7 @@ class _Run:
             borders=find_borders(given),
             observer=self.observe,
         )
-        write_whole(done, b"")
+        write_listing(done, self.identity, corpus)
         return corpus
 
     def _examples(self, corpus: Corpus, given: Sequence[Example]) -> tuple[list[Example], list[Problem]]:
@@ -263,7 +264,11 @@ class _Run:
         saved = self._save_to(encoder, self.folder / "result")
         facts = {
             "command": self.request.command,
-            "settings": self._record(),
+            "settings": {
+                **self._record(),
+                "books": list(self.request.books),  # as typed: a card is for others, who have other folders
+                "examples": {file.name: _hash(file) for file in self.request.examples},
+            },
             "start": self._start_name(),
             "data": describe_data(corpus, examples, self.request.examples, self.request.licences),
             "pretraining": describe_history(history) if history else None,

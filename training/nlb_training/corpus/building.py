@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 
+from nlb_retriever.checkpoint import FILES
 from nlb_retriever.encoding import ChunkEncoder, EncoderIdentity
 from nlb_retriever.errors import MismatchError, ReadingError, TrainingError
 from nlb_retriever.reading import ReaderPool, discover, hash_file
@@ -25,6 +26,7 @@ from nlb_training.corpus.jobs import Job, cut_batches, run_ahead
 from nlb_training.corpus.shelf import (
     BOOKS,
     FORMAT,
+    LISTING,
     TEXTS,
     Corpus,
     book_file,
@@ -39,6 +41,7 @@ BATCH_TOKENS = 32 * 1024
 """Tokens handed to the encoder at once, of one book or of several: a second or two of a laptop's time."""
 CUDA_BATCH_TOKENS = 512 * 1024
 """The same where batches run on a GPU: four of its batches."""
+_CARD = "README.md"
 _CORES_A_READER = 4
 _MOST_READERS = 4
 
@@ -83,7 +86,7 @@ def build_corpus(
     with _writing(folder):
         run = _Build(folder, encoder, tuple(chunkings), borders or {}, observer)
         corpus = run.carry_out(books)
-        write_listing(folder, encoder.identity, corpus)
+        write_listing(folder / LISTING, encoder.identity, corpus)
     return corpus
 
 
@@ -123,9 +126,9 @@ class _Build:
     total_bytes: int = 0
 
     def carry_out(self, inputs: Sequence[str | Path]) -> Corpus:
-        listing = read_listing(self.folder)
+        listing = read_listing(self.folder / LISTING)
         if listing is None:
-            write_listing(self.folder, self.encoder.identity, None)
+            write_listing(self.folder / LISTING, self.encoder.identity, None)
         else:
             _check_encoder(EncoderIdentity(**listing["encoder"]), self.encoder.identity, self.folder)
         files = self._find(inputs)
@@ -151,6 +154,9 @@ class _Build:
         files: dict[Path, str] = {}
         first: dict[str, Path] = {}
         for path in found.files:
+            if path.name == _CARD and (path.parent / FILES.weights).exists():
+                self.warnings.append((source_of(path), "left out: the card of a model"))
+                continue
             try:
                 digest = hash_file(path)
             except ReadingError as error:

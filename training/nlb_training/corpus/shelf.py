@@ -130,14 +130,19 @@ def _rebuild(folder: Path, encoder: EncoderIdentity, books: tuple[CorpusBook, ..
     return Corpus(folder=folder, encoder=encoder, books=books)
 
 
-def open_corpus(folder: str | Path) -> Corpus:
+def open_corpus(folder: str | Path, *, listing: Path | None = None) -> Corpus:
     """Open a corpus that `build_corpus` finished.
+
+    Args:
+        folder: of the corpus.
+        listing: which of its books; None for those of the last `build_corpus`.
 
     Raises:
         TrainingError: there is none, it is not finished, or it is damaged.
     """
     folder = Path(folder).expanduser().absolute()
-    values = read_listing(folder)
+    listing = listing or folder / LISTING
+    values = read_listing(listing)
     if values is None:
         raise TrainingError(f"there is no corpus at {folder}: name the folder that `build_corpus` made")
     if values["books"] is None:
@@ -151,16 +156,15 @@ def open_corpus(folder: str | Path) -> Corpus:
             warnings=tuple((source, warning) for source, warning in values["warnings"]),
         )
     except (KeyError, TypeError) as error:
-        raise TrainingError(f"{folder / LISTING} is damaged ({error}): delete it and build the corpus again") from error
+        raise TrainingError(f"{listing} is damaged ({error}): delete it and build the corpus again") from error
 
 
-def read_listing(folder: Path) -> dict[str, Any] | None:
-    """What a corpus's listing says, None where there is none.
+def read_listing(file: Path) -> dict[str, Any] | None:
+    """What a listing says, None where there is none.
 
     Raises:
         TrainingError: it is damaged or of another format.
     """
-    file = folder / LISTING
     try:
         values = json.loads(file.read_bytes())
         version, _, _ = values["format"], values["encoder"], values["books"]
@@ -173,8 +177,8 @@ def read_listing(folder: Path) -> dict[str, Any] | None:
     return dict(values)
 
 
-def write_listing(folder: Path, encoder: EncoderIdentity, corpus: Corpus | None) -> None:
-    """Write the listing; without a corpus, that of one not yet finished.
+def write_listing(file: Path, encoder: EncoderIdentity, corpus: Corpus | None) -> None:
+    """Write which books a corpus has; without a corpus, that of one not yet finished.
 
     Raises:
         OSError: it cannot be written.
@@ -187,7 +191,7 @@ def write_listing(folder: Path, encoder: EncoderIdentity, corpus: Corpus | None)
         "warnings": corpus.warnings if corpus else [],
     }
     content = json.dumps(values, indent=1).encode()
-    write_whole(folder / LISTING, content)
+    write_whole(file, content)
 
 
 def book_file(folder: Path, key: str) -> Path:
@@ -195,7 +199,7 @@ def book_file(folder: Path, key: str) -> Path:
 
 
 def text_file(folder: Path, content_hash: str) -> Path:
-    return folder / TEXTS / f"{content_hash[:32]}.txt"
+    return folder / TEXTS / f"{content_hash[:32]}.utf8"  # no suffix of a book: a run may lie in a folder of books
 
 
 def not_unit(vectors: ChunkVectors | Vectors) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
