@@ -68,22 +68,3 @@ def rows(name: str, data: Path | None = None) -> list[Row]:
 def literaryqa(data: Path | None = None) -> list[Row]:
     """Questions on 36 of the dev books with two human answers each."""
     return rows("literaryqa_val_questions", data)
-
-
-def booksum(data: Path | None = None) -> list[Row]:
-    """Study guides' summaries of chapters of 22 of the dev books, with the chapters' spans."""
-    return rows("booksum_chapters_val", data)
-
-
-def fairytaleqa(data: Path | None = None) -> list[Row]:
-    """Questions on tales, with the spans that hold the evidence."""
-    return rows("fairytaleqa_val", data)
-
-
-def openstax_questions(data: Path | None = None) -> list[Row]:
-    """Multiple-choice questions of five textbooks, with the span of the section that each is from."""
-    return rows("openstax_questions_dev", data)
-
-
-def openstax_summaries(data: Path | None = None) -> list[Row]:
-    return rows("openstax_summaries_dev", data)

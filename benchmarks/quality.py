@@ -27,29 +27,20 @@ from typing import Any
 
 import numpy as np
 import platformdirs
-import qdrant_edge
-from data import (
-    Collection,
-    Row,
-    books_folder,
-    booksum,
-    fairytaleqa,
-    literaryqa,
-    openstax_questions,
-    openstax_summaries,
-)
-from numpy.typing import NDArray
+from data import Collection, books_folder, data_folder
 
 from nlb_retriever import Hit, Retriever, answer, index_books
-from nlb_retriever.records import Level
+from nlb_retriever.records import Level, source_of
 from nlb_retriever.retriever import Mode
+from nlb_retriever.store.bm25 import count_words
+from nlb_training.evaluation import metrics
+from nlb_training.evaluation.metrics import Values
+from nlb_training.evaluation.retrieval import LOOK_AT, MODES, first_right
+from nlb_training.evaluation.rows import Row, read_rows
 
-LOOK_AT = 50
-MODES: tuple[Mode, ...] = ("dense", "bm25", "fused")
 COLLECTIONS: tuple[Collection, ...] = ("dev", "fairytaleqa", "openstax")
-Values = NDArray[np.float64]
-Judge = Callable[[Row, Sequence[Hit]], dict[str, float]]
-"""The metrics of one question, from its hits, best first."""
+Judge = Callable[[Row, Sequence[Hit], Level, str], dict[str, float]]
+"""The metrics of one question, from its hits, best first, and its book's source."""
 
 STRANGE = (
     "How do I install Python on Windows?",
@@ -91,109 +82,77 @@ class Task:
     name: str
     collection: Collection
     level: Level
-    rows: Callable[[Path | None], list[Row]]
-    text: str
-    """Key of the question or summary."""
-    group: str
-    """Key of what is resampled as a whole."""
+    file: str
+    """In eval/."""
     judge: Judge
+
+    def rows(self, data: Path | None) -> list[Row]:
+        rows = rows_of(self.file, data)
+        return [row for row in rows if asked_for(row)] if self.judge is judge_words else rows
+
+
+def rows_of(file: str, data: Path | None) -> list[Row]:
+    return list(read_rows(data_folder(data) / "eval" / f"{file}.jsonl.bz2").rows)
 
 
 def stems(text: str) -> frozenset[int]:
-    model = qdrant_edge.Bm25(qdrant_edge.Bm25Config(language="english"))
-    return frozenset(model.embed_query(text).indices)
+    return frozenset(count_words(text).indices)
 
 
-def shared(hit: Hit, span: Sequence[int]) -> int:
-    return min(hit.end, span[1]) - max(hit.start, span[0])
+def ranked(*cuts: int) -> Judge:
+    """The reciprocal rank of the first right hit, and whether it is among the first of each cut."""
 
+    def judge(row: Row, hits: Sequence[Hit], level: Level, source: str) -> dict[str, float]:
+        rank = first_right(row, hits, level, source)
+        return {"MRR": 1 / rank, **{f"recall@{cut}": float(rank <= cut) for cut in cuts}}
 
-def first(right: Sequence[bool]) -> int | None:
-    """Rank, from 1, of the first hit that is right."""
-    return next((rank for rank, is_right in enumerate(right, 1) if is_right), None)
-
-
-def ranked(right: Sequence[bool], *cuts: int) -> dict[str, float]:
-    rank = first(right)
-    recalls = {f"recall@{cut}": float(rank is not None and rank <= cut) for cut in cuts}
-    return {"MRR": 1 / rank if rank else 0.0, **recalls}
-
-
-def of_book(row: Row, hit: Hit) -> bool:
-    return Path(hit.source).name == str(row["book_file"])
-
-
-def judge_book(row: Row, hits: Sequence[Hit]) -> dict[str, float]:
-    return ranked([of_book(row, hit) for hit in hits], 1, 5)
-
-
-def judge_section(row: Row, hits: Sequence[Hit]) -> dict[str, float]:
-    span = (row["start"], row["end"])
-    right = [
-        of_book(row, hit) and shared(hit, span) >= 0.5 * min(hit.end - hit.start, span[1] - span[0]) for hit in hits
-    ]
-    return ranked(right, 1, 5)
-
-
-def judge_evidence(row: Row, hits: Sequence[Hit]) -> dict[str, float]:
-    spans = row["evidence_spans"]
-    return ranked([of_book(row, hit) and any(shared(hit, span) > 0 for span in spans) for hit in hits], 1, 10)
+    return judge
 
 
 def asked_for(row: Row) -> list[frozenset[int]]:
     """What each human answer says beyond the question; answers without such words are left out."""
-    question = stems(row["question"])
-    return [said for text in row["answers"] if (said := stems(text) - question)]
+    question = stems(row.query)
+    return [said for text in row.values["answers"] if (said := stems(text) - question)]
 
 
-def judge_words(row: Row, hits: Sequence[Hit]) -> dict[str, float]:
+def judge_words(row: Row, hits: Sequence[Hit], level: Level, source: str) -> dict[str, float]:
     answers = asked_for(row)
     found = [stems(hit.text) for hit in hits[:5]]
     return {"answer in top 5": float(any(said <= words for said in answers for words in found))}
 
 
-def answerable(data: Path | None) -> list[Row]:
-    return [row for row in literaryqa(data) if asked_for(row)]
-
-
+LITERARY, CHAPTERS, TALES = "literaryqa_val_questions", "booksum_chapters_val", "fairytaleqa_val"
+QUESTIONS, SUMMARIES = "openstax_questions_dev", "openstax_summaries_dev"
 TASKS = (
-    Task("LiteraryQA: question -> book", "dev", "book", literaryqa, "question", "book_file", judge_book),
-    Task("LiteraryQA: question -> answer", "dev", "passage", answerable, "question", "book_file", judge_words),
-    Task("BookSum: summary -> section", "dev", "section", booksum, "summary", "book_file", judge_section),
-    Task("BookSum: summary -> book", "dev", "book", booksum, "summary", "book_file", judge_book),
-    Task(
-        "FairytaleQA: question -> passage", "fairytaleqa", "passage", fairytaleqa, "question", "story", judge_evidence
-    ),
-    Task(
-        "OpenStax: question -> section", "openstax", "section", openstax_questions, "question", "module", judge_section
-    ),
-    Task("OpenStax: summary -> section", "openstax", "section", openstax_summaries, "summary", "module", judge_section),
+    Task("LiteraryQA: question -> book", "dev", "book", LITERARY, ranked(1, 5)),
+    Task("LiteraryQA: question -> answer", "dev", "passage", LITERARY, judge_words),
+    Task("BookSum: summary -> section", "dev", "section", CHAPTERS, ranked(1, 5)),
+    Task("BookSum: summary -> book", "dev", "book", CHAPTERS, ranked(1, 5)),
+    Task("FairytaleQA: question -> passage", "fairytaleqa", "passage", TALES, ranked(1, 10)),
+    Task("OpenStax: question -> section", "openstax", "section", QUESTIONS, ranked(1, 5)),
+    Task("OpenStax: summary -> section", "openstax", "section", SUMMARIES, ranked(1, 5)),
 )
 
 
 def difference(values: dict[Mode, Values], groups: Sequence[str], samples: int) -> dict[str, float]:
     """The default less the better of its parts, with a 95 % interval over resampled groups."""
     better = max(values["dense"], values["bm25"], key=lambda each: float(each.mean()))
-    names, which = np.unique(np.array(groups), return_inverse=True)
-    sums = np.bincount(which, weights=values["fused"] - better, minlength=len(names))
-    counts = np.bincount(which, minlength=len(names))
-    drawn = np.random.default_rng(0).integers(0, len(names), (samples, len(names)))
-    means = sums[drawn].sum(1) / counts[drawn].sum(1)
-    low, high = np.percentile(means, [2.5, 97.5])
-    return {"difference": float((values["fused"] - better).mean()), "low": float(low), "high": float(high)}
+    found = metrics.compare(values["fused"], better, groups, samples=samples)
+    return {"difference": found.value, "low": found.low, "high": found.high}
 
 
 def measure(task: Task, retriever: Retriever, data: Path | None, samples: int, every: int) -> list[dict[str, Any]]:
     """One record for each metric of a task."""
     rows = task.rows(data)[::every]
+    books = books_folder(task.collection, data)
     got: dict[str, dict[Mode, list[float]]] = {}
     for row in rows:
         for mode in MODES:
-            hits = retriever.search(row[task.text], level=task.level, mode=mode, limit=LOOK_AT)
-            for metric, value in task.judge(row, hits).items():
+            hits = retriever.search(row.query, level=task.level, mode=mode, limit=LOOK_AT)
+            for metric, value in task.judge(row, hits, task.level, source_of(books / row.file)).items():
                 got.setdefault(metric, {}).setdefault(mode, []).append(value)
     records = []
-    groups = [row[task.group] for row in rows]
+    groups = [row.group for row in rows]
     for metric, by_mode in got.items():
         values = {mode: np.array(by_mode[mode]) for mode in MODES}
         records.append(
@@ -213,11 +172,11 @@ def measure_answers(libraries: dict[Collection, Path], data: Path | None, every:
     """What `answer` says: where it should answer, where it should not, and how much of the answer it quotes."""
     quoted: list[bool] = []
     result = {}
-    for collection, rows in zip(COLLECTIONS, (literaryqa, fairytaleqa, openstax_questions), strict=True):
+    for collection, file in zip(COLLECTIONS, (LITERARY, TALES, QUESTIONS), strict=True):
         with Retriever(libraries[collection]) as retriever:
             found = []
-            for row in rows(data)[::every]:
-                said = answer(row["question"], retriever)
+            for row in rows_of(file, data)[::every]:
+                said = answer(row.query, retriever)
                 found.append(said.found)
                 if collection == "fairytaleqa" and (wanted := asked_for(row)):
                     words = stems(said.answer) if said.found else frozenset()

@@ -73,9 +73,12 @@ def evaluate(
     """Measure the ranking of checkpoints and baselines. Interrupted, the same command goes on."""
     from nlb_training.evaluation import TASKS, Settings, Threshold
     from nlb_training.evaluation import evaluate as run
+    from nlb_training.evaluation.choice import is_quality
 
     thresholds = [Threshold.parse(text) for text in at_least or ()]
-    named = _names(tasks) if tasks else (["retrieval"] if questions else list(TASKS))
+    named = _names(tasks) if tasks else list(TASKS)
+    if questions and not tasks:
+        named = ["multiple-choice" if is_quality(questions) else "retrieval"]
     settings = Settings(
         tasks=named,
         data=data,
@@ -88,8 +91,7 @@ def evaluate(
         cache=cache,
         device=device,
     )
-    with watch(quiet=quiet, plain=as_json) as seen:
-        results = run(settings, notice=_silent if quiet else _tell, observer=seen)
+    results = run(settings, notice=_silent if quiet else _tell, watching=lambda: watch(quiet=quiet, plain=as_json))
     if out:
         _write(results, out)
     if as_json:
@@ -120,6 +122,7 @@ def _show(results: Results) -> None:
         if number:
             write_lines([line()])
         if is_terminal():
+            write_lines([line((table.title, "bold"))])
             _show_rich(table)
         else:
             write_lines(_plain_lines(table))
@@ -130,9 +133,9 @@ def _show_rich(table: Table) -> None:
     from rich import box
     from rich.table import Table as RichTable
 
-    shown = RichTable(box=box.SIMPLE_HEAD, title=table.title, title_justify="left", title_style="bold", pad_edge=False)
+    shown = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for index, column in enumerate(table.columns):
-        shown.add_column(column, justify="right" if index else "left", overflow="fold")
+        shown.add_column(column, justify="right" if index else "left", no_wrap=index > 0)
     for row in table.rows:
         shown.add_row(*row)
     write_rich(shown)

@@ -26,8 +26,8 @@ def found() -> Results:
 def test_the_table_has_a_row_a_system_with_interval_and_spread() -> None:
     text = found().markdown()
     assert "## Retrieval from a library: section (4 queries, 2 groups)" in text
-    assert "| bm25 | 50.0 [25.0, 75.0] |" in text
-    assert "| ours | 50.0 ± 1.0 [25.0, 75.0] |" in text
+    assert "| bm25 | 50.0 | 25.0–75.0 |" in text
+    assert "| ours | 50.0 ± 1.0 | 25.0–75.0 |" in text
 
 
 def test_a_condition_is_about_the_judged_system_unless_one_is_named() -> None:

@@ -84,24 +84,24 @@ class Bench:
             own_levels: at which own rows are asked, where there are any.
 
         Raises:
-            QueryError: none of them is there, or no row of one is usable.
+            QueryError: own rows are given, and none is usable.
         """
         if self.settings.questions:
             rows, shelf = self.rows(self.settings.questions, "")
             yield from ((each, shelf, fitting) for each, fitting in own_sets(rows, levels=own_levels))
             return
         assert self.data is not None
-        missing = []
         for each in known:
             file = self.data / "eval" / f"{each.file}.jsonl.bz2"
             if absent := [place for place in (file, archive_of(self.data, each.archive)) if not place.is_file()]:
-                missing.append(f"{absent[0]} is not there: {each.name} is left out")
+                self.blame([f"{absent[0]} is not there: {each.name} is left out"])
                 continue
-            rows, shelf = self.rows(file, each.archive)
+            try:
+                rows, shelf = self.rows(file, each.archive)
+            except QueryError as error:
+                self.blame([f"{each.name} is left out: {error}"])
+                continue
             yield each, shelf, rows
-        if len(missing) == len(known):
-            raise QueryError(f"{self.data} has no set for this task: {missing[0]}")
-        self.blame(missing)
 
     def rows(self, file: Path, archive: str, query: str | None = None) -> tuple[tuple[Row, ...], Shelf]:
         """The usable rows of a file, and their books.

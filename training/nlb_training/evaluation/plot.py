@@ -8,7 +8,7 @@ from pathlib import Path
 from nlb_retriever.errors import QueryError
 from nlb_training.evaluation.results import TITLES, Measurement, Results
 
-_JUDGED, _BASELINE = "#1f6f8b", "#b9c4c9"
+_JUDGED, _BASELINE = "#5fa8bf", "#c9d1d5"
 _COLUMNS = 2
 
 

@@ -116,11 +116,17 @@ class Results:
             names = list(dict.fromkeys(each.metric for each in own))
             cells = {(each.system, each.metric): each for each in own}
             first = own[0]
+            with_interval = any(each.low is not None for each in own if each.metric == names[0])
             yield Table(
                 title=f"{TITLES.get(task, task)}: {set} ({first.queries:,} queries, {first.groups:,} groups)",
-                columns=("system", *names),
+                columns=("system", names[0], *(["95 %"] if with_interval else []), *names[1:]),
                 rows=tuple(
-                    (system, *(_cell(cells.get((system, name)), interval=name == names[0]) for name in names))
+                    (
+                        system,
+                        _cell(cells.get((system, names[0]))),
+                        *([_interval(cells.get((system, names[0])))] if with_interval else []),
+                        *(_cell(cells.get((system, name))) for name in names[1:]),
+                    )
                     for system in dict.fromkeys(each.system for each in own)
                 ),
                 notes=tuple(
@@ -133,7 +139,10 @@ class Results:
 
     def markdown(self) -> str:
         """All tables, figures x 100 with 95 % intervals."""
-        parts = ["# Evaluation", "Figures x 100; in brackets 95 % intervals over resampled groups, ± over seeds."]
+        parts = [
+            "# Evaluation",
+            "Figures x 100, with 95 % intervals over resampled groups, and ± the standard deviation over seeds.",
+        ]
         parts += [f"- {key}: {value}" for key, value in self.about.items()]
         for table in self.tables():
             rows = [table.columns, ("---", *["---:"] * (len(table.columns) - 1)), *table.rows]
@@ -202,12 +211,15 @@ class Threshold:
         return f"{self.key} is {found.value:.4f} ({found.system}), should be {self.value:g} or more"
 
 
-def _cell(found: Measurement | None, *, interval: bool) -> str:
+def _cell(found: Measurement | None) -> str:
     if found is None:
         return ""
-    text = f"{100 * found.value:.1f}"
-    if found.spread is not None:
-        text += f" ± {100 * found.spread:.1f}"
-    if interval and found.low is not None and found.high is not None:
-        text += f" [{100 * found.low:.1f}, {100 * found.high:.1f}]"
-    return text
+    spread = "" if found.spread is None else f" ± {100 * found.spread:.1f}"
+    return f"{100 * found.value:.1f}{spread}"
+
+
+def _interval(found: Measurement | None) -> str:
+    """The 95 % interval as text; empty where there is none."""
+    if found is None or found.low is None or found.high is None:
+        return ""
+    return f"{100 * found.low:.1f}–{100 * found.high:.1f}"

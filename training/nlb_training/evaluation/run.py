@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from nlb_retriever import checkpoint as checkpoints
@@ -28,13 +29,17 @@ from nlb_training.evaluation.vectors import Notice
 _log = logging.getLogger(__name__)
 
 
-def evaluate(settings: Settings, *, notice: Notice = _log.info, observer: Observer | None = None) -> Results:
+Watching = Callable[[], AbstractContextManager[Observer | None]]
+"""Opens what watches the making of a library, as `index_books` tells it."""
+
+
+def evaluate(settings: Settings, *, notice: Notice = _log.info, watching: Watching = nullcontext) -> Results:
     """Run the tasks, one after the other.
 
     Args:
         settings: what to evaluate.
         notice: told of what takes time, a line each.
-        observer: told of the making of libraries, as by `index_books`.
+        watching: opened while a library is made.
 
     Returns:
         All that was found. Rows that could not be used are in `problems`; they stop nothing.
@@ -52,7 +57,9 @@ def evaluate(settings: Settings, *, notice: Notice = _log.info, observer: Observ
         "every": settings.every,
     }
     for task in settings.tasks:
-        _RUNNERS[task](bench, observer)
+        _RUNNERS[task](bench, watching)
+    if not bench.results.measurements:
+        raise QueryError(f"nothing to measure: {bench.results.problems[0]}")
     return bench.results
 
 
@@ -61,7 +68,7 @@ def _keep(bench: Bench, measurements: list[Measurement], differences: list[Diffe
     bench.results.differences += differences
 
 
-def _similarity(bench: Bench, observer: Observer | None) -> None:
+def _similarity(bench: Bench, watching: Watching) -> None:
     settings = bench.settings
     sets = list(bench.sets(SIMILARITY, ("section", "book")))
     for known, shelf, rows in sets:
@@ -79,16 +86,17 @@ def _similarity(bench: Bench, observer: Observer | None) -> None:
             _keep(bench, *similarity.measure(pairs.thin(settings.every), systems))
 
 
-def _retrieval(bench: Bench, observer: Observer | None) -> None:
+def _retrieval(bench: Bench, watching: Watching) -> None:
     settings = bench.settings
     asked = [checkpoint for checkpoint, _ in _with_mean(bench)]
     libraries: dict[str, list[tuple[Checkpoint, Path]]] = {}
     for known, shelf, rows in bench.sets(RETRIEVAL, ("book", "section", "passage")):
         if shelf.name not in libraries:
             bench.notice(f"retrieval: the library of {shelf.folder}")
-            libraries[shelf.name] = [
-                (each, retrieval.build_library(shelf, each, bench.cache, observer=observer)) for each in asked
-            ]
+            with watching() as observer:
+                libraries[shelf.name] = [
+                    (each, retrieval.build_library(shelf, each, bench.cache, observer=observer)) for each in asked
+                ]
         bench.notice(f"retrieval: {known.name}, {known.title}")
         _keep(
             bench,
@@ -102,8 +110,13 @@ def _retrieval(bench: Bench, observer: Observer | None) -> None:
         )
 
 
-def _classification(bench: Bench, observer: Observer | None) -> None:
-    for name, labelled in _labelled(bench):
+def _classification(bench: Bench, watching: Watching) -> None:
+    for name, given in _labelled(bench):
+        try:
+            labelled = classification.keep_frequent(given[:: bench.settings.every])
+        except QueryError as error:
+            bench.blame([f"{name} is left out: {error}"])
+            continue
         bench.notice(f"classification: {name}, {len(labelled):,} documents")
         ways = [("most frequent", classification.by_majority(), False)]
         ways.append(("words (tf-idf)", classification.by_words(labelled), False))
@@ -124,20 +137,20 @@ def _labelled(bench: Bench) -> Iterator[tuple[str, list[Labelled]]]:
     settings, data = bench.settings, bench.data
     if settings.questions:
         rows, shelf = bench.rows(settings.questions, "", LABEL)
-        yield "own", classification.keep_frequent(classification.read_own(rows, shelf))
+        yield "own", classification.read_own(rows, shelf)
         return
     assert data is not None
-    shelves = [bench.shelf(name) for name in CENTURY_ARCHIVES if archive_of(data, name).is_file()]
-    if shelves:
-        books = classification.read_centuries(data / "corpus" / "books.tsv", shelves)
-        yield "century", classification.keep_frequent(books[:: settings.every])
+    try:
+        shelves = [bench.shelf(name) for name in CENTURY_ARCHIVES if archive_of(data, name).is_file()]
+        yield "century", classification.read_centuries(data / "corpus" / "books.tsv", shelves)
+    except QueryError as error:
+        bench.blame([f"century is left out: {error}"])
     tales = [row for _, _, rows in bench.sets(ORIGINS, ()) for row in rows]
     if tales:
-        origins = classification.read_origins(tales, bench.shelf(ORIGINS[0].archive))
-        yield "origin", classification.keep_frequent(origins[:: settings.every])
+        yield "origin", classification.read_origins(tales, bench.shelf(ORIGINS[0].archive))
 
 
-def _multiple_choice(bench: Bench, observer: Observer | None) -> None:
+def _multiple_choice(bench: Bench, watching: Watching) -> None:
     for name, choices in _choices(bench):
         bench.notice(f"multiple-choice: {name}, {len(choices):,} questions")
         seeds = bench.settings.seeds
@@ -173,9 +186,8 @@ def _choices(bench: Bench) -> Iterator[tuple[str, list[Choice]]]:
     for known, shelf, rows in bench.sets(CHOICES, ("passage",)):
         choices, problems = choice.from_rows(rows, shelf)
         bench.blame(problems)
-        if not choices:
-            raise QueryError(problems[0])
-        yield known.name if not file else "own", choices[:: bench.settings.every]
+        if choices:
+            yield "own" if file else known.name, choices[:: bench.settings.every]
 
 
 def _with_mean(bench: Bench) -> list[tuple[Checkpoint, bool]]:
@@ -186,7 +198,7 @@ def _with_mean(bench: Bench) -> list[tuple[Checkpoint, bool]]:
     return judged
 
 
-_RUNNERS: dict[str, Callable[[Bench, Observer | None], None]] = {
+_RUNNERS: dict[str, Callable[[Bench, Watching], None]] = {
     "similarity": _similarity,
     "classification": _classification,
     "multiple-choice": _multiple_choice,
