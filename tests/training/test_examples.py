@@ -178,6 +178,26 @@ def test_titles_of_three_words_ask_for_their_sections_and_parts() -> None:
     assert asked[0].group == asked[1].group  # neither is the other's wrong answer
 
 
+@pytest.mark.parametrize(
+    ("title", "query"),
+    [
+        ("CHAPTER IV. A Ship Without Sails", "A Ship Without Sails"),
+        ("Chapter 7 - A Daring Deed", "A Daring Deed"),
+        ("BOOK THE FIFTH. The Story of Perseus", "The Story of Perseus"),
+        ("III: One Hundred Pounds Reward", "One Hundred Pounds Reward"),
+        ("I Go to Sea", "I Go to Sea"),
+        ("Nine Men in a Boat", "Nine Men in a Boat"),
+        ("Civil War Begins", "Civil War Begins"),
+        ("The First Battle of the Cruives", "The First Battle of the Cruives"),
+        ("Part Third. At Melchester", None),
+        ("CHAPTER XX", None),
+    ],
+)
+def test_numbers_are_left_out_of_titles_and_words_are_not(title: str, query: str | None) -> None:
+    asked = ask_titles("a.txt", [Section(path=(title,), start=0, end=5000)])
+    assert [one.query for one in asked] == ([query] if query else [])
+
+
 def test_a_part_that_comes_back_later_asks_for_nothing() -> None:
     war, peace = ("The long war", "One"), ("A short peace then", "Two")
     sections = [Section(path=path, start=500 * i, end=500 * i + 500) for i, path in enumerate([war, peace, war])]

@@ -26,13 +26,16 @@ LEAST_CHARACTERS = 400
 _LEAST_SENTENCE = 40
 """Characters of a sentence that says something by itself."""
 
-_NUMBER = r"(?:[ivxlcdm]+|\d+|one|two|three|four|five|six|seven|eight|nine|ten|the (?:first|second|third|last))"
+_ORDINALS = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last"
+_CARDINALS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_NUMBER = rf"(?:[ivxlcdm]+|\d+|{_CARDINALS}|(?:the )?(?:{_ORDINALS}))"
 _CHAPTER = re.compile(
-    rf"(?:(?:chapter|book|part|section|letter|canto|act|scene|volume|vol|no)\.?\s+)?{_NUMBER}\b[\s.:,;)—–-]*",
-    re.IGNORECASE,
+    rf"(?i:(?:chapter|book|part|section|letter|canto|act|scene|volume|vol|no)\.?\s+{_NUMBER}\b)[\s.:,;)—–-]*"
+    r"|(?:[IVXLCDM]+|\d+)\s*[.:)—–-]\s*"
 )
+"""A number at a title's front: with a word that says so, or with a mark behind it."""
 _MADE = re.compile(r"Part \d+ of \d+|Front matter|Untitled")
-_WORD = re.compile(r"[^\W\d_]{2,}|\b[aI]\b")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,9 +137,8 @@ def _draw(text: str, start: int, end: int, random: np.random.Generator, form: Ps
 
 def _plain(title: str) -> str:
     """A title without its number; empty for one that the reader made."""
-    return (
-        "" if _MADE.fullmatch(title) else _CHAPTER.sub("", title, count=1).strip() if _CHAPTER.match(title) else title
-    )
+    number = _CHAPTER.match(title)
+    return "" if _MADE.fullmatch(title) else title[number.end() if number else 0 :].strip()
 
 
 def _sound(title: str) -> str:
