@@ -127,15 +127,22 @@ class Bench:
         return Space(self.chunks(checkpoint), shelf, {file: sorted(cuts) for file, cuts in borders.items()})
 
     def chunks(self, checkpoint: Checkpoint) -> ChunkVectors:
-        """The chunk encoder and chunk length that a checkpoint wants."""
-        key = (
-            checkpoint.config.chunk_encoder or DEFAULT_ENCODER,
-            DEFAULT_CHUNK_TOKENS if checkpoint.config.chunk_tokens is None else checkpoint.config.chunk_tokens,
-        )
+        """The vectors that a checkpoint is fed with."""
+        key = name, tokens = self.encoder(checkpoint)
         if key not in self._chunks:
-            encoder = self.settings.encoder or LateEncoder(key[0], self.settings.device)
-            self._chunks[key] = ChunkVectors(self.cache, encoder, tokens=key[1], notice=self.notice)
+            encoder = self.settings.encoder or LateEncoder(name, self.settings.device)
+            self._chunks[key] = ChunkVectors(self.cache, encoder, tokens=tokens, notice=self.notice)
         return self._chunks[key]
+
+    def encoder(self, checkpoint: Checkpoint) -> tuple[str, int]:
+        """The chunk encoder and chunk length that a checkpoint wants; the untrained mean takes those of the judged."""
+        for config in (checkpoint.config, *(each.config for each in self.judged)):
+            if config.chunk_encoder:
+                return (
+                    config.chunk_encoder,
+                    DEFAULT_CHUNK_TOKENS if config.chunk_tokens is None else config.chunk_tokens,
+                )
+        return DEFAULT_ENCODER, DEFAULT_CHUNK_TOKENS
 
 
 def is_mean(checkpoint: Checkpoint) -> bool:

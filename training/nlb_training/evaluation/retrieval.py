@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from nlb_retriever.checkpoint import Checkpoint
+from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.errors import QueryError
-from nlb_retriever.indexer import Observer, index_books
+from nlb_retriever.indexer import DEFAULT_CHUNK_TOKENS, Observer, index_books
 from nlb_retriever.records import Hit, Level, source_of
 from nlb_retriever.retriever import Mode, Retriever
 from nlb_training.evaluation import metrics
@@ -44,18 +45,35 @@ class Asked:
     """Checked against the books."""
 
 
-def build_library(shelf: Shelf, checkpoint: Checkpoint, cache: Path, *, observer: Observer | None = None) -> Path:
+def build_library(
+    shelf: Shelf,
+    checkpoint: Checkpoint,
+    encoder: tuple[str, int],
+    cache: Path,
+    *,
+    observer: Observer | None = None,
+) -> Path:
     """The library of a shelf under a checkpoint, brought up to date.
+
+    Args:
+        shelf: the books.
+        checkpoint: the next-level encoder.
+        encoder: name of the chunk encoder, and tokens a chunk.
+        cache: where libraries are kept.
+        observer: as of `index_books`.
 
     Raises:
         QueryError: no book could be indexed.
         StoreError, EncoderError: as `index_books`.
     """
-    folder = cache / "libraries" / f"{shelf.name}-{checkpoint.sha256[:12]}"
+    name, tokens = encoder
+    kind = "" if encoder == (DEFAULT_ENCODER, DEFAULT_CHUNK_TOKENS) else f"-{Path(name).name}-{tokens}"
+    folder = cache / "libraries" / f"{shelf.name}-{checkpoint.sha256[:12]}{kind}"
     report = index_books(
         [shelf.folder],
         folder,
-        chunk_encoder=checkpoint.config.chunk_encoder,
+        chunk_encoder=name,
+        chunk_tokens=tokens,
         checkpoint=checkpoint.folder,
         prune=True,
         observer=observer,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
@@ -95,7 +95,8 @@ def _retrieval(bench: Bench, watching: Watching) -> None:
             bench.notice(f"retrieval: the library of {shelf.folder}")
             with watching() as observer:
                 libraries[shelf.name] = [
-                    (each, retrieval.build_library(shelf, each, bench.cache, observer=observer)) for each in asked
+                    (each, retrieval.build_library(shelf, each, bench.encoder(each), bench.cache, observer=observer))
+                    for each in asked
                 ]
         bench.notice(f"retrieval: {known.name}, {known.title}")
         _keep(
@@ -153,27 +154,28 @@ def _labelled(bench: Bench) -> Iterator[tuple[str, list[Labelled]]]:
 def _multiple_choice(bench: Bench, watching: Watching) -> None:
     for name, choices in _choices(bench):
         bench.notice(f"multiple-choice: {name}, {len(choices):,} questions")
-        seeds = bench.settings.seeds
+        for system, right, judged in _chosen(bench, choices):
+            bench.results.measurements += choice.measure(name, choices, system, right, trained=judged)
 
-        def keep(system: str, right: list[Values], *, judged: bool = False) -> None:
-            bench.results.measurements += choice.measure(name, choices, system, right, trained=judged)  # noqa: B023
 
-        first = bench.chunks(bench.judged[0])
-        questions, options, pairs = choice.encode(choices, first)
-        books = chunked(first, [each.document for each in choices])
-        keep("option to question", [choice.by_scores(choice.option_to_question(questions, options), choices)])
-        keep("option to best chunk", [choice.by_scores(choice.option_to_chunk(pairs, books), choices)])
-        keep("classifier, no document", [by_classifier(choices, pairs, None, seed) for seed in seeds])
-        for checkpoint, judged in _with_mean(bench):
-            chunks = bench.chunks(checkpoint)
-            if chunks is not first:
-                _, _, pairs = choice.encode(choices, chunks)
-                books = chunked(chunks, [each.document for each in choices])
-            documents = pooled(books, chunks, checkpoint)
-            near = choice.option_to_document(pairs, documents)
-            keep(f"{checkpoint.name} zero-shot", [choice.by_scores(near, choices)], judged=judged)
-            right = [by_classifier(choices, pairs, documents, seed) for seed in seeds]
-            keep(f"{checkpoint.name} classifier", right, judged=judged)
+def _chosen(bench: Bench, choices: Sequence[Choice]) -> Iterator[tuple[str, list[Values], bool]]:
+    """Each way to choose, what it chose right (an array a seed), and whether it is judged."""
+    seeds, documents = bench.settings.seeds, [each.document for each in choices]
+    for number, (checkpoint, judged) in enumerate(_with_mean(bench)):
+        chunks = bench.chunks(checkpoint)
+        questions, options, pairs = choice.encode(choices, chunks)
+        books = chunked(chunks, documents)
+        if not number:
+            near_question = choice.option_to_question(questions, options)
+            near_chunk = choice.option_to_chunk(pairs, books)
+            yield "option to question", [choice.by_scores(near_question, choices)], False
+            yield "option to best chunk", [choice.by_scores(near_chunk, choices)], False
+            yield "classifier, no document", [by_classifier(choices, pairs, None, seed) for seed in seeds], False
+        vectors = pooled(books, chunks, checkpoint)
+        near_document = choice.option_to_document(pairs, vectors)
+        yield f"{checkpoint.name} zero-shot", [choice.by_scores(near_document, choices)], judged
+        right = [by_classifier(choices, pairs, vectors, seed) for seed in seeds]
+        yield f"{checkpoint.name} classifier", right, judged
 
 
 def _choices(bench: Bench) -> Iterator[tuple[str, list[Choice]]]:
