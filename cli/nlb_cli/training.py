@@ -108,11 +108,9 @@ def train(
 
 def _report_lines(report: TrainingReport) -> Iterator[Line]:
     made = report.to_json()
-    examples = sum(report.examples.values())
     yield line(
         (f"Trained on {count_books(made['books'])}", "bold"),
-        f" in {duration(report.seconds)}: {made['chunks']:,} chunks, "
-        f"{examples:,} example{'' if examples == 1 else 's'}.",
+        f" in {duration(report.seconds)}: {made['chunks']:,} chunks.",
     )
     if figures := made["pretraining"]:
         yield line(

@@ -36,7 +36,7 @@ def test_books_become_an_encoder_that_index_takes(nlb: InProcess, folder: Path, 
     told = re.sub(r"in [\d.]+ s|loss \S+ -> \S+", "N", ran.out)
     sea = folder / "sea"
     assert told == (
-        "Trained on 3 books N: 19 chunks, 1 example.\n"
+        "Trained on 3 books N: 19 chunks.\n"
         f"Pretraining: 4 steps, N\nEncoder: {sea}\nUse it: nlb index --encoder {sea} --rebuild\n"
     )
     assert re.sub("[.0-9e+-]+$", "", ran.err, flags=re.MULTILINE).splitlines() == [

@@ -97,6 +97,7 @@ def test_a_run_leaves_a_checkpoint_with_its_card_settings_and_curve(finished: Pa
         "nlb train books --out whales",
         "4 books",
         "Licence: public domain",
+        "this run had no retrieval training",
         "Preset tiny, seed 0.",
         "6 steps, loss ",
         "| books not trained on, after step | loss | cosine | accuracy |",

@@ -89,10 +89,10 @@ def write_card(name: str, facts: Mapping[str, Any]) -> str:
         "",
         "## Data",
         "",
-        f"- {books['count']} books, {books['tokens']:,} tokens, cut into {books['chunks']:,} chunks "
+        f"- {books['count']} book{'' if books['count'] == 1 else 's'}, {books['tokens']:,} tokens, cut into "
+        f"{books['chunks']:,} chunks "
         f"({'; '.join(books['chunkings'])}). Licence: {books['licence']}",
-        *(f"- examples from {file['file']}. Licence: {file['licence']}" for file in data["example_files"]),
-        *(f"- {count:,} examples {kind}" for kind, count in data["examples"].items()),
+        *_examples(data, trained=facts.get("retrieval") is not None),
         *([f"- {len(books['failed'])} files could not be used, see training.json"] if books["failed"] else []),
         "",
         "The books are listed in training.json.",
@@ -116,6 +116,17 @@ def write_card(name: str, facts: Mapping[str, Any]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _examples(data: Mapping[str, Any], *, trained: bool) -> Iterator[str]:
+    for file in data["example_files"]:
+        yield f"- examples from {file['file']}. Licence: {file['licence']}"
+    if data["examples"]:
+        counts = ", ".join(f"{count:,} {kind}" for kind, count in data["examples"].items())
+        use = (
+            "" if trained else ", in run/examples.jsonl; this run had no retrieval training, so nothing learnt of them"
+        )
+        yield f"- examples (query -> what it asks for): {counts}{use}"
 
 
 def _pretraining(figures: Mapping[str, Any] | None) -> Iterator[str]:
