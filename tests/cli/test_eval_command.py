@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import LAMP, InProcess
+from tests.cli.conftest import LAMP, InProcess, environment
 
 ROWS: list[dict[str, object]] = [
     {"query": "Who rowed out alone to the schooner on the reef?", "file": "lamp.txt", "at": "Tomas rowed out alone"},
@@ -98,3 +100,13 @@ def test_what_cannot_be_evaluated_is_one_line(
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.count("\n") == 1
     assert complaint in ran.err
+
+
+def test_help_of_eval_loads_nothing_heavy() -> None:
+    program = "import sys\nfrom nlb_cli.app import main\ntry:\n    main()\nfinally:\n    print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "eval", "--help"], env=environment(), capture_output=True, text=True, check=True
+    )
+    *shown, loaded = done.stdout.splitlines()
+    assert any("--at-least KEY=VALUE" in row for row in shown)
+    assert not {"torch", "numpy", "nlb_training", "qdrant_edge", "rich", "matplotlib"} & {*loaded.split()}

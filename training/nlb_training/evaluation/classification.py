@@ -134,7 +134,7 @@ def measure(
             value=float(np.mean(values)),
             low=None,
             high=None,
-            spread=float(np.std(values)),
+            spread=float(np.std(values)) if len(scores) > 1 else None,
             queries=len(labelled),
             groups=len({each.group for each in labelled}),
             trained=trained,

@@ -14,7 +14,6 @@ from nlb_retriever.indexer import Observer
 from nlb_training.evaluation import choice, classification, retrieval, similarity
 from nlb_training.evaluation.bench import TASKS, Bench, Settings, is_mean
 from nlb_training.evaluation.choice import Choice
-from nlb_training.evaluation.choosing import by_classifier
 from nlb_training.evaluation.classification import Labelled
 from nlb_training.evaluation.documents import chunked, pooled
 from nlb_training.evaluation.metrics import Values
@@ -23,7 +22,6 @@ from nlb_training.evaluation.results import Difference, Measurement, Results
 from nlb_training.evaluation.sets import CENTURY_ARCHIVES, CHOICES, LABEL, ORIGINS, RETRIEVAL, SIMILARITY
 from nlb_training.evaluation.shelf import archive_of
 from nlb_training.evaluation.systems import make_baselines, make_trained
-from nlb_training.evaluation.tuning import by_tuning
 from nlb_training.evaluation.vectors import Notice
 
 _log = logging.getLogger(__name__)
@@ -112,6 +110,8 @@ def _retrieval(bench: Bench, watching: Watching) -> None:
 
 
 def _classification(bench: Bench, watching: Watching) -> None:
+    from nlb_training.evaluation.tuning import by_tuning  # torch, which similarity and retrieval may do without
+
     for name, given in _labelled(bench):
         try:
             labelled = classification.keep_frequent(given[:: bench.settings.every])
@@ -160,6 +160,8 @@ def _multiple_choice(bench: Bench, watching: Watching) -> None:
 
 def _chosen(bench: Bench, choices: Sequence[Choice]) -> Iterator[tuple[str, list[Values], bool]]:
     """Each way to choose, what it chose right (an array a seed), and whether it is judged."""
+    from nlb_training.evaluation.choosing import by_classifier
+
     seeds, documents = bench.settings.seeds, [each.document for each in choices]
     for number, (checkpoint, judged) in enumerate(_with_mean(bench)):
         chunks = bench.chunks(checkpoint)

@@ -24,8 +24,8 @@ def measure(pairs: RankingSet, systems: Sequence[System]) -> tuple[list[Measurem
     """Rank a set with every system.
 
     Returns:
-        Measurements of each system, and how much each trained one is above the best baseline of its
-        kind (alone or fused) by MRR.
+        Measurements of each system, and by how much the MRR of each trained one is above that of the
+        untrained mean and of the best baseline (both of its kind: alone, or fused).
     """
     measurements: list[Measurement] = []
     reciprocal: dict[str, Values] = {}
@@ -55,12 +55,15 @@ def judge(scores: metrics.Matrix, pairs: RankingSet) -> dict[str, Values]:
 
 def _differences(pairs: RankingSet, systems: Sequence[System], values: dict[str, Values]) -> list[Difference]:
     found = []
-    for system in systems:
-        rivals = [
-            other.name for other in systems if not other.trained and (len(other.parts) > 1) == (len(system.parts) > 1)
-        ]
-        if system.trained and rivals:
-            best = max(rivals, key=lambda name: float(values[name].mean()))
-            estimate = metrics.compare(values[system.name], values[best], pairs.groups)
-            found.append(Difference.of(TASK, pairs.name, system.name, best, "mrr", estimate))
+    for system in (each for each in systems if each.trained):
+        rivals = [each.name for each in systems if not each.trained and _is_fused(each) == _is_fused(system)]
+        best = sorted(rivals, key=lambda name: -float(values[name].mean()))[:1]
+        untrained = [name for name in rivals if name == ("mean+bm25" if _is_fused(system) else "mean")]
+        for rival in dict.fromkeys((*untrained, *best)):
+            estimate = metrics.compare(values[system.name], values[rival], pairs.groups)
+            found.append(Difference.of(TASK, pairs.name, system.name, rival, "mrr", estimate))
     return found
+
+
+def _is_fused(system: System) -> bool:
+    return len(system.parts) > 1

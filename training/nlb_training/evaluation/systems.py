@@ -103,7 +103,14 @@ def encoder_part(space: Space, checkpoint: Checkpoint) -> Part:
         MismatchError: the checkpoint is not for this chunk encoder.
     """
     vectorizer = Vectorizer(space.chunks.encoder, checkpoint)
-    return lambda pairs: space.vectors(pairs.queries, vectorizer) @ space.vectors(pairs.documents, vectorizer).T
+    known: dict[int, tuple[Sequence[Item], Vectors]] = {}  # the items are kept, so that their id stays theirs
+
+    def vectors(items: Sequence[Item]) -> Vectors:
+        if id(items) not in known:
+            known[id(items)] = (items, space.vectors(items, vectorizer))
+        return known[id(items)][1]
+
+    return lambda pairs: vectors(pairs.queries) @ vectors(pairs.documents).T
 
 
 def _first(space: Space) -> Part:
