@@ -298,6 +298,8 @@ def test_no_usable_book_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "books" / "empty.txt").touch()
     with pytest.raises(TrainingError, match="no book can be trained on: 1 cannot be used, the first: "):
         train(ask(tmp_path))
+    (tmp_path / "books").rename(tmp_path / "papers")
+    train(ask(tmp_path, changes=(*CHANGES, "loop.steps=1")))  # nothing to go on with, so nothing in the way
 
 
 def test_a_full_disk_at_the_end_loses_nothing(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,9 +111,12 @@ class _Run:
         """
         record = json.loads(json.dumps(self._record()))
         file = self.folder / SETTINGS_FILE
-        if not file.exists():
-            if resume:
-                raise TrainingError(f"{self.out} holds no run to resume: start it without --resume")
+        if not file.exists() and resume:
+            raise TrainingError(f"{self.out} holds no run to resume: start it without --resume")
+        books = self.folder / CORPUS / "books"
+        if not file.exists() or not ((self.folder / LISTING).exists() or any(books.glob("*.arrow"))):
+            if file.exists():  # a run that ended before its first book, such as one of files that are no books
+                shutil.rmtree(self.folder)
             if self.out.exists() and any(self.out.iterdir()):
                 raise TrainingError(f"{self.out} holds other files: name a folder that is empty or not there (--out)")
             self.folder.mkdir(parents=True, exist_ok=True)
