@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlb_retriever.errors import EncoderError, MismatchError
+from nlb_retriever.heads import Heads
 from nlb_retriever.model_config import NextLevelConfig, check_keys
 
 if TYPE_CHECKING:
@@ -56,10 +57,15 @@ class CheckpointConfig:
     """Chunk length it was trained on, in tokens with [CLS] and [SEP] (0: sentences); None for any."""
     weights_sha256: str
     model: NextLevelConfig
+    heads: bool = False
+    """Whether it has heads (`nlb_retriever.heads`); without, vectors stay in the chunk encoder's space."""
     format: int = FORMAT
 
     def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "model": self.model.to_dict()}
+        values = {**asdict(self), "model": self.model.to_dict()}
+        if not self.heads:  # as it was before there were heads: identities stay
+            del values["heads"]
+        return values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> CheckpointConfig:
@@ -70,6 +76,7 @@ class CheckpointConfig:
         """
         if values.get("format") != FORMAT:
             raise EncoderError(f"its format is {values.get('format')!r}, this version reads {FORMAT}")
+        values = {"heads": False, **values}
         check_keys(values, {field.name for field in fields(cls)}, FILES.config)
         return cls(**{**values, "model": NextLevelConfig.from_dict(values["model"])})
 
@@ -120,22 +127,14 @@ class Checkpoint:
         Raises:
             EncoderError: the weights are missing, damaged or not those of this config.
         """
-        from safetensors import SafetensorError
-        from safetensors.torch import load as parse
+        import torch
 
         from nlb_retriever.model import NextLevelEncoder
 
         file = self.folder / FILES.weights
-        content = _read(file)
-        if (found := hashlib.sha256(content).hexdigest()) != self.config.weights_sha256:
-            raise EncoderError(
-                f"{file} is damaged: {len(content)} bytes with SHA-256 {found[:12]}, "
-                f"{FILES.config} says {self.config.weights_sha256[:12]}: get the checkpoint again"
-            )
-        try:
-            tensors = parse(content)
-        except SafetensorError as error:
-            raise EncoderError(f"{file} is no safetensors file ({error}): get the checkpoint again") from error
+        tensors = {
+            name: torch.from_numpy(tensor) for name, tensor in self._tensors.items() if not name.startswith("heads.")
+        }
         encoder = NextLevelEncoder(self.config.model)
         wanted = {name: list(tensor.shape) for name, tensor in encoder.state_dict().items()}
         given = {name: list(tensor.shape) for name, tensor in tensors.items()}
@@ -147,6 +146,39 @@ class Checkpoint:
             )
         encoder.load_state_dict(tensors)
         return encoder.eval()
+
+    @cached_property
+    def heads(self) -> Heads | None:
+        """Its heads, if it has any; read without torch.
+
+        Raises:
+            EncoderError: the weights are missing, damaged or not those of this config.
+        """
+        dim = self.config.model.chunk_dim
+        if not self.config.heads or dim is None:
+            return None
+        try:
+            return Heads.from_tensors(self._tensors, dim)
+        except EncoderError as error:
+            raise EncoderError(f"{self.folder / FILES.weights}: {error}") from error
+
+    @cached_property
+    def _tensors(self) -> dict[str, Any]:
+        """All weights by name, as NumPy arrays."""
+        from safetensors import SafetensorError
+        from safetensors.numpy import load as parse
+
+        file = self.folder / FILES.weights
+        content = _read(file)
+        if (found := hashlib.sha256(content).hexdigest()) != self.config.weights_sha256:
+            raise EncoderError(
+                f"{file} is damaged: {len(content)} bytes with SHA-256 {found[:12]}, "
+                f"{FILES.config} says {self.config.weights_sha256[:12]}: get the checkpoint again"
+            )
+        try:
+            return parse(content)
+        except SafetensorError as error:
+            raise EncoderError(f"{file} is no safetensors file ({error}): get the checkpoint again") from error
 
 
 def load(folder: str | Path | None = None) -> Checkpoint:
@@ -180,6 +212,7 @@ def save(
     name: str,
     chunk_encoder: EncoderIdentity | None,
     chunk_tokens: int | None,
+    heads: Heads | None = None,
 ) -> Checkpoint:
     """Write a checkpoint as a whole: a folder that is there is complete, one that was there is replaced.
 
@@ -189,14 +222,16 @@ def save(
         name: what libraries pin it as.
         chunk_encoder: whose vectors it was trained on; None if it fits any.
         chunk_tokens: chunk length it was trained on; None if it fits any.
+        heads: that map its vectors to the learned space.
 
     Raises:
         EncoderError: it cannot be written.
     """
-    from safetensors.torch import save as serialize
+    from safetensors.numpy import save as serialize
 
     folder = Path(folder).expanduser().absolute()
-    weights = serialize({key: value.detach().cpu().contiguous() for key, value in encoder.state_dict().items()})
+    tensors = {key: value.detach().cpu().contiguous().numpy() for key, value in encoder.state_dict().items()}
+    weights = serialize({**tensors, **(heads.tensors() if heads else {})})
     config = CheckpointConfig(
         name=name,
         chunk_encoder=chunk_encoder.name if chunk_encoder else None,
@@ -204,6 +239,7 @@ def save(
         chunk_tokens=chunk_tokens,
         weights_sha256=hashlib.sha256(weights).hexdigest(),
         model=encoder.config,
+        heads=heads is not None,
     )
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -27,12 +27,12 @@ class BookVectors:
     """All vectors of a book: float32 rows of unit length, D numbers each."""
 
     passages: Vectors
-    """(n, D), one row a passage: the chunk encoder's own vectors, where questions lie too."""
+    """(n, D), one row a passage: the chunk encoder's vectors, mapped by the checkpoint's head if it has one."""
     sections: Vectors
-    """(s, D), one row a section of the book: the mean of its passages' contextual vectors. A section
-    without a passage (a heading's path and no text) has the vector of its titles."""
+    """(s, D), one row a section of the book: the mean of its passages' contextual vectors, likewise mapped.
+    A section without a passage (a heading's path and no text) has the vector of its titles."""
     book: Vectors
-    """(D,), the mean over all passages."""
+    """(D,), the mean over all passages, likewise mapped."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +67,7 @@ class Vectorizer:
         checkpoint.check(encoder.identity)
         self.encoder = encoder
         self.checkpoint = checkpoint
+        self._heads = checkpoint.heads
 
     def vectorize(
         self, book: Book, passages: Sequence[Passage], *, progress: Callable[[int], None] | None = None
@@ -100,8 +101,14 @@ class Vectorizer:
         sections[told] = pooled.sections
         if untold := sorted(set(range(len(book.sections))) - set(told)):
             titles = [" ".join((book.title, *book.sections[index].path)) for index in untold]
-            sections[untold] = self._encode(titles, [f"{book.source}, the title {title!r}" for title in titles])
-        return BookVectors(passages=vectors, sections=sections, book=pooled.book)
+            sections[untold] = self.passages(
+                self._encode(titles, [f"{book.source}, the title {title!r}" for title in titles])
+            )
+        return BookVectors(passages=self.passages(vectors), sections=sections, book=pooled.book)
+
+    def passages(self, chunks: Vectors) -> Vectors:
+        """What is stored for passages (n, D) whose chunk vectors are these (n, D)."""
+        return self._heads.passage(chunks) if self._heads else chunks
 
     def pool(self, chunks: Vectors, ranges: Sequence[tuple[int, int]]) -> PooledVectors:
         """Section and book vectors of a book whose chunks are encoded.
@@ -114,7 +121,10 @@ class Vectorizer:
         sections = np.empty((len(ranges), chunks.shape[1]), dtype=np.float32)
         for index, (first, last) in enumerate(ranges):
             sections[index] = _mean(contextual[first:last])
-        return PooledVectors(sections=sections, book=_mean(contextual))
+        book = _mean(contextual)
+        if self._heads:
+            sections, book = self._heads.section(sections), self._heads.book(book)
+        return PooledVectors(sections=sections, book=book)
 
     def encode_questions(self, texts: Sequence[str]) -> list[QuestionVectors]:
         """Encode questions, and each of their sentences, with the chunk encoder alone.
@@ -136,18 +146,16 @@ class Vectorizer:
 
     def question_vector(self, question: QuestionVectors) -> Vectors:
         """The vector (D,) that books, sections and passages are searched with."""
-        return question.whole
+        return self._heads.question(question.whole, question.sentences) if self._heads else question.whole
 
     def question(self, text: str) -> Vectors:
-        """The vector (D,) of a question; of a very long one, the mean over all of it.
+        """The vector (D,) of a question of any length.
 
         Raises:
             QueryError: there is nothing in it to look for.
             EncoderError: the encoder gave a vector that is none.
         """
-        text = _clean(text)
-        vector: Vectors = self._encode([text], [f"the question of {len(text)} characters"], query=True)[0]
-        return vector
+        return self.question_vector(self.encode_questions([text])[0])
 
     def _encode(self, texts: Sequence[str], names: Sequence[str], *, query: bool = False) -> Vectors:
         """Encode, and refuse what is no unit vector: the store would take a NaN without a word."""

@@ -1,0 +1,99 @@
+"""The learned space: one affine map a kind of text, after which nearness means more than before.
+
+Chunk vectors of one encoder lie in a narrow cone and share a few strong directions that tell nothing
+(Ethayarajh 2019, arXiv 1909.00512; Su et al. 2021, arXiv 2103.15316, whiten them away). Passages,
+sections, books, short and long questions each have their own cone. Each head moves its kind's centre to
+the origin and turns and weighs the directions: whitened at first, then trained on questions and what
+answers them (nlb_training.retrieval). Kept in NumPy, so that a question needs no torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from nlb_retriever.encoding import Vectors
+from nlb_retriever.errors import EncoderError
+from nlb_retriever.reranker import FEATURES
+
+AFFINES = ("question_long", "question_short", "passage", "section", "book")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Affine:
+    """x -> the unit vector of (x - center) @ matrix."""
+
+    center: Vectors
+    """(D,)"""
+    matrix: Vectors
+    """(D, D)"""
+
+    def __call__(self, vectors: Vectors) -> Vectors:
+        """Map unit vectors (..., D) to unit vectors (..., D); what lies at the centre stays as it is."""
+        mapped = (vectors - self.center) @ self.matrix
+        lengths = np.linalg.norm(mapped, axis=-1, keepdims=True)
+        unit = np.where(lengths > 1e-6, mapped / np.maximum(lengths, 1e-6), vectors)
+        return np.asarray(unit, dtype=np.float32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heads:
+    """What makes the vectors of a library from the chunk encoder's: questions and all levels in one space."""
+
+    question_long: Affine
+    """For questions of several sentences, such as summaries."""
+    question_short: Affine
+    """For questions of one sentence, and the single sentences of longer ones."""
+    passage: Affine
+    section: Affine
+    book: Affine
+    gate: Vectors
+    """(3,): share of the long head in a question of n sentences is gate[2] * sigmoid(gate[0] * ln n + gate[1])."""
+    reranker: Vectors
+    """(F,): weights of `nlb_retriever.reranker.FEATURES`; all 0 where it was not trained."""
+
+    def question(self, whole: Vectors, sentences: Vectors) -> Vectors:
+        """The vector (D,) of a question, from that of all of its text (D,) and those of its sentences (n, D)."""
+        both = _unit(whole + _unit(sentences.mean(axis=0)))
+        scale, shift, most = self.gate
+        share = most / (1 + np.exp(-(scale * np.log(len(sentences)) + shift)))
+        vector: Vectors = _unit(share * self.question_long(both) + (1 - share) * self.question_short(both))
+        return vector
+
+    def tensors(self) -> dict[str, Vectors]:
+        """By the names that a checkpoint keeps them under."""
+        parts = {f"heads.{name}.{part}": getattr(getattr(self, name), part) for name in AFFINES for part in _PARTS}
+        return {**parts, "heads.gate": self.gate, "heads.reranker": self.reranker}
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, Vectors], dim: int) -> Heads:
+        """Read back what `tensors` made.
+
+        Args:
+            tensors: by name; others than those of heads are passed over.
+            dim: D.
+
+        Raises:
+            EncoderError: one is missing or has another shape, or holds what is no number.
+        """
+        shapes: dict[str, tuple[int, ...]] = {f"heads.{name}.center": (dim,) for name in AFFINES}
+        shapes |= {f"heads.{name}.matrix": (dim, dim) for name in AFFINES}
+        shapes |= {"heads.gate": (3,), "heads.reranker": (len(FEATURES),)}
+        for name, shape in shapes.items():
+            if name not in tensors or tensors[name].shape != shape:
+                found = list(tensors[name].shape) if name in tensors else "missing"
+                raise EncoderError(f"{name} is {found}, should be {list(shape)}: get the checkpoint again")
+            if not np.isfinite(tensors[name]).all():
+                raise EncoderError(f"{name} holds NaN or infinity: get the checkpoint again")
+        kept = {name: np.asarray(tensors[name], dtype=np.float32) for name in shapes}
+        affines = {name: Affine(**{part: kept[f"heads.{name}.{part}"] for part in _PARTS}) for name in AFFINES}
+        return cls(**affines, gate=kept["heads.gate"], reranker=kept["heads.reranker"])
+
+
+_PARTS = tuple(field.name for field in fields(Affine))
+
+
+def _unit(vector: Vectors) -> Vectors:
+    return np.asarray(vector / max(float(np.linalg.norm(vector)), 1e-9), dtype=np.float32)
