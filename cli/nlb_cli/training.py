@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,7 +25,9 @@ _SHOWN = 5
 
 Preset = Annotated[
     str,
-    typer.Option(metavar="NAME", help="tiny, small, paper, domain, or a .toml file like those of the package."),
+    typer.Option(
+        metavar="NAME", help="domain, small, released, paper, tiny, or a .toml file like those of the package."
+    ),
 ]
 Examples = Annotated[
     list[Path] | None,
@@ -116,9 +118,24 @@ def _report_lines(report: TrainingReport) -> Iterator[Line]:
         yield line(
             f"Pretraining: {figures['steps']:,} steps, loss {figures['first_loss']:.4g} -> {figures['last_loss']:.4g}."
         )
+    if learnt := made["retrieval"]:
+        yield from _retrieval_lines(learnt)
     folder = exact(made["checkpoint"])
     yield line(f"Encoder: {folder}")
     yield line(f"Use it: nlb index --encoder {shlex.quote(folder)} --rebuild")
+
+
+def _retrieval_lines(learnt: Mapping[str, Any]) -> Iterator[Line]:
+    if not learnt["trained"]:
+        yield line("Retrieval: no examples to train on; the heads are as they started.")
+        return
+    yield line(f"Retrieval training: {learnt['examples']:,} examples, {learnt['steps']:,} steps.")
+    if held_out := learnt.get("held_out"):
+        yield line(f"MRR on {count_books(held_out['books'])} kept aside, chunk encoder alone -> with heads:")
+        for name, before in held_out["raw"].items():
+            yield line(f"  {name}: {before:.1f} -> {held_out['heads'][name]:.1f}")
+    if "after reranking" in (reranked := learnt.get("reranker", {})):
+        yield line(f"  reranking: {reranked['before reranking']:.1f} -> {reranked['after reranking']:.1f}")
 
 
 def _name_troubles(report: TrainingReport, *, warnings: bool) -> None:

@@ -74,7 +74,7 @@ def write_card(name: str, facts: Mapping[str, Any]) -> str:
     lines = [
         f"# {name}",
         "",
-        "A next-level encoder (after NextLevelBERT, arXiv 2402.17682): it reads the vectors of a book's chunks in "
+        "A next-level encoder (after NextLevelBERT, arXiv 2402.17682): it takes the vectors of a book's chunks in "
         "order and makes the vectors of its sections and of the book. Use it with",
         "",
         "    nlb index --encoder THIS-FOLDER BOOKS",
@@ -82,8 +82,7 @@ def write_card(name: str, facts: Mapping[str, Any]) -> str:
         f"- chunk encoder: {encoder['name']}, {encoder['dim']} numbers a vector, SHA-256 of its weights "
         f"`{encoder['sha256']}`",
         f"- chunks: {chunks}, never across a section's border",
-        f"- shape: {model['layers']} layers of {model['backbone']}, {model['hidden']} wide, {model['heads']} heads, "
-        f"windows of {model['positions'] - 2} chunks",
+        _shape(model, heads=facts.get("retrieval") is not None),
         f"- started from: {facts['start']}",
         f"- identity (SHA-256 of its config and weights): `{facts['sha256']}`",
         "",
@@ -104,6 +103,7 @@ def write_card(name: str, facts: Mapping[str, Any]) -> str:
         f"Preset {preset['name']}, seed {preset['loop']['seed']}. {preset['about']}",
         "",
         *_pretraining(facts["pretraining"]),
+        *_retrieval(facts.get("retrieval")),
         "Every setting:",
         "",
         "```json",
@@ -116,6 +116,16 @@ def write_card(name: str, facts: Mapping[str, Any]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _shape(model: Mapping[str, Any], *, heads: bool) -> str:
+    mapped = "; an affine head a kind of text" if heads else ""
+    if not model["layers"]:
+        return f"- shape: no trunk, sections and books are means of chunk vectors{mapped}"
+    return (
+        f"- shape: {model['layers']} layers of {model['backbone']}, {model['hidden']} wide, {model['heads']} attention "
+        f"heads, windows of {model['positions'] - 2} chunks{mapped}"
+    )
 
 
 def _examples(data: Mapping[str, Any], *, trained: bool) -> Iterator[str]:
@@ -144,6 +154,39 @@ def _pretraining(figures: Mapping[str, Any] | None) -> Iterator[str]:
         yield f"|---|{'---|' * len(names)}"
         for row in rows:
             yield f"| {row['step']:,} | {' | '.join(f'{row[name]:.4g}' for name in names)} |"
+        yield ""
+
+
+def _retrieval(figures: Mapping[str, Any] | None) -> Iterator[str]:
+    if figures is None:
+        yield from ("No retrieval training.", "")
+        return
+    if not figures["trained"]:
+        yield f"Retrieval training: nothing was learnt of examples; the heads are as they started ({figures['start']})."
+        yield ""
+        return
+    yield (
+        f"Retrieval training of the heads: {figures['examples']:,} examples on {figures['books_with_examples']} of "
+        f"{figures['books']} books, started from {figures['start']}, {figures['steps']} steps, loss "
+        f"{figures['first_loss']:.4g} -> {figures['last_loss']:.4g} (retrieval-loss.png)."
+    )
+    yield ""
+    if held_out := figures.get("held_out"):
+        yield (
+            f"Measured on {held_out['books']} of these books, with heads that were trained without them; those of this "
+            "checkpoint were then trained on all. MRR in points, among the sections, passages or books of those books:"
+        )
+        yield from ("", "| level, query | means of chunk vectors | with heads |", "|---|---|---|")
+        for name, before in held_out["raw"].items():
+            yield f"| {name} | {before:.1f} | {held_out['heads'][name]:.1f} |"
+        yield ""
+    reranker = figures.get("reranker")
+    if reranker and "after reranking" in reranker:
+        yield (
+            f"Reranker, over the 50 best sections by heads and BM25 ({reranker['queries']:,} queries of three "
+            "sentences or more on those books, half of them judged with weights learnt on the other half): MRR "
+            f"{reranker['before reranking']:.1f} -> {reranker['after reranking']:.1f}."
+        )
         yield ""
 
 

@@ -237,7 +237,7 @@ def _alike(sections: csr_matrix, groups: Sequence[str | None]) -> Tensor:
 
 
 def _asked(rows: Sequence[tuple[int, int, int]]) -> Asked:
-    query, answer, book = torch.tensor(rows, dtype=torch.long).reshape(-1, 3).T
+    query, answer, book = torch.tensor(rows, dtype=torch.long).reshape(-1, 3).T.contiguous()
     return Asked(query=query, answer=answer, book=book)
 
 

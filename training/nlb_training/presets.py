@@ -14,6 +14,7 @@ from nlb_training.corpus import Chunking
 from nlb_training.corpus.cutting import LEAST_OFFSET
 from nlb_training.loop import LoopSettings
 from nlb_training.pretraining import PretrainingSettings
+from nlb_training.retrieval import RetrievalSettings
 from nlb_training.settings import read_settings
 
 FOLDER = Path(__file__).parent / "presets"
@@ -35,7 +36,9 @@ class CorpusSettings:
     offsets: tuple[float, ...] = (0.0,)
     """Shares of a chunk by which the cuts are moved; each gives every book once more."""
     held_out: float = 0.05
-    """Share of the books that is not trained on, for the figures beside the loss."""
+    """Share of the books that is not pretrained on, for the figures beside the loss."""
+    examples_only: bool = False
+    """Whether books that no example names are left out, unread."""
 
     def __post_init__(self) -> None:
         if not self.offsets or self.offsets[0] != 0 or not all(0 <= offset < 1 for offset in self.offsets):
@@ -93,8 +96,10 @@ class Preset:
     """Shape of a new trunk: fields of `NextLevelConfig` but chunk_dim, which is the chunk encoder's."""
     pretraining: PretrainingSettings | None
     """None: this stage is left out."""
+    retrieval: RetrievalSettings | None
+    """None: this stage is left out."""
     loop: LoopSettings
-    """Of pretraining."""
+    """Of pretraining; its seed is that of everything."""
 
     def new_model(self, chunk_dim: int) -> NextLevelConfig:
         """Shape of a new next-level encoder over vectors of that length.
@@ -169,6 +174,9 @@ def _parse(tables: Mapping[str, Any], name: str) -> Preset:
         model={},
         pretraining=read_settings(PretrainingSettings, table["pretraining"], f"preset {name} [pretraining]")
         if "pretraining" in table
+        else None,
+        retrieval=read_settings(RetrievalSettings, table["retrieval"], f"preset {name} [retrieval]")
+        if "retrieval" in table
         else None,
         loop=read_settings(LoopSettings, table.get("loop", {}), f"preset {name} [loop]"),
     )

@@ -17,7 +17,7 @@ from nlb_training.examples import Problem
 from nlb_training.loop import History, TrainingEvent
 from nlb_training.presets import Preset
 
-Stage = Literal["corpus", "examples", "pretraining", "saving"]
+Stage = Literal["corpus", "examples", "pretraining", "retrieval", "saving"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,15 @@ class StageEvent:
     there: bool = False
 
 
-Observer = Callable[[IndexEvent | TrainingEvent | StageEvent], None]
+@dataclass(frozen=True, kw_only=True)
+class QueryEvent:
+    """Some more queries have their vectors."""
+
+    done: int
+    total: int
+
+
+Observer = Callable[[IndexEvent | TrainingEvent | StageEvent | QueryEvent], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +74,8 @@ class TrainingReport:
     problems: tuple[Problem, ...]
     """Rows that cannot be used."""
     pretraining: History | None
+    retrieval: Mapping[str, Any] | None
+    """What retrieval training made, see `nlb_training.retrieval_stage.Trained`; None where it was left out."""
     seconds: float
     """Of this call."""
 
@@ -84,6 +94,7 @@ class TrainingReport:
             "examples": dict(self.examples),
             "problems": [{"row": problem.origin, "reason": problem.reason} for problem in self.problems],
             "pretraining": describe_history(history) if history else None,
+            "retrieval": dict(self.retrieval) if self.retrieval is not None else None,
             "seconds": round(self.seconds, 3),
         }
 

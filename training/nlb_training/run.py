@@ -6,11 +6,12 @@ The folder of a run becomes that of its checkpoint:
     README.md                        its model card
     training.json                    every setting of the run and what came of it
     loss.json loss.png               of pretraining
-    run/                             what the stages left: settings.json, corpus.json, corpus/, examples.jsonl,
-                                     pretraining/
+    retrieval-loss.json, .png        of retrieval training
+    run/                             what the stages left: settings.json, corpus.json, corpus/ (with the vectors of
+                                     queries), examples.jsonl, pretraining/, retrieval/
 
-Stages: corpus -> examples -> pretraining -> saving. Where several processes train together (RANK says which one
-this is), the first makes corpus, examples and checkpoint, and the others wait for it.
+Stages: corpus -> examples -> pretraining -> retrieval -> saving. Where several processes train together (RANK says
+which one this is), the first makes corpus, examples, heads and checkpoint, and the others wait for it.
 """
 
 from __future__ import annotations
@@ -37,14 +38,18 @@ from nlb_training.card import CARD, describe_data, list_versions, write_card
 from nlb_training.corpus import Chunking, Corpus, build_corpus, open_corpus, write_listing, write_whole
 from nlb_training.examples import Example, Problem, find_borders, match_examples, read_examples, write_examples
 from nlb_training.loop import LOSS_FILE, PLOT_FILE, SETTINGS_FILE, History
-from nlb_training.report import Observer, Request, StageEvent, TrainingReport, describe_history
+from nlb_training.named_books import name_books
+from nlb_training.report import Observer, QueryEvent, Request, StageEvent, TrainingReport, describe_history
 from nlb_training.selfmade import PseudoQueries, ask_sentences, ask_titles
 from nlb_training.settings import list_differences
 
 if TYPE_CHECKING:
+    from nlb_retriever.heads import Heads
     from nlb_retriever.model import NextLevelEncoder
+    from nlb_training.retrieval_stage import Trained
 
 RUN, CORPUS, EXAMPLES, PRETRAINING, ENCODER = "run", "corpus", "examples.jsonl", "pretraining", "encoder"
+RETRIEVAL = "retrieval"
 RECORD, LISTING = "training.json", "corpus.json"
 _WAITING = 1.0
 """Seconds between two looks for what another process makes."""
@@ -89,15 +94,15 @@ class _Run:
             corpus = self._corpus(given)
             examples, wrong = self._examples(corpus, given)
             encoder, history = self._pretrain(corpus)
-            # Retrieval training belongs here: it takes the encoder, the corpus and the examples, and leaves its
-            # result in self.folder / "retrieval" as the stage above does.
+            trained = self._retrieve(encoder, corpus, examples)
             kinds = [example.kind for example in examples]
             return TrainingReport(
-                checkpoint=self._save(encoder, corpus, examples, history),
+                checkpoint=self._save(encoder, corpus, examples, history, trained),
                 corpus=corpus,
                 examples={kind: kinds.count(kind) for kind in sorted(set(kinds))},
                 problems=(*problems, *wrong),
                 pretraining=history,
+                retrieval=trained.figures if trained else None,
                 seconds=time.monotonic() - self.started,
             )
 
@@ -165,7 +170,7 @@ class _Run:
             return open_corpus(folder, listing=done)
         self.observe(StageEvent(stage="corpus"))
         corpus = build_corpus(
-            self.request.books,
+            name_books(self.request.books, given) if self.preset.corpus.examples_only else self.request.books,
             folder,
             encoder=load_encoder(self.chunk_encoder, device=self.request.device),
             chunkings=self.preset.corpus.chunkings(),
@@ -202,6 +207,7 @@ class _Run:
         return examples, problems
 
     def _pretrain(self, corpus: Corpus) -> tuple[NextLevelEncoder, History | None]:
+        from nlb_retriever.model import NextLevelEncoder
         from nlb_training.pretraining import new_encoder, pretrain
 
         settings = self.preset.pretraining
@@ -210,14 +216,22 @@ class _Run:
         if (result / FILES.config).exists():
             self.observe(StageEvent(stage="pretraining", there=True))
             return checkpoints.load(result).build(), _read_history(folder / LOSS_FILE)
+        shape = self.preset.new_model(self.identity.dim)
         if self.start and self.start.config.model.layers:
             encoder = self.start.build()
         elif settings is None:
+            if self.preset.retrieval is None:
+                raise TrainingError(
+                    f"preset {self.preset.name} has no [retrieval], no [pretraining], and there is no trunk to go on "
+                    "from: nothing to train"
+                )
+            encoder = NextLevelEncoder(replace(shape, layers=0)).eval()
+        elif not shape.layers:
             raise TrainingError(
-                f"preset {self.preset.name} has no [pretraining] and there is no trunk to go on from: nothing to train"
+                f"preset {self.preset.name} has [pretraining] and no layers to pretrain: "
+                "set model.layers, or leave [pretraining] out"
             )
         else:
-            shape = self.preset.new_model(self.identity.dim)
             seed = self.preset.loop.seed
             encoder = new_encoder(shape, settings, chunk_encoder=self.chunk_encoder, seed=seed)
         if settings is None:
@@ -240,6 +254,32 @@ class _Run:
             shutil.rmtree(folder / "checkpoints", ignore_errors=True)
         return encoder, history
 
+    def _retrieve(self, encoder: NextLevelEncoder, corpus: Corpus, examples: Sequence[Example]) -> Trained | None:
+        """Heads that are trained on the examples; the first of several processes does it alone."""
+        from nlb_training.retrieval_stage import read_trained, train_retrieval
+
+        settings = self.preset.retrieval
+        if settings is None or not self.first:
+            return None
+        folder = self.folder / RETRIEVAL
+        if trained := read_trained(folder, self.identity.dim):
+            self.observe(StageEvent(stage="retrieval", there=True))
+            return trained
+        self.observe(StageEvent(stage="retrieval"))
+        main = Chunking(tokens=self.preset.corpus.tokens)
+        return train_retrieval(
+            corpus.select(lambda book: book.chunking == main),
+            examples,
+            settings,
+            folder,
+            seed=self.preset.loop.seed,
+            load=lambda: load_encoder(self.chunk_encoder, device=self.request.device),
+            encoder=encoder,
+            start=self.start.heads if self.start else None,
+            tell=self.observe,
+            show_queries=lambda done, total: self.observe(QueryEvent(done=done, total=total)),
+        )
+
     def _split(self, corpus: Corpus) -> tuple[Corpus, Corpus | None]:
         """Whole books to train on, and those kept aside in the chunking that libraries have."""
         hashes = sorted({book.content_hash for book in corpus.books})
@@ -254,7 +294,12 @@ class _Run:
     # -- the result --
 
     def _save(
-        self, encoder: NextLevelEncoder, corpus: Corpus, examples: Sequence[Example], history: History | None
+        self,
+        encoder: NextLevelEncoder,
+        corpus: Corpus,
+        examples: Sequence[Example],
+        history: History | None,
+        trained: Trained | None,
     ) -> Checkpoint:
         """Put the checkpoint, its card and the curve into the run's folder; the checkpoint's config comes last."""
         config = self.out / FILES.config
@@ -264,7 +309,7 @@ class _Run:
             self.observe(StageEvent(stage="saving", there=True))
             return checkpoints.load(self.out)
         self.observe(StageEvent(stage="saving"))
-        saved = self._save_to(encoder, self.folder / "result")
+        saved = self._save_to(encoder, self.folder / "result", trained.heads if trained else self._kept_heads())
         facts = {
             "command": self.request.command,
             "settings": {
@@ -275,6 +320,7 @@ class _Run:
             "start": self._start_name(),
             "data": describe_data(corpus, examples, self.request.examples, self.request.licences),
             "pretraining": describe_history(history) if history else None,
+            "retrieval": dict(trained.figures) if trained else None,
             "model": saved.config.model.to_dict(),
             "sha256": saved.sha256,
             "versions": list_versions(),
@@ -284,6 +330,8 @@ class _Run:
         for name in (LOSS_FILE, PLOT_FILE):
             if history and (curve := self.folder / PRETRAINING / name).exists():
                 shutil.copyfile(curve, self.out / name)
+            if trained and (curve := self.folder / RETRIEVAL / name).exists():
+                shutil.copyfile(curve, self.out / f"{RETRIEVAL}-{name}")
         for name in (FILES.weights, FILES.config):
             (saved.folder / name).replace(self.out / name)
         shutil.rmtree(saved.folder)
@@ -292,15 +340,21 @@ class _Run:
     def _start_name(self) -> str:
         if self.start is None:
             return "scratch"
-        return self.start.name if self.start.config.model.layers else f"{self.start.name}, with a new trunk"
+        new = not self.start.config.model.layers and self.preset.pretraining
+        return f"{self.start.name}, with a new trunk" if new else self.start.name
 
-    def _save_to(self, encoder: NextLevelEncoder, folder: Path) -> Checkpoint:
+    def _kept_heads(self) -> Heads | None:
+        """Those of the start: without training they stay."""
+        return self.start.heads if self.start else None
+
+    def _save_to(self, encoder: NextLevelEncoder, folder: Path, heads: Heads | None = None) -> Checkpoint:
         return checkpoints.save(
             encoder,
             folder,
             name=self.out.name,
             chunk_encoder=self.identity,
-            chunk_tokens=self.preset.corpus.tokens,
+            chunk_tokens=self.preset.corpus.tokens if encoder.config.layers else None,
+            heads=heads,
         )
 
 
