@@ -1,1 +1,23 @@
-"""Adapters of the library to other people's frameworks."""
+"""Adapters of the library to other people's frameworks.
+
+from nlb_integrations import NLBRetriever     # LlamaIndex
+
+Names are resolved when first used, so that one framework's adapter loads no other framework.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nlb_integrations.llama_index import NLBRetriever as NLBRetriever
+
+__all__ = ["NLBRetriever"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from nlb_integrations import llama_index
+
+    return getattr(llama_index, name)

@@ -1,0 +1,31 @@
+"""A RAG application over a folder of books: python examples/rag_in_20_lines.py BOOKS "Who hunts the whale?"
+
+Retrieval needs no language model. For answers in prose put any LLM of LlamaIndex's in the place of the
+MockLLM, such as llama_index.llms.ollama.Ollama("llama3.2"); the mock repeats what it is given to read.
+"""
+
+# ruff: noqa: T201
+
+import sys
+import tempfile
+
+from llama_index.core.llms import MockLLM
+
+from llama_index.retrievers.nlb import NLBRetriever
+from nlb_retriever import index_books
+
+
+def main(books: str, question: str, library: str) -> None:
+    index_books([books], library)
+    with NLBRetriever(library, similarity_top_k=3) as retriever:
+        print("In the books' own words:", retriever.as_query_engine().query(question))
+        response = retriever.as_query_engine(llm=MockLLM()).query(question)
+        print("By the language model:", response)
+        for number, node in enumerate(response.source_nodes, start=1):
+            place = ", ".join(filter(None, (node.metadata["title"], node.metadata["chapter"])))
+            print(f"[{number}] {place} ({node.score:.2f})")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        main(sys.argv[1], sys.argv[2], folder)

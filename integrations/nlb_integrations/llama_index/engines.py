@@ -1,0 +1,70 @@
+"""What is built on a retriever: an engine that answers in the books' own words, and a tool for agents."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
+from llama_index.core.prompts.mixin import PromptMixinType
+from llama_index.core.schema import QueryBundle
+from llama_index.core.tools import RetrieverTool, ToolOutput
+
+from nlb_integrations.llama_index.events import dispatcher
+from nlb_integrations.llama_index.filters import to_filter
+from nlb_integrations.llama_index.nodes import to_nodes
+
+if TYPE_CHECKING:
+    from nlb_integrations.llama_index.retriever import NLBRetriever
+
+
+class ExtractiveQueryEngine(BaseQueryEngine):
+    """Answers with sentences of the library, cited; no language model takes part, so nothing is made up.
+
+    The response's `source_nodes` are the passages that are quoted; its `metadata` says whether anything was
+    `found` and holds the `citations`, each with its verbatim `quote` (the keys of `nlb ask --json`).
+    """
+
+    def __init__(self, retriever: NLBRetriever) -> None:
+        super().__init__(callback_manager=retriever.callback_manager)
+        self._retriever = retriever
+
+    def _get_prompt_modules(self) -> PromptMixinType:
+        return {}
+
+    @dispatcher.span
+    def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
+        return self._answer(query_bundle)
+
+    @dispatcher.span
+    async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
+        return await asyncio.to_thread(self._answer, query_bundle)
+
+    def _answer(self, query_bundle: QueryBundle) -> Response:
+        from nlb_retriever import answer
+
+        asked = self._retriever
+        found = answer(
+            query_bundle.query_str,
+            asked.library,
+            book=asked.book,
+            before=asked.before,
+            where=to_filter(asked.filters),
+        )
+        quoted = list({citation.hit.id: citation.hit for citation in found.citations}.values())
+        return Response(
+            response=found.answer,
+            source_nodes=to_nodes(quoted, asked.library.store) if quoted else [],
+            metadata={"found": found.found, "citations": [citation.to_json() for citation in found.citations]},
+        )
+
+
+class SearchTool(RetrieverTool):
+    """A retriever for an agent. Questions arrive as asked, without the name of the parameter before them."""
+
+    def call(self, *args: Any, **kwargs: Any) -> ToolOutput:
+        return super().call(*args, *kwargs.values())
+
+    async def acall(self, *args: Any, **kwargs: Any) -> ToolOutput:
+        return await super().acall(*args, *kwargs.values())

@@ -1,0 +1,63 @@
+"""LlamaIndex's metadata filters as the library's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from llama_index.core.vector_stores.types import FilterCondition, FilterOperator, MetadataFilter, MetadataFilters
+
+from nlb_retriever.errors import QueryError
+from nlb_retriever.store import And, Condition, Filter, Not, Or
+from nlb_retriever.store.filters import Operator
+
+_OPERATORS: Mapping[FilterOperator, Operator] = {
+    FilterOperator.EQ: "eq",
+    FilterOperator.NE: "ne",
+    FilterOperator.GT: "gt",
+    FilterOperator.GTE: "gte",
+    FilterOperator.LT: "lt",
+    FilterOperator.LTE: "lte",
+    FilterOperator.IN: "in",
+    FilterOperator.NIN: "nin",
+    FilterOperator.ANY: "any",
+    FilterOperator.ALL: "all",
+    FilterOperator.CONTAINS: "contains",
+    FilterOperator.TEXT_MATCH: "text_match",
+    FilterOperator.TEXT_MATCH_INSENSITIVE: "text_match_insensitive",
+    FilterOperator.IS_EMPTY: "is_empty",
+}
+_CONDITIONS: Mapping[FilterCondition | None, type[And | Or | Not]] = {
+    None: And,
+    FilterCondition.AND: And,
+    FilterCondition.OR: Or,
+    FilterCondition.NOT: Not,
+}
+_OTHER_NAMES = {"page_label": "page", "ref_doc_id": "book_id", "doc_id": "book_id", "file_path": "source"}
+"""Names that LlamaIndex has for keys of ours."""
+
+
+def to_filter(filters: MetadataFilters | MetadataFilter | None) -> Filter | None:
+    """All 14 operators, AND, OR and NOT, nested at will; None for no condition at all.
+
+    NOT holds where none of its filters does. A key that is missing fits NE, NIN and IS_EMPTY only. On
+    `section_path`, which holds a list, each operator asks as `nlb_retriever.store.Condition` says. Keys are
+    checked by the search itself, as they depend on the level.
+
+    Raises:
+        QueryError: an operator, a condition or a filter that LlamaIndex does not have.
+    """
+    if filters is None:
+        return None
+    if isinstance(filters, MetadataFilter):
+        if filters.operator not in _OPERATORS:
+            known = ", ".join(each.value for each in _OPERATORS)
+            raise QueryError(f"unknown filter operator {filters.operator!r} on {filters.key!r}; known: {known}")
+        key = _OTHER_NAMES.get(filters.key, filters.key)
+        return Condition(key, _OPERATORS[filters.operator], filters.value)
+    if not isinstance(filters, MetadataFilters):
+        raise QueryError(f"{filters!r} is no filter: use LlamaIndex's MetadataFilters")
+    if filters.condition not in _CONDITIONS:
+        known = ", ".join(each.value for each in FilterCondition)
+        raise QueryError(f"unknown filter condition {filters.condition!r}; known: {known}")
+    children = tuple(child for each in filters.filters if (child := to_filter(each)) is not None)
+    return _CONDITIONS[filters.condition](children) if children else None

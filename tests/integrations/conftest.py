@@ -1,0 +1,108 @@
+"""A real small library for the adapters, opened once, and no network."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llama_index.core import Settings
+
+from nlb_integrations import NLBRetriever
+from nlb_retriever import Retriever, index_books
+
+LIGHTHOUSE = """\
+The Lighthouse Keeper
+
+by Ann Harbour
+
+CHAPTER I. The Lamp
+
+Old Tobias kept the lighthouse at Carrow Point for forty years. Every evening he climbed the two hundred steps, lit
+the lamp and wound the great clock that turned it.
+
+He ate his supper of bread and herring alone, and wrote the weather into his book.
+
+CHAPTER II. The Storm
+
+The storm of that November broke the clock. Tobias turned the lamp by hand until the morning, and no ship was lost.
+
+CHAPTER III. The Niece
+
+Tobias died in the spring. His niece Margaret came from the city and took the lamp, and she kept it until the war.
+"""
+
+KITCHEN = """\
+A Book of Country Bread
+
+by Peter Miller
+
+CHAPTER I. Flour
+
+Bread begins with flour. Rye makes a dark, sour loaf, and wheat a light one. Sift the flour twice before you weigh it.
+
+CHAPTER II. The Oven
+
+Heat the oven until a pinch of flour browns in a minute. A loaf of two pounds needs three quarters of an hour.
+"""
+
+GARDEN = """\
+The Walled Garden
+
+by Clara Bloom
+
+CHAPTER I. Roses
+
+The old gardener planted red roses along the wall in spring, and white lilies by the pond.
+
+CHAPTER II. Frost
+
+One night in May the frost took every bud, and he covered the roots with straw and waited for the next year.
+"""
+
+BOOKS = {"lighthouse": LIGHTHOUSE, "bread": KITCHEN, "garden": GARDEN}
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("integrations")
+    (folder / "books").mkdir()
+    for name, text in BOOKS.items():
+        (folder / "books" / f"{name}.txt").write_text(text, encoding="utf-8")
+    index_books([folder / "books"], folder / "library")
+    return folder / "library"
+
+
+@pytest.fixture(scope="session")
+def opened(library: Path) -> Iterator[Retriever]:
+    """One open library, so that the encoder is loaded once."""
+    with Retriever(library) as retriever:
+        yield retriever
+
+
+@pytest.fixture
+def nlb(opened: Retriever) -> NLBRetriever:
+    return NLBRetriever(opened, similarity_top_k=3)
+
+
+@pytest.fixture(autouse=True)
+def network(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """No test here may reach for a network, a key, or a language model that was not given.
+
+    Holds what was asked for, even where the asker took the refusal for a server that is down.
+    """
+    asked: list[str] = []
+
+    def refuse(*args: Any, **_: Any) -> None:
+        asked.append(str(args))
+        raise ConnectionRefusedError(f"no network in tests: {args}")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setattr(Settings, "_llm", None)
+    monkeypatch.setattr(Settings, "_embed_model", None)
+    yield asked
+    assert not asked

@@ -1,0 +1,105 @@
+"""NLBRetriever in an event loop, under the dispatcher, and beside the bare search."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from typing import Any
+
+import pytest
+from llama_index.core.bridge.pydantic import Field
+from llama_index.core.instrumentation import get_dispatcher
+from llama_index.core.instrumentation.event_handlers import BaseEventHandler
+from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent
+from llama_index.core.instrumentation.span_handlers import SimpleSpanHandler
+
+from nlb_integrations import NLBRetriever
+from nlb_integrations.llama_index import SearchEvent
+from nlb_retriever import Retriever
+from nlb_retriever.records import Hit
+
+STORM = "What broke in the November storm?"
+
+
+def ids(retriever: NLBRetriever, question: str) -> list[str]:
+    return [node.node_id for node in retriever.retrieve(question)]
+
+
+def test_the_event_loop_goes_on_while_a_query_runs(nlb: NLBRetriever, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search waits for the loop to tick five times: a loop that it blocked would never let it end."""
+    ticked = threading.Event()
+    real = Retriever.search
+    outcome: list[bool] = []
+
+    def slow(self: Retriever, *args: Any, **kwargs: Any) -> list[Hit]:
+        outcome.append(ticked.wait(timeout=10))
+        return real(self, *args, **kwargs)
+
+    monkeypatch.setattr(Retriever, "search", slow)
+
+    async def tick() -> None:
+        for _ in range(5):
+            await asyncio.sleep(0.01)
+        ticked.set()
+
+    async def both() -> list[Any]:
+        return await asyncio.gather(nlb.aretrieve(STORM), tick())
+
+    nodes, _ = asyncio.run(both())
+    assert outcome == [True]
+    assert [node.node_id for node in nodes] == ids(nlb, STORM)
+
+
+def test_many_queries_at_once_find_what_they_find_alone(nlb: NLBRetriever) -> None:
+    questions = [STORM, "Who took the lamp?", "How hot is the oven?", "Which flowers stood by the pond?"] * 4
+
+    async def ask() -> list[Any]:
+        return await asyncio.gather(*(nlb.aretrieve(question) for question in questions))
+
+    together = asyncio.run(ask())
+    assert [[node.node_id for node in nodes] for nodes in together] == [ids(nlb, question) for question in questions]
+
+
+class Listener(BaseEventHandler):
+    heard: list[Any] = Field(default_factory=list)
+
+    def handle(self, event: Any, **_: Any) -> None:
+        self.heard.append(event)
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+def test_spans_and_events_go_through_the_dispatcher(way: str, nlb: NLBRetriever) -> None:
+    root, listener, spans = get_dispatcher(), Listener(), SimpleSpanHandler()
+    root.add_event_handler(listener)
+    root.add_span_handler(spans)
+    try:
+        if way == "sync":
+            nlb.retrieve(STORM)
+        else:
+            asyncio.run(nlb.aretrieve(STORM))
+    finally:
+        root.event_handlers.remove(listener)
+        root.span_handlers.remove(spans)
+    searches = [event for event in listener.heard if isinstance(event, SearchEvent)]
+    assert [(event.level, event.strategy, event.asked, event.found) for event in searches] == [
+        ("passage", "coarse-to-fine", 3, 3)
+    ]
+    assert searches[0].seconds > 0 and searches[0].library == nlb.library.store.place
+    assert any(isinstance(event, RetrievalEndEvent) for event in listener.heard)
+    inner = "NLBRetriever._retrieve" if way == "sync" else "NLBRetriever._aretrieve"
+    named = [span for span in spans.completed_spans if span.id_.startswith(inner)]
+    assert len(named) == 1 and searches[0].span_id == named[0].id_
+
+
+def test_the_adapter_takes_no_more_than_3_ms_beside_the_search(nlb: NLBRetriever) -> None:
+    def quickest(ask: Any) -> float:
+        times = []
+        for _ in range(30):
+            began = time.perf_counter()
+            ask()
+            times.append(time.perf_counter() - began)
+        return min(times)
+
+    inside = quickest(lambda: nlb.library.search(STORM, limit=3))
+    assert quickest(lambda: nlb.retrieve(STORM)) - inside < 0.003

@@ -1,0 +1,135 @@
+"""LlamaIndex's 14 filter operators and their nesting, against a real library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from llama_index.core.vector_stores.types import FilterCondition, FilterOperator, MetadataFilter, MetadataFilters
+
+from nlb_integrations import NLBRetriever
+from nlb_integrations.llama_index.filters import to_filter
+from nlb_retriever import Retriever
+from nlb_retriever.errors import QueryError
+from nlb_retriever.store import And, Condition, Not, Or
+
+LAMP, BREAD, GARDEN = "The Lighthouse Keeper", "A Book of Country Bread", "The Walled Garden"
+ALL = {LAMP, BREAD, GARDEN}
+STORM = "CHAPTER II. The Storm"
+
+TABLE: list[tuple[str, str, Any, set[str]]] = [
+    ("title", "==", BREAD, {BREAD}),
+    ("author", "!=", "Ann Harbour", {BREAD, GARDEN}),
+    ("section", ">", 1, {LAMP}),
+    ("section", ">=", 2, {LAMP}),
+    ("section", "<", 0, set()),
+    ("section", "<", 1, ALL),
+    ("section", "<=", 0, ALL),
+    ("title", "in", [LAMP, GARDEN, "Moby-Dick"], {LAMP, GARDEN}),
+    ("title", "nin", [LAMP, GARDEN], {BREAD}),
+    ("section_path", "any", [STORM, "CHAPTER II. Frost"], {LAMP, GARDEN}),
+    ("section_path", "all", [STORM], {LAMP}),
+    ("section_path", "all", [STORM, "CHAPTER I. The Lamp"], set()),
+    ("section_path", "contains", "CHAPTER II. The Oven", {BREAD}),
+    ("text", "text_match", "Tobias", {LAMP}),
+    ("text", "text_match", "tobias", set()),
+    ("text", "text_match_insensitive", "tobias", {LAMP}),
+    ("title", "text_match", "The ", {LAMP, GARDEN}),
+    ("page", "is_empty", None, ALL),
+    ("title", "is_empty", None, set()),
+]
+
+
+def titles(opened: Retriever, filters: MetadataFilters | None) -> set[str]:
+    found = NLBRetriever(opened, similarity_top_k=100, filters=filters).retrieve("bread, roses and the storm")
+    return {node.metadata["title"] for node in found}
+
+
+def one(key: str, operator: str, value: Any) -> MetadataFilter:
+    return MetadataFilter(key=key, value=value, operator=FilterOperator(operator))
+
+
+def test_the_table_has_all_operators_that_llamaindex_has() -> None:
+    assert {operator for _, operator, _, _ in TABLE} == {operator.value for operator in FilterOperator}
+    assert len(FilterOperator) == 14
+
+
+@pytest.mark.parametrize(("key", "operator", "value", "expected"), TABLE)
+def test_each_operator_lets_through_what_it_says(
+    key: str, operator: str, value: Any, expected: set[str], opened: Retriever
+) -> None:
+    assert titles(opened, MetadataFilters(filters=[one(key, operator, value)])) == expected
+
+
+@pytest.mark.parametrize(("key", "operator", "value", "expected"), TABLE)
+def test_the_negation_of_each_operator_lets_the_other_passages_through(
+    key: str, operator: str, value: Any, expected: set[str], opened: Retriever
+) -> None:
+    def found(condition: FilterCondition) -> set[str]:
+        filters = MetadataFilters(filters=[one(key, operator, value)], condition=condition)
+        nodes = NLBRetriever(opened, similarity_top_k=100, filters=filters).retrieve("bread, roses and the storm")
+        return {node.node_id for node in nodes}
+
+    fitting, others = found(FilterCondition.AND), found(FilterCondition.NOT)
+    assert not fitting & others
+    assert len(fitting | others) == opened.store.count("passage")
+
+
+def test_filters_are_joined_and_nested(opened: Retriever) -> None:
+    author, storm = one("author", "!=", "Ann Harbour"), one("section_path", "contains", STORM)
+    garden = one("title", "==", GARDEN)
+
+    def joined(condition: FilterCondition | None, *filters: MetadataFilter | MetadataFilters) -> MetadataFilters:
+        return MetadataFilters(filters=list(filters), condition=condition)
+
+    assert titles(opened, joined(FilterCondition.AND, author, garden)) == {GARDEN}
+    assert titles(opened, joined(None, author, garden)) == {GARDEN}
+    assert titles(opened, joined(FilterCondition.OR, storm, garden)) == {LAMP, GARDEN}
+    assert titles(opened, joined(FilterCondition.NOT, storm, garden)) == {LAMP, BREAD}
+    nested = joined(FilterCondition.OR, storm, joined(FilterCondition.AND, author, joined(FilterCondition.NOT, garden)))
+    assert titles(opened, nested) == {LAMP, BREAD}
+    assert to_filter(nested) == Or(
+        (
+            Condition("section_path", "contains", STORM),
+            And((Condition("author", "ne", "Ann Harbour"), Not((Condition("title", "eq", GARDEN),)))),
+        )
+    )
+
+
+def test_no_filters_and_empty_ones_let_everything_through(opened: Retriever) -> None:
+    empty = MetadataFilters(filters=[])
+    for filters in (None, empty, MetadataFilters(filters=[empty], condition=FilterCondition.OR)):
+        assert to_filter(filters) is None
+        assert titles(opened, filters) == ALL
+
+
+def test_the_names_that_llamaindex_has_for_our_keys_are_known(opened: Retriever) -> None:
+    entry = opened.store.find_book("bread")
+    for key, value in (("ref_doc_id", entry.id), ("doc_id", entry.id), ("file_path", entry.source)):
+        assert titles(opened, MetadataFilters(filters=[one(key, "==", value)])) == {BREAD}
+    assert titles(opened, MetadataFilters(filters=[one("page_label", "is_empty", None)])) == ALL
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (one("colour", "==", "red"), "known keys"),
+        (one("title", ">", "a"), "only numbers"),
+        (one("title", "in", "a"), "list of values"),
+        (one("title", "==", None), "needs words"),
+        (MetadataFilter.model_construct(key="title", value="a", operator="like"), "unknown filter operator 'like'"),
+        (MetadataFilters.model_construct(filters=[one("title", "==", "a")], condition="xor"), "'xor'; known: and"),
+        ("title == a", "is no filter"),
+    ],
+)
+def test_a_wrong_filter_is_refused_with_what_is_right(wrong: Any, message: str, opened: Retriever) -> None:
+    filters = MetadataFilters.model_construct(filters=[wrong], condition=FilterCondition.AND)
+    with pytest.raises(QueryError, match=message):
+        titles(opened, filters)
+
+
+def test_filters_hold_at_every_level(opened: Retriever) -> None:
+    filters = MetadataFilters(filters=[one("author", "==", "Peter Miller")])
+    for level in ("book", "section", "passage"):
+        retriever = NLBRetriever(opened, level=level, similarity_top_k=50, filters=filters)  # type: ignore[arg-type]
+        assert {node.metadata["author"] for node in retriever.retrieve("roses")} == {"Peter Miller"}
