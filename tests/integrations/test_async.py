@@ -93,13 +93,12 @@ def test_spans_and_events_go_through_the_dispatcher(way: str, nlb: NLBRetriever)
 
 
 def test_the_adapter_takes_no_more_than_3_ms_beside_the_search(nlb: NLBRetriever) -> None:
-    def quickest(ask: Any) -> float:
-        times = []
-        for _ in range(30):
-            began = time.perf_counter()
-            ask()
-            times.append(time.perf_counter() - began)
-        return min(times)
-
-    inside = quickest(lambda: nlb.library.search(STORM, limit=3))
-    assert quickest(lambda: nlb.retrieve(STORM)) - inside < 0.003
+    inside, outside = [], []
+    for _ in range(40):  # in turns, so that a busy machine slows down both
+        began = time.perf_counter()
+        nlb.library.search(STORM, limit=3)
+        middle = time.perf_counter()
+        nlb.retrieve(STORM)
+        inside.append(middle - began)
+        outside.append(time.perf_counter() - middle)
+    assert min(outside) - min(inside) < 0.003
