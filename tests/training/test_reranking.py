@@ -12,7 +12,12 @@ from nlb_training.material import Material, collect
 from nlb_training.queries import QueryVectors
 from nlb_training.reranking import Lists, list_candidates, measure_reranker, train_reranker
 from tests.training.memory import no_old_garbage  # noqa: F401  (a fixture of every test here)
-from tests.training.test_retrieval import D, shelf, unit
+from tests.training.test_retrieval import (  # one_thread is a fixture of every test here
+    D,
+    one_thread,  # noqa: F401
+    shelf,
+    unit,
+)
 
 BOOKS = 6
 

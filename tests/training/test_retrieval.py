@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,15 @@ D = 16
 CHUNK = 100
 """Characters of a chunk."""
 FAST = RetrievalSettings(steps=6, learning_rate=1e-2, books=4, batch_size=16, pool=50)
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Steps this small take torch longer on several cores than on one, and minutes where these are busy."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 def unit(vectors: Vectors) -> Vectors:

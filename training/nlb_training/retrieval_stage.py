@@ -92,8 +92,9 @@ def train_retrieval(
     material = collect(corpus, examples, queries, contextualize=contextualize)
     everything = torch.arange(len(corpus.books))
     aside = _hold_out(corpus, material, settings, seed)
-    first = settings.steps if len(aside) else 0
-    total = first + settings.steps
+    once = settings.runs * settings.steps
+    first = once if len(aside) else 0
+    total = first + once
     before = 0
 
     def step(number: int, _: int, loss: float) -> None:
