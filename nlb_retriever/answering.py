@@ -59,8 +59,8 @@ def answer(
     """
     question = clean_question(question)
     scope = make_scope(retriever.store, book=book, section=None, before=before, where=where)
-    vector = retriever.vectorizer.question(question)
-    ranking = retriever.rank(question, vector, level="passage", limit=PASSAGES, scope=scope)
+    asked = retriever.vectorizer.question(question)
+    ranking = retriever.rank(question, asked, level="passage", limit=PASSAGES, scope=scope)
     hits = retriever.hits(ranking, PASSAGES)
     chosen = _choose(question, hits, limit) if _is_near(question, hits, ranking, retriever, scope) else []
     if not chosen:

@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nlb_retriever import config as settings
 from nlb_retriever.errors import EncoderError, MismatchError
 from nlb_retriever.heads import Heads
 from nlb_retriever.model_config import NextLevelConfig, check_keys
@@ -203,6 +204,23 @@ def load(folder: str | Path | None = None) -> Checkpoint:
     except (ValueError, TypeError) as error:
         raise EncoderError(f"{file} is damaged ({error}): get the checkpoint again") from error
     return Checkpoint(folder=folder, config=config)
+
+
+def pinned(name: str, sha256: str) -> Checkpoint:
+    """The checkpoint that a library was made with.
+
+    Args:
+        name: as its manifest has it: a folder, "released" or "untrained".
+        sha256: likewise. The caller compares it with what is found.
+
+    Raises:
+        EncoderError: there is none, or its config cannot be used.
+    """
+    if name == settings.RELEASED:
+        found = load()
+        untrained = load(UNTRAINED)  # which was the released one before there was a trained one
+        return untrained if sha256 == untrained.sha256 else found
+    return load(UNTRAINED if name == settings.UNTRAINED else name)
 
 
 def save(

@@ -14,7 +14,9 @@ from typing import Any
 from nlb_retriever.errors import MismatchError, StoreError
 
 RELEASED = "released"
-"""What a manifest calls the checkpoint that comes with the package."""
+"""What a manifest calls the trained checkpoint that comes with the package."""
+UNTRAINED = "untrained"
+"""What it calls the one whose vectors are means of chunk vectors, for chunk encoders that the other does not fit."""
 
 FORMAT = 1
 """Version of the layout of a library; raised when older ones can no longer be read."""
@@ -35,7 +37,7 @@ class Manifest:
     chunk_tokens: int
     """Tokens a chunk with [CLS] and [SEP]; 0 for one sentence a chunk."""
     checkpoint: str
-    """Folder of the next-level encoder's checkpoint, or "released"."""
+    """Folder of the next-level encoder's checkpoint, or "released" or "untrained"."""
     checkpoint_sha256: str
     format: int = FORMAT
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from nlb_retriever.records import Level
 from nlb_retriever.store import StoredPoint
 
-DENSE_WEIGHT: Mapping[Level, float] = {"book": 0.75, "section": 0.5, "passage": 0.3}
+DENSE_WEIGHT: Mapping[Level, float] = {"book": 0.5, "section": 0.5, "passage": 0.3}
 """Weight of a point's nearness in meaning, beside 1 for its words (BM25)."""
 BEST_PASSAGE_WEIGHT: Mapping[Level, float] = {"book": 0.5, "section": 0.3}
 """Weight of its best passage for a book or section."""
 SECTION_WEIGHT = 0.25
-BOOK_WEIGHT = 0.1
+BOOK_WEIGHT = 0.05
 """Weights of a passage's section and of its book."""
 
 

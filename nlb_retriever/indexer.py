@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Literal
 
 from nlb_retriever import checkpoint as checkpoints
+from nlb_retriever.checkpoint import Checkpoint
 from nlb_retriever.chunking import Chunker
-from nlb_retriever.config import RELEASED, Manifest, locate_library
-from nlb_retriever.encoding import DEFAULT_ENCODER, identify_encoder, load_encoder
-from nlb_retriever.errors import EncoderError, LibraryNotFound, ReadingError, StoreError
+from nlb_retriever.config import RELEASED, UNTRAINED, Manifest, locate_library
+from nlb_retriever.encoding import DEFAULT_ENCODER, EncoderIdentity, identify_encoder, load_encoder
+from nlb_retriever.errors import EncoderError, LibraryNotFound, MismatchError, ReadingError, StoreError
 from nlb_retriever.plan import Plan, Task, make_plan
 from nlb_retriever.reading import ReaderPool, discover
 from nlb_retriever.records import Book, FailedFile, source_of
@@ -160,8 +161,7 @@ class _Run:
         """
         name = self._chunk_encoder or (pinned.encoder if pinned else DEFAULT_ENCODER)
         identity = identify_encoder(name)
-        folder = self._checkpoint or (pinned.checkpoint if pinned and pinned.checkpoint != RELEASED else None)
-        checkpoint = checkpoints.load(folder)
+        checkpoint, folder = self._choose(pinned, identity)
         tokens = self._chunk_tokens
         if tokens is None:
             tokens = pinned.chunk_tokens if pinned else checkpoint.config.chunk_tokens or DEFAULT_CHUNK_TOKENS
@@ -171,9 +171,25 @@ class _Run:
             encoder_sha256=identity.sha256,
             dim=identity.dim,
             chunk_tokens=tokens,
-            checkpoint=str(Path(folder).absolute()) if folder else RELEASED,
+            checkpoint=folder,
             checkpoint_sha256=checkpoint.sha256,
         )
+
+    def _choose(self, pinned: Manifest | None, identity: EncoderIdentity) -> tuple[Checkpoint, str]:
+        """The checkpoint and what a manifest calls it: the one asked for, else the library's, else the released.
+
+        A chunk encoder that the released one was not trained on gets the untrained one.
+        """
+        if self._checkpoint:
+            return checkpoints.load(self._checkpoint), str(Path(self._checkpoint).expanduser().absolute())
+        if pinned:
+            return checkpoints.pinned(pinned.checkpoint, pinned.checkpoint_sha256), pinned.checkpoint
+        released = checkpoints.load()
+        try:
+            released.check(identity)
+        except MismatchError:
+            return checkpoints.load(checkpoints.UNTRAINED), UNTRAINED
+        return released, RELEASED
 
     def plan(self, store: LibraryStore | None, *, redo: bool = False) -> Plan:
         entries = store.books() if store else []
@@ -223,8 +239,7 @@ class _Run:
         with ReaderPool() as pool:
             books = pool.read(task.path for task in tasks)
             encoder = load_encoder(manifest.encoder, device=self._device)
-            folder = None if manifest.checkpoint == RELEASED else manifest.checkpoint
-            vectorizer = Vectorizer(encoder, checkpoints.load(folder))
+            vectorizer = Vectorizer(encoder, checkpoints.pinned(manifest.checkpoint, manifest.checkpoint_sha256))
             chunker = Chunker(encoder.tokenizer, tokens=manifest.chunk_tokens)
             _log.info("encoding with %s", encoder.backend)
             done_bytes, total_bytes = 0, sum(task.size for task in tasks)

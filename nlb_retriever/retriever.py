@@ -14,15 +14,16 @@ from typing import Any, Literal
 import numpy as np
 
 from nlb_retriever import checkpoint as checkpoints
-from nlb_retriever.config import RELEASED, locate_library
-from nlb_retriever.encoding import Vectors, load_encoder
+from nlb_retriever.config import locate_library
+from nlb_retriever.encoding import load_encoder
 from nlb_retriever.errors import MismatchError, NlbError, QueryError
 from nlb_retriever.evidence import gather_evidence
 from nlb_retriever.fusion import Pool, from_levels_above, from_passages, make_pool
 from nlb_retriever.records import LEVELS, Hit, Level
+from nlb_retriever.reranker import LEAST_SENTENCES, features, score
 from nlb_retriever.scope import Scope, make_scope
 from nlb_retriever.store import Filter, LibraryStore, StoredPoint, StoreQuery, open_store
-from nlb_retriever.vectorizer import Vectorizer
+from nlb_retriever.vectorizer import Question, Vectorizer
 
 Mode = Literal["fused", "dense", "bm25"]
 Strategy = Literal["coarse-to-fine", "flat"]
@@ -33,6 +34,10 @@ score looked up, nothing on the dev data gets better; with 30, all gets a little
 READ_CLOSELY = 10
 """Best passages whose sentences decide their order: with 8 to 30 the dev data gives the same."""
 SENTENCE_WEIGHT = 0.15
+RERANKED = 50
+"""Best sections that the reranker puts in order."""
+CHUNKS_READ = 64
+"""Most passages of a section that the reranker looks at, evenly spread: bounds its time."""
 _KEYS: Mapping[Level, tuple[str, ...]] = {
     "book": ("book_id",),
     "section": ("book_id", "section_id"),
@@ -59,6 +64,8 @@ class Ranking:
     """What each level's search by vector found, best first, with the cosine as score."""
     words: Mapping[Level, Sequence[StoredPoint]]
     """What each level's search by words found, best first, with BM25 as score."""
+    asked: Question | None = None
+    """What was searched with; None for words alone."""
 
     def at(self, level: Level) -> Ranking:
         """The candidates of another level, where this ranking was made coarse to fine from all of them."""
@@ -131,7 +138,7 @@ class Retriever:
         encoder = load_encoder(manifest.encoder, device=self._device, use="ask")
         # Opening the levels and reading them for the first time takes as long as compiling the encoder.
         threading.Thread(target=_warm, args=(store,), name="nlb-warm", daemon=True).start()
-        checkpoint = checkpoints.load(None if manifest.checkpoint == RELEASED else manifest.checkpoint)
+        checkpoint = checkpoints.pinned(manifest.checkpoint, manifest.checkpoint_sha256)
         for name, given, pinned in (
             (manifest.encoder, encoder.identity.sha256, manifest.encoder_sha256),
             (manifest.checkpoint, checkpoint.sha256, manifest.checkpoint_sha256),
@@ -180,9 +187,9 @@ class Retriever:
             raise QueryError(f"limit {limit} and neighbours {neighbours} must not be negative")
         question = clean_question(question)
         scope = make_scope(self.store, book=book, section=section, before=before, where=where)
-        vector = self.vectorizer.question(question) if mode != "bm25" else None
+        asked = self.vectorizer.question(question) if mode != "bm25" else None
         with self.store.session():
-            ranking = self.rank(question, vector, level=level, limit=limit, scope=scope, mode=mode, strategy=strategy)
+            ranking = self.rank(question, asked, level=level, limit=limit, scope=scope, mode=mode, strategy=strategy)
             hits = self.hits(ranking, limit)
             return [self._widened(hit, neighbours) for hit in hits] if neighbours and level == "passage" else hits
 
@@ -195,15 +202,15 @@ class Retriever:
         """
         question = clean_question(question)
         scope = make_scope(self.store, book=book, section=None, before=None, where=where)
-        vector = self.vectorizer.question(question)
+        asked = self.vectorizer.question(question)
         with self.store.session():
-            ranking = self.rank(question, vector, level="passage", limit=limit, scope=scope)
+            ranking = self.rank(question, asked, level="passage", limit=limit, scope=scope)
             return {level: self.hits(ranking.at(level), limit) for level in LEVELS}
 
     def rank(
         self,
         question: str,
-        vector: Vectors | None,
+        asked: Question | None,
         *,
         level: Level,
         limit: int,
@@ -211,11 +218,12 @@ class Retriever:
         mode: Mode = "fused",
         strategy: Strategy = "coarse-to-fine",
     ) -> Ranking:
-        """Score the candidates of a question whose vector (D,) is known."""
+        """Score the candidates of a question that is encoded."""
         flat = strategy == "flat" or mode != "fused"
         levels: tuple[Level, ...] = (level,) if flat else _NEEDED[level]
         count = max(CANDIDATES, limit) if limit else 0
         queries: list[StoreQuery] = []
+        vector = asked.vector if asked else None
         for each in levels:
             own = scope if each == level else scope.at(each)
             where, keys = own.filter(each), _KEYS[each]
@@ -233,16 +241,41 @@ class Retriever:
             return Ranking(question=question, level=level, scores=scores, pools={}, dense=dense, words=words)
         pools = {each: make_pool(each, dense[each], words[each]) for each in levels}
         scores = dict(pools[level].scores) if flat else _scores(level, pools)
-        return Ranking(question=question, level=level, scores=scores, pools=pools, dense=dense, words=words)
+        return Ranking(
+            question=question, level=level, scores=scores, pools=pools, dense=dense, words=words, asked=asked
+        )
 
     def hits(self, ranking: Ranking, limit: int) -> list[Hit]:
         """The best of a ranking with their texts."""
         if ranking.level == "passage" and "section" in ranking.pools:
             return self._passage_hits(ranking, limit)
+        if ranking.level == "section" and "passage" in ranking.pools:
+            ranking = self._reranked(ranking)
         points = self.store.retrieve(ranking.level, ranking.top(limit))
         if ranking.level == "book":
             return self._book_hits(points, ranking)
         return [_hit(point, ranking.level, ranking.scores[point.id]) for point in points]
+
+    def _reranked(self, ranking: Ranking) -> Ranking:
+        """Sections put in order by what their passages hold of a long question's sentences, if that was trained."""
+        heads, asked = self.vectorizer.heads, ranking.asked
+        if heads is None or asked is None or not heads.reranker.any() or len(asked.sentences) < LEAST_SENTENCES:
+            return ranking
+        best = ranking.top(RERANKED)
+        found = self.store.section_vectors(best, most=CHUNKS_READ)
+        if len(found) < 2:
+            return ranking
+        said = {point.id: point.score for point in ranking.words["section"]}
+        known = features(
+            asked.sentences,
+            [section.passages for section in found],
+            dense=np.array([asked.vector @ section.section for section in found]),
+            words=np.array([said.get(section.id, 0.0) for section in found]),
+        )
+        scores = dict(zip((section.id for section in found), map(float, score(known, heads.reranker)), strict=True))
+        lowest = min(scores.values())
+        rest = {point: lowest - 1 + value - ranking.scores[best[0]] for point, value in ranking.scores.items()}
+        return replace(ranking, scores=rest | scores)
 
     def _passage_hits(self, ranking: Ranking, limit: int) -> list[Hit]:
         """Passages, the first of them put in order by what their sentences hold of the question."""

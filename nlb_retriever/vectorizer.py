@@ -55,6 +55,16 @@ class QuestionVectors:
     """(n, D), one row a sentence, in order; a question of one sentence has `whole` as its only row."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question as libraries are searched with it."""
+
+    vector: Vectors
+    """(D,), for books, sections and passages alike."""
+    sentences: Vectors
+    """(n, D), each to be compared with passages."""
+
+
 class Vectorizer:
     """Makes the vectors of all three levels, and those of questions, in one space."""
 
@@ -67,7 +77,7 @@ class Vectorizer:
         checkpoint.check(encoder.identity)
         self.encoder = encoder
         self.checkpoint = checkpoint
-        self._heads = checkpoint.heads
+        self.heads = checkpoint.heads
 
     def vectorize(
         self, book: Book, passages: Sequence[Passage], *, progress: Callable[[int], None] | None = None
@@ -108,7 +118,7 @@ class Vectorizer:
 
     def passages(self, chunks: Vectors) -> Vectors:
         """What is stored for passages (n, D) whose chunk vectors are these (n, D)."""
-        return self._heads.passage(chunks) if self._heads else chunks
+        return self.heads.passage(chunks) if self.heads else chunks
 
     def pool(self, chunks: Vectors, ranges: Sequence[tuple[int, int]]) -> PooledVectors:
         """Section and book vectors of a book whose chunks are encoded.
@@ -122,8 +132,8 @@ class Vectorizer:
         for index, (first, last) in enumerate(ranges):
             sections[index] = _mean(contextual[first:last])
         book = _mean(contextual)
-        if self._heads:
-            sections, book = self._heads.section(sections), self._heads.book(book)
+        if self.heads:
+            sections, book = self.heads.section(sections), self.heads.book(book)
         return PooledVectors(sections=sections, book=book)
 
     def encode_questions(self, texts: Sequence[str]) -> list[QuestionVectors]:
@@ -146,16 +156,18 @@ class Vectorizer:
 
     def question_vector(self, question: QuestionVectors) -> Vectors:
         """The vector (D,) that books, sections and passages are searched with."""
-        return self._heads.question(question.whole, question.sentences) if self._heads else question.whole
+        return self.heads.question(question.whole, question.sentences) if self.heads else question.whole
 
-    def question(self, text: str) -> Vectors:
-        """The vector (D,) of a question of any length.
+    def question(self, text: str) -> Question:
+        """Encode a question of any length.
 
         Raises:
             QueryError: there is nothing in it to look for.
             EncoderError: the encoder gave a vector that is none.
         """
-        return self.question_vector(self.encode_questions([text])[0])
+        raw = self.encode_questions([text])[0]
+        sentences = self.heads.question_short(raw.sentences) if self.heads else raw.sentences
+        return Question(vector=self.question_vector(raw), sentences=sentences)
 
     def _encode(self, texts: Sequence[str], names: Sequence[str], *, query: bool = False) -> Vectors:
         """Encode, and refuse what is no unit vector: the store would take a NaN without a word."""

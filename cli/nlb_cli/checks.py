@@ -114,12 +114,13 @@ def _encoders(manifest: Manifest | None) -> Iterator[Check]:
 def _checkpoint(manifest: Manifest | None) -> Check:
     from nlb_retriever import checkpoint
 
-    folder = manifest.checkpoint if manifest and manifest.checkpoint != RELEASED else None
+    name = manifest.checkpoint if manifest else RELEASED
     try:
-        sha256 = checkpoint.load(folder).sha256
+        found = checkpoint.pinned(name, manifest.checkpoint_sha256) if manifest else checkpoint.load()
+        sha256 = found.sha256
     except NlbError as error:
         return Check("next-level encoder", "problem", str(error))
-    told = f"{folder or RELEASED}, SHA-256 {sha256[:12]}"
+    told = f"{name}, SHA-256 {sha256[:12]}"
     if manifest and manifest.checkpoint_sha256 != sha256:
         pinned = manifest.checkpoint_sha256[:12]
         return Check("next-level encoder", "problem", f"{told}; the library's is {pinned}: run `nlb index --rebuild`")

@@ -199,12 +199,14 @@ class EdgeEngine:
             if offset is None:
                 return
 
-    def retrieve(self, level: Level, ids: Sequence[str], *, payload: PayloadKeys = True) -> list[StoredPoint]:
+    def retrieve(
+        self, level: Level, ids: Sequence[str], *, payload: PayloadKeys = True, vectors: bool = False
+    ) -> list[StoredPoint]:
         found: dict[str, StoredPoint] = {}
         with self.session(), self._shards.errors(level):
             for first in range(0, len(ids), _PAGE):
                 uuids: list[Any] = [UUID(point) for point in ids[first : first + _PAGE]]
-                for record in self._shards.get(level).retrieve(uuids, _payload(payload), False):
+                for record in self._shards.get(level).retrieve(uuids, _payload(payload), vectors):
                     found[str(record.id)] = _from_edge(record)
         return [found[point] for point in ids if point in found]
 

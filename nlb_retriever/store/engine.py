@@ -57,6 +57,17 @@ class StoredPoint:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SectionVectors:
+    """A section, and its passages in reading order."""
+
+    id: str
+    section: Floats
+    """(D,)"""
+    passages: Floats
+    """(c, D), at least one."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class EngineQuery:
     """One search in one level: by a dense or by a sparse vector."""
 
@@ -98,7 +109,9 @@ class Engine(Protocol):
         """Every point that fits, ordered by id."""
         ...
 
-    def retrieve(self, level: Level, ids: Sequence[str], *, payload: PayloadKeys = True) -> list[StoredPoint]:
+    def retrieve(
+        self, level: Level, ids: Sequence[str], *, payload: PayloadKeys = True, vectors: bool = False
+    ) -> list[StoredPoint]:
         """The points with these ids, in the order asked; missing ones are left out."""
         ...
 

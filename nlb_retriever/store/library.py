@@ -14,10 +14,12 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, TypeVar
 
+import numpy as np
+
 from nlb_retriever.errors import LibraryBusy, StoreError
 from nlb_retriever.records import LEVELS, Book, Level, Passage
 from nlb_retriever.store import payloads
-from nlb_retriever.store.engine import Engine, PayloadKeys, StoredPoint
+from nlb_retriever.store.engine import Engine, PayloadKeys, SectionVectors, StoredPoint
 from nlb_retriever.store.failpoint import failpoint
 from nlb_retriever.store.filters import And, Condition, Filter, Not, all_of, matches
 from nlb_retriever.store.finding import find_entry
@@ -97,14 +99,16 @@ class LibraryStore:
         """A book's whole text."""
         return "".join(section.payload["text"] for section in self.sections(book_id))
 
-    def retrieve(self, level: Level, ids: Sequence[str], *, payload: PayloadKeys = True) -> list[StoredPoint]:
-        """Points by id, in the order asked; those that are not (or no longer) there are left out."""
+    def retrieve(
+        self, level: Level, ids: Sequence[str], *, payload: PayloadKeys = True, vectors: bool = False
+    ) -> list[StoredPoint]:
+        """Points by id, in the order asked, with their dense vectors if wanted; those not there are left out."""
 
         def retrieve(state: State) -> list[StoredPoint]:
             keys: PayloadKeys = payload
             if state.hidden and not isinstance(payload, bool):
                 keys = tuple({*payload, "book_id", "version"})
-            found = self._engine.retrieve(level, ids, payload=keys or bool(state.hidden))
+            found = self._engine.retrieve(level, ids, payload=keys or bool(state.hidden), vectors=vectors)
             hidden = set(state.hidden)
             return [
                 self._renamed(point, state)
@@ -113,6 +117,29 @@ class LibraryStore:
             ]
 
         return self._read(retrieve)
+
+    def section_vectors(self, ids: Sequence[str], *, most: int) -> list[SectionVectors]:
+        """Sections with the vectors of their passages, in the order asked; those without passages are left out.
+
+        Args:
+            ids: of sections.
+            most: of a section with more passages so many are read, evenly spread.
+        """
+        sections = self.retrieve("section", ids, payload=("book_id", "version", "passages"), vectors=True)
+        wanted = []
+        for section in sections:
+            first, last = section.payload["passages"]
+            ordinals = np.unique(np.linspace(first, last - 1, min(most, last - first)).round().astype(int))
+            book_id, version = section.payload["book_id"], section.payload["version"]
+            wanted.append([payloads.point_id(book_id, version, "passage", int(ordinal)) for ordinal in ordinals])
+        everything = self.retrieve("passage", [point for own in wanted for point in own], payload=False, vectors=True)
+        found = {point.id: point.dense for point in everything}
+        result = []
+        for section, own in zip(sections, wanted, strict=True):
+            rows = [vector for point in own if (vector := found.get(point)) is not None]
+            if rows and section.dense is not None:
+                result.append(SectionVectors(id=section.id, section=section.dense, passages=np.stack(rows)))
+        return result
 
     def search(self, queries: Sequence[StoreQuery]) -> list[list[StoredPoint]]:
         """Answer several searches at once, each best first.

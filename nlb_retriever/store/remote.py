@@ -146,13 +146,18 @@ class RemoteEngine:
             if offset is None:
                 return
 
-    def retrieve(self, level: Level, ids: Sequence[str], *, payload: PayloadKeys = True) -> list[StoredPoint]:
+    def retrieve(
+        self, level: Level, ids: Sequence[str], *, payload: PayloadKeys = True, vectors: bool = False
+    ) -> list[StoredPoint]:
         found: dict[str, StoredPoint] = {}
         for first in range(0, len(ids), _PAGE):
             page = list(ids[first : first + _PAGE])
             records = self._call(
                 lambda page=page: self._client.retrieve(  # type: ignore[misc]
-                    self._collections[level], ids=page, with_payload=_payload(payload)
+                    self._collections[level],
+                    ids=page,
+                    with_payload=_payload(payload),
+                    with_vectors=[DENSE] if vectors else False,
                 )
             )
             found |= {str(record.id): _from_record(record) for record in records}

@@ -101,7 +101,8 @@ def train_heads(
         progress: called with each step's number, the number of all, and the loss.
 
     Returns:
-        The heads, and the loss of each step (mean over the runs): none where nothing is asked for, and heads are those of the start.
+        The heads, and the loss of each step (mean over the runs): none where nothing is asked for, and heads
+        are those of the start.
 
     Raises:
         TrainingError: the loss is no number any more.
@@ -121,7 +122,7 @@ def train_heads(
                 progress(number * settings.steps + len(own), total, loss)
         losses.append(own)
         tensors.append(run.model.to_heads().tensors())
-    means = {name: np.mean([each[name] for each in tensors], axis=0, dtype=np.float32) for name in tensors[0]}
+    means = {name: np.stack([each[name] for each in tensors]).mean(axis=0) for name in tensors[0]}
     return Heads.from_tensors(means, material.chunks.shape[1]), np.mean(losses, axis=0).tolist()
 
 
