@@ -132,6 +132,19 @@ def test_equal_seeds_give_equal_bits_and_others_do_not(tmp_path: Path) -> None:
     assert not np.array_equal(one["heads.section.matrix"], other["heads.section.matrix"])
 
 
+def test_several_runs_are_averaged(tmp_path: Path) -> None:
+    material = cone(tmp_path)
+    books, seen = all_books(material), []
+    both, losses = train_heads(
+        material, books, replace(FAST, runs=2), seed=0, progress=lambda step, total, _: seen.append((step, total))
+    )
+    first, second = (train_heads(material, books, FAST, seed=seed)[0].tensors() for seed in (0, 1))
+    for name, tensor in both.tensors().items():
+        np.testing.assert_allclose(tensor, (first[name] + second[name]) / 2, atol=1e-6, err_msg=name)
+    assert seen == [(step, 12) for step in range(1, 13)]
+    assert len(losses) == 6
+
+
 @pytest.mark.parametrize("kinds", [(), ("title",), ("long",), ("passage",)])
 def test_heads_are_trained_with_what_there_is_and_others_stay_whitened(tmp_path: Path, kinds: tuple[str, ...]) -> None:
     material = cone(tmp_path, kinds=kinds)
