@@ -129,7 +129,8 @@ def _retrieval_lines(learnt: Mapping[str, Any]) -> Iterator[Line]:
     if not learnt["trained"]:
         yield line("Retrieval: no examples to train on; the heads are as they started.")
         return
-    yield line(f"Retrieval training: {learnt['examples']:,} examples, {learnt['steps']:,} steps.")
+    count = learnt["examples"]
+    yield line(f"Retrieval training: {count:,} example{'' if count == 1 else 's'}, {learnt['steps']:,} steps.")
     if held_out := learnt.get("held_out"):
         yield line(f"MRR on {count_books(held_out['books'])} kept aside, chunk encoder alone -> with heads:")
         for name, before in held_out["raw"].items():

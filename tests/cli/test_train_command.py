@@ -37,7 +37,8 @@ def test_books_become_an_encoder_that_index_takes(nlb: InProcess, folder: Path, 
     sea = folder / "sea"
     assert told == (
         "Trained on 3 books N: 19 chunks.\n"
-        f"Pretraining: 4 steps, N\nEncoder: {sea}\nUse it: nlb index --encoder {sea} --rebuild\n"
+        "Pretraining: 4 steps, N\nRetrieval training: 1 example, 5 steps.\n"
+        f"Encoder: {sea}\nUse it: nlb index --encoder {sea} --rebuild\n"
     )
     assert re.sub("[.0-9e+-]+$", "", ran.err, flags=re.MULTILINE).splitlines() == [
         "encoding books",
