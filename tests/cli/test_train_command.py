@@ -48,6 +48,9 @@ def test_books_become_an_encoder_that_index_takes(nlb: InProcess, folder: Path, 
         "making examples",
         "pretraining",
         *(f"[{step}/4] loss " for step in (1, 2, 3, 4)),
+        "retrieval training",
+        "[1/1] queries encoded",
+        *(f"[{step}/5] loss " for step in (1, 2, 3, 4, 5)),
         "saving",
     ]
     assert "Licence: CC0" in (sea / "README.md").read_text()
