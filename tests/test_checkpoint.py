@@ -4,18 +4,23 @@ import hashlib
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
 from nlb_retriever import checkpoint
-from nlb_retriever.checkpoint import FILES, RELEASED, Checkpoint
+from nlb_retriever.checkpoint import FILES, RELEASED, UNTRAINED, Checkpoint
+from nlb_retriever.encoding import identify_encoder
 from nlb_retriever.errors import EncoderError, MismatchError
+from nlb_retriever.heads import AFFINES, Affine, Heads
 from nlb_retriever.model import NextLevelEncoder
 from nlb_retriever.model_config import NextLevelConfig
+from nlb_retriever.reranker import FEATURES
 from tests.doubles import KeywordEncoder
 
 TINY = NextLevelConfig(chunk_dim=3, hidden=8, layers=1, heads=2, intermediate=8, positions=8)
@@ -53,20 +58,92 @@ def test_what_was_saved_is_loaded_bit_for_bit(tmp_path: Path) -> None:
     assert (loaded.name, loaded.config.chunk_encoder, loaded.config.chunk_tokens) == ("whales", "keywords", 256)
 
 
-def test_the_released_checkpoint_equals_a_fresh_save_of_an_encoder_without_layers(tmp_path: Path) -> None:
+def test_the_untrained_checkpoint_equals_a_fresh_save_of_an_encoder_without_layers(tmp_path: Path) -> None:
     encoder = NextLevelEncoder(NextLevelConfig(chunk_dim=None, layers=0))
     fresh = checkpoint.save(encoder, tmp_path / "mean", name="mean", chunk_encoder=None, chunk_tokens=None)
     for file in (FILES.config, FILES.weights):
-        assert (fresh.folder / file).read_bytes() == (RELEASED / file).read_bytes()
-    assert sorted(path.name for path in RELEASED.iterdir()) == [FILES.config, FILES.weights]
+        assert (fresh.folder / file).read_bytes() == (UNTRAINED / file).read_bytes()
+    assert sorted(path.name for path in UNTRAINED.iterdir()) == [FILES.config, FILES.weights]
+    untrained = checkpoint.load(UNTRAINED)
+    assert untrained.sha256 == fresh.sha256
+    assert untrained.build().config.layers == 0
+    assert untrained.heads is None
+
+
+def test_the_untrained_checkpoint_fits_any_encoder_and_chunk_length() -> None:
+    checkpoint.load(UNTRAINED).check(WHALES.identity, 0)
+    checkpoint.load(UNTRAINED).check(KeywordEncoder(*"abcdefg", sha256="f" * 64).identity, 256)
+
+
+def test_the_released_checkpoint_is_small_whole_and_only_for_the_encoder_it_was_trained_on() -> None:
     released = checkpoint.load()
-    assert released.sha256 == fresh.sha256
-    assert released.build().config.layers == 0
+    released.check(identify_encoder("all-MiniLM-L6-v2"), 256)
+    assert released.heads is not None and released.heads.reranker.any()
+    assert sum(file.stat().st_size for file in RELEASED.iterdir()) < 25_000_000
+    assert (RELEASED / "README.md").read_text(encoding="utf-8").startswith(f"# {released.name}")
+    with pytest.raises(MismatchError, match=r"takes 384-d chunk vectors of all-MiniLM-L6-v2, keywords gives 3-d"):
+        released.check(WHALES.identity)
 
 
-def test_the_released_checkpoint_fits_any_encoder_and_chunk_length() -> None:
-    checkpoint.load().check(WHALES.identity, 0)
-    checkpoint.load().check(KeywordEncoder(*"abcdefg", sha256="f" * 64).identity, 256)
+def test_a_library_made_with_the_mean_before_there_was_a_trained_checkpoint_keeps_it() -> None:
+    untrained = checkpoint.load(UNTRAINED)
+    assert checkpoint.pinned("released", untrained.sha256).sha256 == untrained.sha256
+    assert checkpoint.pinned("untrained", "").sha256 == untrained.sha256
+    released = checkpoint.load()
+    assert checkpoint.pinned("released", released.sha256).sha256 == released.sha256
+    assert checkpoint.pinned("released", "of another version").sha256 == released.sha256
+
+
+def some_heads(dim: int = 3, seed: int = 0) -> Heads:
+    random = np.random.default_rng(seed)
+    affines = {
+        name: Affine(
+            center=random.normal(size=dim).astype(np.float32), matrix=random.normal(size=(dim, dim)).astype(np.float32)
+        )
+        for name in AFFINES
+    }
+    gate = np.array([2, -2, 0.8], dtype=np.float32)
+    return Heads(**affines, gate=gate, reranker=np.arange(len(FEATURES), dtype=np.float32))
+
+
+def test_heads_are_saved_and_loaded_bit_for_bit_and_decide_the_identity(tmp_path: Path) -> None:
+    def keep(name: str, heads: Heads | None) -> Checkpoint:
+        folder = tmp_path / name
+        return checkpoint.save(
+            trained(), folder, name="whales", chunk_encoder=WHALES.identity, chunk_tokens=256, heads=heads
+        )
+
+    keep("a", some_heads())
+    loaded = checkpoint.load(tmp_path / "a")
+    assert loaded.heads is not None
+    for name, tensor in some_heads().tensors().items():
+        np.testing.assert_array_equal(loaded.heads.tensors()[name], tensor)
+    assert loaded.build().config == TINY
+    others = {keep("b", some_heads(seed=1)).sha256, keep("c", None).sha256}
+    assert loaded.sha256 not in others and len(others) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda tensors: tensors.pop("heads.gate"), r"heads.gate is missing, should be \[3\]"),
+        (lambda tensors: tensors["heads.book.center"].fill_(float("nan")), "heads.book.center holds NaN"),
+        (
+            lambda tensors: tensors.update({"heads.book.matrix": torch.ones(2, 2)}),
+            r"heads.book.matrix is \[2, 2\], should be \[3, 3\]",
+        ),
+    ],
+)
+def test_broken_heads_are_refused_by_name(tmp_path: Path, change: Callable[[Any], Any], message: str) -> None:
+    folder = tmp_path / "ckpt"
+    checkpoint.save(
+        trained(), folder, name="whales", chunk_encoder=WHALES.identity, chunk_tokens=256, heads=some_heads()
+    )
+    tensors = load_file(folder / FILES.weights)
+    change(tensors)
+    with_tensors(folder, tensors)
+    with pytest.raises(EncoderError, match=message):
+        _ = checkpoint.load(folder).heads
 
 
 def test_the_identity_changes_with_the_weights_and_with_nothing_else(tmp_path: Path) -> None:
@@ -78,7 +155,7 @@ def test_the_identity_changes_with_the_weights_and_with_nothing_else(tmp_path: P
 def test_the_identity_is_read_without_torch() -> None:
     code = (
         "import sys; from nlb_retriever import checkpoint; released = checkpoint.load(); "
-        "assert released.name == 'mean' and len(released.sha256) == 64; "
+        "assert released.name == 'nlb-minilm-books' and len(released.sha256) == 64; "
         "print(sorted({'torch', 'transformers', 'safetensors'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

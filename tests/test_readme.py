@@ -24,6 +24,7 @@ def folder(tmp_path: Path) -> Path:
     chapters = [f"CHAPTER {number}\n\n{text}" for number in numbers]
     (tmp_path / "books").mkdir()
     (tmp_path / "books" / "frankenstein.txt").write_text("Frankenstein\n\nby Mary Shelley\n\n" + "\n\n".join(chapters))
+    (tmp_path / "my-questions.jsonl").write_text('{"query": "Who hunts the creature?", "file": "frankenstein.txt"}\n')
     return tmp_path
 
 
@@ -50,10 +51,14 @@ def test_every_command_runs(folder: Path) -> None:
         assert done.returncode == 0, (line, done.stderr)
 
 
-def test_the_python_example_runs(folder: Path) -> None:
-    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[0]
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_python_examples_run(folder: Path, number: int) -> None:
+    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[number]
+    if number:  # the default library is there
+        arguments = [*NLB, "index", "./books"]
+        subprocess.run(arguments, cwd=folder, env=environment(), capture_output=True, timeout=120, check=True)
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, env=environment(), capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
-    assert "Frankenstein" in done.stdout
+    assert "Frankenstein" in done.stdout or "white whale" in done.stdout

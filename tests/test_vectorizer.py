@@ -44,7 +44,7 @@ def book(*sections: str, paths: Sequence[tuple[str, ...]] = ()) -> Book:
 
 def vectorize(tales: Book, encoder: KeywordEncoder = ENCODER, folder: Path | None = None) -> BookVectors:
     passages = CHUNKER.passages(tales.text, tales.sections)
-    return Vectorizer(encoder, checkpoint.load(folder)).vectorize(tales, passages)
+    return Vectorizer(encoder, checkpoint.load(folder or checkpoint.UNTRAINED)).vectorize(tales, passages)
 
 
 def unit(*values: float) -> Vectors:
@@ -103,7 +103,9 @@ def test_progress_counts_every_passage_of_a_long_book_once() -> None:
     tales = book("A whale. A duel. " * 3000)
     passages = CHUNKER.passages(tales.text, tales.sections)
     steps: list[int] = []
-    vectors = Vectorizer(ENCODER, checkpoint.load()).vectorize(tales, passages, progress=steps.append)
+    vectors = Vectorizer(ENCODER, checkpoint.load(checkpoint.UNTRAINED)).vectorize(
+        tales, passages, progress=steps.append
+    )
     assert sum(steps) == len(passages) == 6000 and len(steps) > 1
     np.testing.assert_array_equal(vectors.passages[::2], np.tile(unit(1, 0, 0, 0), (3000, 1)))
 
@@ -118,7 +120,7 @@ def test_a_vector_that_is_none_is_refused_naming_book_and_place() -> None:
     with pytest.raises(EncoderError, match=r"no unit vector for /books/tales.txt, characters 9 to 16 \(1 of 2"):
         vectorize(book("A whale. A duel."), Broken("whale", "duel", "moor"))
     with pytest.raises(EncoderError, match="no unit vector for the question 'a duel'"):
-        Vectorizer(Broken("whale"), checkpoint.load()).question("a duel")
+        Vectorizer(Broken("whale"), checkpoint.load(checkpoint.UNTRAINED)).question("a duel")
 
 
 def test_a_book_without_passages_is_refused_by_name() -> None:
@@ -134,7 +136,7 @@ def test_a_checkpoint_of_another_encoder_is_refused_at_the_door(tmp_path: Path) 
 
 
 def test_a_question_lies_in_the_space_of_the_passages() -> None:
-    vectorizer = Vectorizer(ENCODER, checkpoint.load())
+    vectorizer = Vectorizer(ENCODER, checkpoint.load(checkpoint.UNTRAINED))
     np.testing.assert_array_equal(vectorizer.question("Who hunts the whale?").vector, unit(1, 0, 0, 0))
     np.testing.assert_array_equal(vectorizer.question("\udcff whale \ud800").vector, unit(1, 0, 0, 0))
     np.testing.assert_allclose(vectorizer.question("x" * 100_000 + " duel").vector, unit(0, 1, 0, 0))
@@ -143,7 +145,7 @@ def test_a_question_lies_in_the_space_of_the_passages() -> None:
 @pytest.mark.parametrize("text", ["", "  \n\t "])
 def test_an_empty_question_is_refused(text: str) -> None:
     with pytest.raises(QueryError, match="the question is empty: ask in words"):
-        Vectorizer(ENCODER, checkpoint.load()).question(text)
+        Vectorizer(ENCODER, checkpoint.load(checkpoint.UNTRAINED)).question(text)
 
 
 def test_torch_is_not_imported_where_the_checkpoint_has_no_layers() -> None:
@@ -155,7 +157,7 @@ def test_torch_is_not_imported_where_the_checkpoint_has_no_layers() -> None:
         "from nlb_retriever.records import Book, Passage, Section\n"
         "book = Book(id='', content_hash='', title='', author=None, language=None, year=None, source='',\n"
         "            text='a whale', sections=(Section(path=('x',), start=0, end=7),))\n"
-        "vectorizer = Vectorizer(KeywordEncoder('whale'), checkpoint.load())\n"
+        "vectorizer = Vectorizer(KeywordEncoder('whale'), checkpoint.load(checkpoint.UNTRAINED))\n"
         "vectorizer.vectorize(book, [Passage(start=0, end=7, section=0, tokens=2)])\n"
         "vectorizer.question('whale?')\n"
         "print('torch' in sys.modules, 'transformers' in sys.modules)\n"

@@ -61,8 +61,8 @@ class RetrievalSettings:
     pool: int = 800
     """Chunks that the questions of a step are kept from, beside those that answer them."""
     runs: int = 1
-    """Trainings from the same start, each with its own seed, whose heads are averaged: they end near to each
-    other, and their mean ranks better than any of them (model soups, arXiv 2203.05482)."""
+    """Trainings from the same start, each with its own seed, whose heads are averaged (model soups, arXiv
+    2203.05482), so that no seed decides."""
     held_out: float = 0.33
     """Share of the books with examples that a first training leaves out: figures are measured on them and the
     reranker is trained on them. The heads are then trained once more, on all."""
@@ -96,7 +96,7 @@ def train_heads(
         material: to learn from.
         books: numbers of the books to train on; nothing is learnt of others.
         settings: of the training.
-        seed: of all that is drawn; the second run's is one more, and so on.
+        seed: of all that is drawn; no two runs of any two seeds draw the same.
         start: heads to go on from, and to stay near to; None for whitened ones.
         progress: called with each step's number, the number of all, and the loss.
 
@@ -112,7 +112,7 @@ def train_heads(
     tensors: list[dict[str, Vectors]] = []
     losses: list[list[float]] = []
     for number in range(settings.runs):
-        run = _Run(material, books, settings, TrainedHeads(start), torch.Generator().manual_seed(seed + number))
+        run = _Run(material, books, settings, TrainedHeads(start), torch.Generator().manual_seed(seed * settings.runs + number))
         if not run.has_examples or not settings.steps:
             return start, []
         own: list[float] = []
