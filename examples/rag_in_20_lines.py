@@ -4,8 +4,6 @@ Retrieval needs no language model. For answers in prose put any LLM of LlamaInde
 MockLLM, such as llama_index.llms.ollama.Ollama("llama3.2"); the mock repeats what it is given to read.
 """
 
-# ruff: noqa: T201
-
 import sys
 import tempfile
 

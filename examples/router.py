@@ -4,8 +4,6 @@ A RouterRetriever over three retrievers that share one open library. A rule of t
 with no language model; with one, use LLMSingleSelector.from_defaults(llm), which reads the tools' descriptions.
 """
 
-# ruff: noqa: T201
-
 import sys
 from collections.abc import Sequence
 

@@ -112,7 +112,8 @@ def train_heads(
     tensors: list[dict[str, Vectors]] = []
     losses: list[list[float]] = []
     for number in range(settings.runs):
-        run = _Run(material, books, settings, TrainedHeads(start), torch.Generator().manual_seed(seed * settings.runs + number))
+        random = torch.Generator().manual_seed(seed * settings.runs + number)
+        run = _Run(material, books, settings, TrainedHeads(start), random)
         if not run.has_examples or not settings.steps:
             return start, []
         own: list[float] = []
