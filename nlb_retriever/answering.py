@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Sequence
 
-from nlb_retriever.checkpoint import RELEASED
 from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.evidence import Sentence, gather_evidence
 from nlb_retriever.records import Answer, Citation, Hit
@@ -23,12 +22,10 @@ PASSAGES = 5
 PASSAGE_WEIGHT = 2.0
 """Weight of a sentence's passage, beside 1 for the share of the question's words in the sentence: chosen on
 FairytaleQA and LiteraryQA val (benchmarks/quality.py); the sentences' own vectors add nothing to these."""
-NEAR, FARTHEST_NEAR = 0.40, 0.50
+NEAR, FARTHEST_NEAR = 0.40, 0.48
 """Bounds of the least nearness of an answer: cosine of the nearest passage, and a little for shared words."""
 NEAR_PASSAGES, NEAR_GROWTH = 300, 0.05
 """Up to so many passages the lower bound holds; it grows by so much with ten times as many."""
-NEAR_LEARNED = 0.41
-"""The bound in the released checkpoint's space, for libraries of any size: its cosines grow less with their number."""
 WORDS_NEAR = 0.25
 """Weight of the share of the question's words that stand in the best passage."""
 NOT_FOUND = "Not in your library."
@@ -80,21 +77,22 @@ def answer(
 def _is_near(question: str, hits: Sequence[Hit], ranking: Ranking, retriever: Retriever, scope: Scope) -> bool:
     """Whether the library is likely to hold an answer; in doubt, yes.
 
-    The nearest of many passages is always nearer, so the bound in the chunk encoder's own space grows with
-    their number. What it keeps and refuses is in the README, under limits.
+    Judged by the chunk encoder's own vectors of the question and the nearest passage. The nearest of many
+    passages is always nearer, so the bound grows with their number. What it keeps and refuses is in the README.
     """
     near, vectorizer = ranking.dense["passage"], retriever.vectorizer
-    learned = vectorizer.checkpoint.folder == RELEASED and vectorizer.heads is not None
-    known = learned or (vectorizer.heads is None and vectorizer.encoder.identity.name == DEFAULT_ENCODER)
-    if not hits or not near or not known:
+    if not hits or not near or vectorizer.encoder.identity.name != DEFAULT_ENCODER:
         return bool(hits)  # another encoder's cosines mean something else
+    nearness = near[0].score
+    if vectorizer.heads and ranking.asked:  # whose space tells what is asked for, and less well what is not there
+        nearest = retriever.store.retrieve("passage", [near[0].id], payload=("text",))
+        vectors = vectorizer.encoder.encode([point.payload["text"] for point in nearest])
+        nearness = max((float(vector @ ranking.asked.whole) for vector in vectors), default=0.0)
     asked = word_ids(question)
     share = len(asked & word_ids(hits[0].text)) / max(1, len(asked))
-    if learned:
-        return near[0].score + WORDS_NEAR * share >= NEAR_LEARNED
     passages = scope.passages if scope.passages is not None else retriever.store.count("passage")
     bound = NEAR + NEAR_GROWTH * math.log10(max(1, passages) / NEAR_PASSAGES)
-    return near[0].score + WORDS_NEAR * share >= min(max(bound, NEAR), FARTHEST_NEAR)
+    return nearness + WORDS_NEAR * share >= min(max(bound, NEAR), FARTHEST_NEAR)
 
 
 def _choose(question: str, hits: Sequence[Hit], limit: int) -> list[Sentence]:

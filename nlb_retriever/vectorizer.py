@@ -63,6 +63,8 @@ class Question:
     """(D,), for books, sections and passages alike."""
     sentences: Vectors
     """(n, D), each to be compared with passages."""
+    whole: Vectors
+    """(D,), as the chunk encoder gives it."""
 
 
 class Vectorizer:
@@ -165,9 +167,12 @@ class Vectorizer:
             QueryError: there is nothing in it to look for.
             EncoderError: the encoder gave a vector that is none.
         """
-        raw = self.encode_questions([text])[0]
+        return self.ask(self.encode_questions([text])[0])
+
+    def ask(self, raw: QuestionVectors) -> Question:
+        """A question whose chunk encoder's vectors are known."""
         sentences = self.heads.question_short(raw.sentences) if self.heads else raw.sentences
-        return Question(vector=self.question_vector(raw), sentences=sentences)
+        return Question(vector=self.question_vector(raw), sentences=sentences, whole=raw.whole)
 
     def _encode(self, texts: Sequence[str], names: Sequence[str], *, query: bool = False) -> Vectors:
         """Encode, and refuse what is no unit vector: the store would take a NaN without a word."""

@@ -221,7 +221,8 @@ class NLBRetriever(BaseRetriever):
             parts = [vectorizer.question(text) for text in bundle.embedding_strs]
             mean = np.mean([part.vector for part in parts], axis=0)
             unit = np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-9), dtype=np.float32)
-            return Question(vector=unit, sentences=np.concatenate([part.sentences for part in parts]))
+            whole = np.stack([part.whole for part in parts]).mean(axis=0)
+            return Question(vector=unit, sentences=np.concatenate([part.sentences for part in parts]), whole=whole)
         given = np.asarray(bundle.embedding, dtype=np.float32)
         encoder = vectorizer.encoder.identity
         length = float(np.linalg.norm(given))
@@ -231,5 +232,4 @@ class NLBRetriever(BaseRetriever):
                 f"which has {encoder.dim} numbers: embed it with that encoder, or leave it to the library"
             )
         one = np.asarray(given / length, dtype=np.float32)
-        vector = vectorizer.question_vector(QuestionVectors(whole=one, sentences=one[None]))
-        return Question(vector=vector, sentences=vector[None])
+        return vectorizer.ask(QuestionVectors(whole=one, sentences=one[None]))
