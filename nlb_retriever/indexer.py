@@ -178,11 +178,12 @@ class _Run:
     def _choose(self, pinned: Manifest | None, identity: EncoderIdentity) -> tuple[Checkpoint, str]:
         """The checkpoint and what a manifest calls it: the one asked for, else the library's, else the released.
 
-        A chunk encoder that the released one was not trained on gets the untrained one.
+        A chunk encoder that the released one was not trained on gets the untrained one. (One that is not the
+        library's gets here what a new library would have: that they differ is found, and told, later.)
         """
         if self._checkpoint:
             return checkpoints.load(self._checkpoint), str(Path(self._checkpoint).expanduser().absolute())
-        if pinned:
+        if pinned and pinned.encoder_sha256 == identity.sha256:
             return checkpoints.pinned(pinned.checkpoint, pinned.checkpoint_sha256), pinned.checkpoint
         released = checkpoints.load()
         try:

@@ -14,12 +14,16 @@ from pathlib import Path
 
 import pytest
 
+from nlb_retriever import indexer
+from nlb_retriever.config import UNTRAINED
+from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.errors import EncoderError, LibraryBusy, MismatchError
 from nlb_retriever.indexer import index_books
 from nlb_retriever.records import LEVELS
 from nlb_retriever.report import IndexEvent, IndexReport
 from nlb_retriever.store import open_store
 from nlb_retriever.store.edge import EdgeEngine
+from tests.doubles import KeywordEncoder
 
 WORDS = [
     "harbour",
@@ -243,6 +247,35 @@ def test_another_encoder_is_refused_and_changes_nothing(books: Path, library: Pa
     with pytest.raises(MismatchError, match=r"chunk_tokens 256 in the library, 64 asked for.*--rebuild"):
         index_books([books], library, chunk_tokens=64)
     assert contents(library) == before
+
+
+@pytest.fixture
+def keywords(monkeypatch: pytest.MonkeyPatch) -> KeywordEncoder:
+    """A chunk encoder that the released checkpoint was not trained on, under any name but the default's."""
+    encoder = KeywordEncoder("lantern", "storm")
+    default = indexer.identify_encoder
+    monkeypatch.setattr(
+        indexer, "identify_encoder", lambda name: default(name) if name == DEFAULT_ENCODER else encoder.identity
+    )
+    monkeypatch.setattr(indexer, "load_encoder", lambda name, *, device: encoder)
+    return encoder
+
+
+def test_a_chunk_encoder_that_the_released_checkpoint_does_not_fit_gets_the_untrained_one(
+    books: Path, library: Path, keywords: KeywordEncoder
+) -> None:
+    assert not index_books([books], library, chunk_encoder="keywords").failed
+    with open_store(library) as store:
+        assert (store.manifest.checkpoint, store.manifest.dim) == (UNTRAINED, keywords.identity.dim)
+    assert not index_books([books], library).indexed  # it is the library's own from now on
+
+
+def test_another_chunk_encoder_than_the_librarys_is_refused_with_the_way_out(
+    books: Path, library: Path, keywords: KeywordEncoder
+) -> None:
+    index_books([books], library, chunk_encoder="keywords")
+    with pytest.raises(MismatchError, match=r"dim 3 in the library, 384 asked for.*--rebuild"):
+        index_books([books], library, chunk_encoder=DEFAULT_ENCODER)
 
 
 def test_rebuild_encodes_every_book_anew_wherever_it_lies(books: Path, library: Path, tmp_path: Path) -> None:

@@ -10,9 +10,14 @@ import pytest
 
 from nlb_retriever import checkpoint
 from nlb_retriever.errors import EncoderError, QueryError
+from nlb_retriever.heads import AFFINES, Affine, Heads
+from nlb_retriever.model import NextLevelEncoder
+from nlb_retriever.model_config import NextLevelConfig
+from nlb_retriever.reranker import FEATURES
 from nlb_training.evaluation import similarity
 from nlb_training.evaluation.lexical import score_words
 from nlb_training.evaluation.pairs import RankingSet, pair
+from nlb_training.evaluation.reranked import make_reranked
 from nlb_training.evaluation.rows import Row
 from nlb_training.evaluation.shelf import Shelf
 from nlb_training.evaluation.systems import Space, System, make_baselines, make_trained
@@ -84,6 +89,49 @@ def test_the_untrained_checkpoint_scores_as_the_mean_does(shelf: Shelf, tmp_path
     alone, _ = make_trained(checkpoint.load(checkpoint.UNTRAINED), "ours", where)
     for pairs in (sections(shelf), sections(shelf).reverse()):
         assert np.array_equal(alone.score(pairs), mean.score(pairs))
+
+
+def test_the_reranker_prefers_the_section_that_tells_it_in_order_and_leaves_short_questions(tmp_path: Path) -> None:
+    told, backwards = (
+        "A whale swam. \n\nA duel at dawn. \n\nA horse ran. ",
+        "A horse ran. \n\nA duel at dawn. \n\nA whale swam. ",
+    )
+    folder = tmp_path / "books"
+    folder.mkdir()
+    (folder / "told.txt").write_text(told)
+    (folder / "backwards.txt").write_text(backwards)
+    shelf = Shelf("two", {path.name: path for path in folder.iterdir()}, folder)
+    spans = [(0, 13), (15, 31), (33, len(told))], [(0, 12), (14, 30), (32, len(backwards))]
+    borders = {
+        file: sorted({edge for span in own for edge in span})
+        for file, own in zip(("told.txt", "backwards.txt"), spans, strict=True)
+    }
+    where = Space(ChunkVectors(tmp_path, ENCODER), shelf, borders)
+    query = "There is a whale in it. Then there is a duel. Then there is a horse."
+    rows = [
+        row(query, "told.txt", (0, len(told))),
+        row("A whale and a horse.", "backwards.txt", (0, len(backwards))),
+    ]
+    pairs = pair("tiny", "summary -> chapter", "section", rows, shelf)
+    same = Affine(center=np.zeros(4, dtype=np.float32), matrix=np.eye(4, dtype=np.float32))
+    heads = Heads(
+        **dict.fromkeys(AFFINES, same),
+        gate=np.array([0, 0, 1], dtype=np.float32),
+        reranker=np.array([float(name == "order") for name in FEATURES], dtype=np.float32),
+    )
+    encoder = NextLevelEncoder(NextLevelConfig(chunk_dim=4, layers=0))
+    ours = checkpoint.save(
+        encoder, tmp_path / "ours", name="ours", chunk_encoder=ENCODER.identity, chunk_tokens=None, heads=heads
+    )
+    first = make_trained(ours, "ours", where)[1]
+    reranked = make_reranked(ours, first, where)
+    assert reranked is not None and reranked.fused and not reranked.both_ways
+    before, after = first.score(pairs), reranked.score(pairs)
+    right = [document.file for document in pairs.documents].index("told.txt")
+    assert before[0, right] == pytest.approx(before[0, 1 - right])
+    assert after[0, right] > after[0, 1 - right] + 1
+    assert np.array_equal(after[1], before[1])
+    assert make_reranked(checkpoint.load(checkpoint.UNTRAINED), first, where) is None
 
 
 def test_first_and_max_see_the_first_and_the_nearest_chunk(shelf: Shelf, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from nlb_training.evaluation.classification import Labelled
 from nlb_training.evaluation.documents import chunked, pooled
 from nlb_training.evaluation.metrics import Values
 from nlb_training.evaluation.pairs import pair
+from nlb_training.evaluation.reranked import make_reranked
 from nlb_training.evaluation.results import Difference, Measurement, Results
 from nlb_training.evaluation.sets import CENTURY_ARCHIVES, CHOICES, LABEL, ORIGINS, RETRIEVAL, SIMILARITY
 from nlb_training.evaluation.shelf import archive_of
@@ -76,7 +77,10 @@ def _similarity(bench: Bench, watching: Watching) -> None:
         systems = make_baselines(settings.baselines, spaces[0])
         for checkpoint, space in zip(bench.judged, spaces, strict=True):
             if not is_mean(checkpoint) or "mean" not in settings.baselines:
-                systems += make_trained(checkpoint, checkpoint.name, space)
+                own = make_trained(checkpoint, checkpoint.name, space)
+                systems += own
+                if reranked := make_reranked(checkpoint, own[-1], space):
+                    systems.append(reranked)
         systems += [make(spaces[0]) for make in settings.systems]
         forward = pair(known.name, known.title, known.level, rows, shelf)
         for pairs in (forward, forward.reverse()):

@@ -66,4 +66,4 @@ def _differences(pairs: RankingSet, systems: Sequence[System], values: dict[str,
 
 
 def _is_fused(system: System) -> bool:
-    return len(system.parts) > 1
+    return system.fused or len(system.parts) > 1

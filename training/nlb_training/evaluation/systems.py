@@ -40,6 +40,8 @@ class System:
     """Whether it is what is judged, and not a baseline."""
     both_ways: bool = True
     """Whether it also ranks queries for documents."""
+    fused: bool = False
+    """Whether it knows words beside vectors; one of several parts does in any case."""
 
     def score(self, pairs: RankingSet) -> Matrix:
         """(Q, N) scores, higher is better."""
@@ -150,11 +152,11 @@ def make_baselines(names: Sequence[str], space: Space) -> list[System]:
     return [System(name=name, parts=tuple(_baseline(part, space) for part in name.split("+"))) for name in names]
 
 
-def make_trained(checkpoint: Checkpoint, name: str, space: Space, *, fused: bool = True) -> list[System]:
+def make_trained(checkpoint: Checkpoint, name: str, space: Space) -> list[System]:
     """A checkpoint's own vectors, and together with BM25."""
     alone = System(name=name, parts=(encoder_part(space, checkpoint),), trained=True)
     words = _baseline("bm25", space)
-    return [alone, replace(alone, name=f"{name}+bm25", parts=(*alone.parts, words))] if fused else [alone]
+    return [alone, replace(alone, name=f"{name}+bm25", parts=(*alone.parts, words))]
 
 
 def _baseline(name: str, space: Space) -> Part:
