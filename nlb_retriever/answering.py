@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.evidence import Sentence, gather_evidence
 from nlb_retriever.records import Answer, Citation, Hit
-from nlb_retriever.retriever import Ranking, Retriever, clean_question
+from nlb_retriever.retriever import Mode, Ranking, Retriever, Strategy, clean_question
 from nlb_retriever.scope import Scope, make_scope
 from nlb_retriever.store import Filter
 from nlb_retriever.store.bm25 import word_ids
@@ -36,8 +36,11 @@ def answer(
     retriever: Retriever,
     *,
     book: str | None = None,
+    section: str | None = None,
     where: Filter | None = None,
     before: str | None = None,
+    mode: Mode = "fused",
+    strategy: Strategy = "coarse-to-fine",
     limit: int = 3,
 ) -> Answer:
     """Answer a question with sentences of a library.
@@ -46,8 +49,11 @@ def answer(
         question: in words, of any length.
         retriever: of the library.
         book: only from this book: its id, title or path.
+        section: only from this section of it, or from the sections of this part.
         where: conditions on the passages' payloads.
         before: only from what comes before this section of the book.
+        mode, strategy: how the passages are found, as in `Retriever.search`. With "bm25" no encoder is loaded, and
+            an answer is found wherever a word of the question is.
         limit: at most so many sentences.
 
     Returns:
@@ -58,9 +64,11 @@ def answer(
         QueryError, LibraryNotFound, StoreError, EncoderError: see `Retriever.search`.
     """
     question = clean_question(question)
-    scope = make_scope(retriever.store, book=book, section=None, before=before, where=where)
-    asked = retriever.vectorizer.question(question)
-    ranking = retriever.rank(question, asked, level="passage", limit=PASSAGES, scope=scope)
+    scope = make_scope(retriever.store, book=book, section=section, before=before, where=where)
+    asked = retriever.vectorizer.question(question) if mode != "bm25" else None
+    ranking = retriever.rank(
+        question, asked, level="passage", limit=PASSAGES, scope=scope, mode=mode, strategy=strategy
+    )
     hits = retriever.hits(ranking, PASSAGES)
     chosen = _choose(question, hits, limit) if _is_near(question, hits, ranking, retriever, scope) else []
     if not chosen:
@@ -80,9 +88,12 @@ def _is_near(question: str, hits: Sequence[Hit], ranking: Ranking, retriever: Re
     Judged by the chunk encoder's own vectors of the question and the nearest passage. The nearest of many
     passages is always nearer, so the bound grows with their number. What it keeps and refuses is in the README.
     """
-    near, vectorizer = ranking.dense["passage"], retriever.vectorizer
-    if not hits or not near or vectorizer.encoder.identity.name != DEFAULT_ENCODER:
-        return bool(hits)  # another encoder's cosines mean something else
+    near = ranking.dense["passage"]
+    if not hits or not near:
+        return bool(hits)
+    vectorizer = retriever.vectorizer
+    if vectorizer.encoder.identity.name != DEFAULT_ENCODER:
+        return True  # another encoder's cosines mean something else
     nearness = near[0].score
     if vectorizer.heads and ranking.asked:  # whose space tells what is asked for, and less well what is not there
         nearest = retriever.store.retrieve("passage", [near[0].id], payload=("text",))

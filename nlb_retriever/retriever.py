@@ -238,7 +238,9 @@ class Retriever:
             (words if query.dense is None else dense)[query.level] = answer
         if mode != "fused":
             scores = {point.id: point.score for point in dense[level] or words[level]}
-            return Ranking(question=question, level=level, scores=scores, pools={}, dense=dense, words=words)
+            return Ranking(
+                question=question, level=level, scores=scores, pools={}, dense=dense, words=words, asked=asked
+            )
         pools = {each: make_pool(each, dense[each], words[each]) for each in levels}
         scores = dict(pools[level].scores) if flat else _scores(level, pools)
         return Ranking(

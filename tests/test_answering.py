@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,6 +80,32 @@ def test_the_answer_keeps_to_book_filter_and_what_was_read(retriever: Retriever)
     assert all(citation.hit.section != ("CHAPTER III",) for citation in found.citations)
     none = answer("Where did Jonas live?", retriever, where=Condition("author", "eq", "Nobody"))
     assert (none.found, none.citations, none.answer) == (False, (), "Not in your library.")
+
+
+def test_the_answer_keeps_to_a_section_of_a_book(retriever: Retriever) -> None:
+    for section in ("2", "CHAPTER II"):
+        found = answer("Whom did the baker pay?", retriever, book="Ferry", section=section)
+        assert {citation.hit.section for citation in found.citations} == {("CHAPTER II",)}
+    with pytest.raises(QueryError, match="no section"):
+        answer("Whom did the baker pay?", retriever, book="Ferry", section="CHAPTER IX")
+    with pytest.raises(QueryError, match="name the book"):
+        answer("Whom did the baker pay?", retriever, section="2")
+
+
+@pytest.mark.parametrize("how", [{"mode": "dense"}, {"mode": "bm25"}, {"strategy": "flat"}])
+def test_each_mode_and_strategy_answers_from_its_own_passages(retriever: Retriever, how: Any) -> None:
+    question = "How many silver coins did the baker pay?"
+    found = answer(question, retriever, **how)
+    assert "twelve silver coins" in found.citations[0].quote
+    hits = {hit.id: hit.score for hit in retriever.search(question, limit=5, **how)}
+    assert all(citation.hit.score == pytest.approx(hits[citation.hit.id]) for citation in found.citations)
+    assert not answer("What is the boiling point of nitrogen?", retriever, **how).found
+
+
+def test_answering_by_words_alone_loads_no_encoder(retriever: Retriever) -> None:
+    with Retriever(retriever.store.place) as fresh:
+        assert "twelve" in answer("Who paid twelve silver coins?", fresh, mode="bm25").answer
+        assert "_vectorizer" not in vars(fresh)
 
 
 def test_an_empty_question_is_refused(retriever: Retriever) -> None:

@@ -51,6 +51,8 @@ class ExtractiveQueryEngine(BaseQueryEngine):
             book=asked.book,
             before=asked.before,
             where=to_filter(asked.filters),
+            mode=asked.mode,
+            strategy=asked.strategy,
         )
         quoted = list({citation.hit.id: citation.hit for citation in found.citations}.values())
         return Response(
