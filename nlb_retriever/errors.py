@@ -11,6 +11,7 @@
     │   └── LibraryBusy       another process holds the library
     ├── TrainingError         a training run, its corpus or its settings: it cannot go on like this
     │   └── TrainingInterrupted   it was told to stop; resumed, it goes on from its last checkpoint
+    ├── MissingExtra          an optional part is not installed (also an ImportError)
     └── QueryError            a question, filter or name that cannot be answered as asked
 
 Messages are one line that says what, where and what to do. The library raises; only the command
@@ -62,6 +63,10 @@ class TrainingError(NlbError):
 
 class TrainingInterrupted(TrainingError):
     """A training run was told to stop before its end; resumed, it goes on from its last checkpoint."""
+
+
+class MissingExtra(NlbError, ImportError):
+    """An optional part of the package, or of what it needs, is not installed."""
 
 
 class QueryError(NlbError):

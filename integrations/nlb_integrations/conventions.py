@@ -1,0 +1,82 @@
+"""What the adapters to all frameworks have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, get_args
+
+from nlb_retriever.errors import MissingExtra, QueryError
+from nlb_retriever.records import LEVELS, Hit
+from nlb_retriever.retriever import Mode, Retriever, Strategy
+
+CHAPTER_SEPARATOR = " > "
+
+
+@contextmanager
+def extra(name: str) -> Iterator[None]:
+    """Around the imports of a framework: tells how to install it where it is missing.
+
+    Raises:
+        MissingExtra: it is.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing.startswith("nlb_"):
+            raise
+        raise MissingExtra(f"{missing} is not installed: run `pip install 'nlb-retriever[{name}]'`") from error
+
+
+def as_retriever(library: str | Path | Retriever | None, device: str = "cpu") -> Retriever:
+    """A library by its folder, name or URL, or one that is open already and is shared."""
+    return library if isinstance(library, Retriever) else Retriever(library, device=device)
+
+
+def check_choices(*, level: str, strategy: str, mode: str) -> None:
+    """Refuse a choice that there is not.
+
+    Raises:
+        QueryError: with those that there are.
+    """
+    for name, given, known in (
+        ("level", level, LEVELS),
+        ("strategy", strategy, get_args(Strategy)),
+        ("mode", mode, get_args(Mode)),
+    ):
+        if given not in known:
+            raise QueryError(f"unknown {name} {given!r}; known: {', '.join(known)}")
+
+
+def check_count(name: str, count: object) -> int:
+    """How many results are asked for; 0 is none.
+
+    Raises:
+        QueryError: it is no whole number from 0.
+    """
+    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        raise QueryError(f"{name} must be a whole number from 0, not {count!r}")
+    return count
+
+
+def to_metadata(hit: Hit) -> dict[str, Any]:
+    """What is known of a hit beside its text and score, with the same keys in all frameworks.
+
+    `page_label` is the page as printed, `page_number` the physical one from 1; `section` counts a book's sections
+    from 0, `ordinal` its sections or passages; `start` and `end` are the text's place in the whole book's text.
+    """
+    return {
+        "title": hit.title,
+        "author": hit.author,
+        "chapter": CHAPTER_SEPARATOR.join(hit.section) or None,
+        "page_label": hit.page,
+        "level": hit.level,
+        "book_id": hit.book_id,
+        "section_id": hit.section_id,
+        "source": hit.source,
+        "start": hit.start,
+        "end": hit.end,
+        **{key: hit.metadata.get(key) for key in ("language", "year", "section", "ordinal", "page_number")},
+    }

@@ -1,0 +1,199 @@
+"""nlb-retriever for Haystack.
+
+from nlb_integrations.haystack import NLBRetriever
+
+pipeline.add_component("retriever", NLBRetriever("./library", top_k=5))
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nlb_integrations.conventions import as_retriever, check_choices, check_count, extra, to_metadata
+from nlb_retriever.errors import QueryError
+from nlb_retriever.records import Level
+from nlb_retriever.retriever import Mode, Retriever, Strategy
+from nlb_retriever.store import And, Condition, Filter, Not, Or
+from nlb_retriever.store.filters import Operator
+
+with extra("haystack"):
+    from haystack import Document, component, default_from_dict, default_to_dict
+
+_COMPARISONS: Mapping[str, Operator] = {
+    "==": "eq",
+    "!=": "ne",
+    ">": "gt",
+    ">=": "gte",
+    "<": "lt",
+    "<=": "lte",
+    "in": "in",
+    "not in": "nin",
+}
+_OTHER_NAMES = {"page_label": "page"}
+"""Names that metadata have for keys of ours."""
+
+
+@component
+class NLBRetriever:
+    """Finds books, sections or passages of a library that `nlb index` or `index_books` made.
+
+    Making one does no work: the library is opened and its encoders loaded by `warm_up`, which a pipeline calls, or
+    by the first search. Safe to use from several threads and in an event loop, which `run_async` never blocks.
+    A document's id is the same for the same place of an unchanged book; its meta are those of
+    `conventions.to_metadata`.
+
+    Args:
+        library: its folder, name or server URL; None for the default one. Or a `Retriever`, so that several
+            components share what it has open and loaded.
+        top_k: at most so many documents; 0 for none.
+        level: what the documents are: "book", "section" or "passage".
+        book: only from this book: its id, title or path.
+        before: only from what comes before this section of the book: number from 1, id or title.
+        filters: Haystack's, on `nlb_retriever.store.filters.KEYWORD_KEYS` and `NUMBER_KEYS`.
+        strategy: "coarse-to-fine" lets books, sections and passages speak for each other, "flat" does not.
+        mode: "fused" for meaning and words together, "dense" or "bm25" for one of them.
+        device: where questions are encoded.
+
+    Raises:
+        QueryError, StoreError: an argument that cannot be asked with. Searching raises what
+            `Retriever.search` does: `LibraryNotFound` where there is no library, `QueryError` for a filter's key,
+            operator or value, `MismatchError` for a library of another version, all of them `NlbError`s.
+    """
+
+    def __init__(
+        self,
+        library: str | Path | Retriever | None = None,
+        *,
+        top_k: int = 10,
+        level: Level = "passage",
+        book: str | None = None,
+        before: str | None = None,
+        filters: dict[str, Any] | None = None,
+        strategy: Strategy = "coarse-to-fine",
+        mode: Mode = "fused",
+        device: str = "cpu",
+    ) -> None:
+        check_choices(level=level, strategy=strategy, mode=mode)
+        to_filter(filters)
+        self._given = library
+        self.library = as_retriever(library, device)
+        self.top_k = check_count("top_k", top_k)
+        self.level: Level = level
+        self.book = book
+        self.before = before
+        self.filters = filters
+        self.strategy: Strategy = strategy
+        self.mode: Mode = mode
+        self.device = device
+
+    def warm_up(self) -> None:
+        """Open the library and load its encoders."""
+        _ = self.library.store if self.mode == "bm25" else self.library.vectorizer
+
+    async def warm_up_async(self) -> None:
+        """The same beside the event loop."""
+        await asyncio.to_thread(self.warm_up)
+
+    def close(self) -> None:
+        """Close the library; a later search opens it again."""
+        self.library.close()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The component as plain values; a shared `Retriever` becomes the place of its library.
+
+        Raises:
+            LibraryNotFound, StoreError: that place cannot be opened.
+        """
+        given = self._given.store.place if isinstance(self._given, Retriever) else self._given
+        keys = ("top_k", "level", "book", "before", "filters", "strategy", "mode", "device")
+        plain: dict[str, Any] = default_to_dict(
+            self,
+            library=str(given) if isinstance(given, Path) else given,
+            **{key: getattr(self, key) for key in keys},
+        )
+        return plain
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> NLBRetriever:
+        """The component that `to_dict` described."""
+        made: NLBRetriever = default_from_dict(cls, data)
+        return made
+
+    @component.output_types(documents=list[Document])
+    def run(
+        self, query: str, top_k: int | None = None, filters: dict[str, Any] | None = None
+    ) -> dict[str, list[Document]]:
+        """Search.
+
+        Args:
+            query: the question, in words.
+            top_k: instead of the component's own.
+            filters: instead of the component's own.
+        """
+        hits = self.library.search(
+            query,
+            level=self.level,
+            limit=check_count("top_k", self.top_k if top_k is None else top_k),
+            book=self.book,
+            before=self.before,
+            where=to_filter(filters or self.filters),
+            mode=self.mode,
+            strategy=self.strategy,
+        )
+        return {
+            "documents": [
+                Document(id=hit.id, content=hit.text, meta=to_metadata(hit), score=float(hit.score)) for hit in hits
+            ]
+        }
+
+    @component.output_types(documents=list[Document])
+    async def run_async(
+        self, query: str, top_k: int | None = None, filters: dict[str, Any] | None = None
+    ) -> dict[str, list[Document]]:
+        """Search beside the event loop; otherwise like `run`."""
+        found: dict[str, list[Document]] = await asyncio.to_thread(self.run, query, top_k, filters)
+        return found
+
+
+def to_filter(filters: Mapping[str, Any] | None) -> Filter | None:
+    """Haystack's filters as the library's own; None for no condition at all.
+
+    As in Haystack, NOT holds where not all of its conditions do, a key that is missing fits `!=` and `not in`, and
+    comparing with None asks whether a key is missing. Keys are checked by the search itself, as they depend on the
+    level.
+
+    Raises:
+        QueryError: what is no filter, or an operator that Haystack does not have.
+    """
+    if not filters:
+        return None
+    if not isinstance(filters, Mapping) or not {"field", "conditions"} & set(filters) or "operator" not in filters:
+        raise QueryError(
+            f'{filters!r} is no filter: use {{"field": "meta.title", "operator": "==", "value": ...}} '
+            'or {"operator": "AND", "conditions": [...]}'
+        )
+    operator = filters["operator"]
+    if "field" in filters:
+        return _comparison(str(filters["field"]).removeprefix("meta."), operator, filters)
+    children = tuple(child for each in filters["conditions"] if (child := to_filter(each)) is not None)
+    if operator not in ("AND", "OR", "NOT"):
+        raise QueryError(f"unknown filter operator {operator!r}; known: AND, OR, NOT")
+    if not children:
+        raise QueryError(f"the filter's {operator} needs at least one condition")
+    return Or(children) if operator == "OR" else And(children) if operator == "AND" else Not((And(children),))
+
+
+def _comparison(field: str, operator: Any, filters: Mapping[str, Any]) -> Filter:
+    key = _OTHER_NAMES.get(field, field)
+    if operator not in _COMPARISONS:
+        raise QueryError(f"unknown filter operator {operator!r} on {field!r}; known: {', '.join(_COMPARISONS)}")
+    if "value" not in filters:
+        raise QueryError(f"the filter on {field!r} has no value to compare with")
+    value = filters["value"]
+    if value is None and operator in ("==", "!="):
+        empty = Condition(key, "is_empty")
+        return empty if operator == "==" else Not((empty,))
+    return Condition(key, _COMPARISONS[operator], value)
