@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -19,9 +19,11 @@ from nlb_retriever.encoding import load_encoder
 from nlb_retriever.errors import MismatchError, NlbError, QueryError
 from nlb_retriever.evidence import gather_evidence
 from nlb_retriever.fusion import Pool, from_levels_above, from_passages, make_pool
+from nlb_retriever.places import to_hit
 from nlb_retriever.records import LEVELS, Hit, Level
 from nlb_retriever.reranker import LEAST_SENTENCES, features, score
 from nlb_retriever.scope import Scope, make_scope
+from nlb_retriever.sentences import sentence_spans
 from nlb_retriever.store import Filter, LibraryStore, StoredPoint, StoreQuery, open_store
 from nlb_retriever.vectorizer import Question, Vectorizer
 
@@ -256,25 +258,62 @@ class Retriever:
         points = self.store.retrieve(ranking.level, ranking.top(limit))
         if ranking.level == "book":
             return self._book_hits(points, ranking)
-        return [_hit(point, ranking.level, ranking.scores[point.id]) for point in points]
+        return [to_hit(point, ranking.level, ranking.scores[point.id]) for point in points]
 
-    def _reranked(self, ranking: Ranking) -> Ranking:
-        """Sections put in order by what their passages hold of a long question's sentences, if that was trained."""
-        heads, asked = self.vectorizer.heads, ranking.asked
+    def read_sections(self, ids: Sequence[str]) -> list[Hit]:
+        """Whole sections by id, in the order asked, with score 0; those that are not there are left out.
+
+        `metadata["passages"]` is the ordinal of its first passage and of the one behind its last.
+        """
+        return [to_hit(point, "section", 0.0) for point in self.store.retrieve("section", ids)]
+
+    def rerank_sections(self, question: str, ids: Sequence[str]) -> dict[str, float]:
+        """Judge the first `RERANKED` of some sections by what their passages hold of a long question's sentences.
+
+        Args:
+            question: of any length.
+            ids: of sections that some search has found; those that are not there are left out.
+
+        Returns:
+            Section's id -> score, higher is better, comparable within these only. Nothing where the reranker has
+            no say: the question has fewer than `reranker.LEAST_SENTENCES` sentences, fewer than two sections are
+            there, or the library's checkpoint has no trained reranker.
+
+        Raises:
+            QueryError, LibraryNotFound, StoreError, EncoderError: see `search`.
+        """
+        question = clean_question(question)
+        ids = list(dict.fromkeys(ids))[:RERANKED]
+        if len(sentence_spans(question)) < LEAST_SENTENCES or len(ids) < 2:
+            return {}
+        asked = self.vectorizer.question(question)
+        query = StoreQuery(level="section", text=question, ids=tuple(ids), limit=len(ids), payload=False)
+        with self.store.session():
+            return self._judge(asked, ids, self.store.search([query])[0])
+
+    def _judge(self, asked: Question | None, ids: Sequence[str], words: Sequence[StoredPoint]) -> dict[str, float]:
+        """Scores of sections by the reranker; nothing where it has no say."""
+        heads = self.vectorizer.heads
         if heads is None or asked is None or not heads.reranker.any() or len(asked.sentences) < LEAST_SENTENCES:
-            return ranking
-        best = ranking.top(RERANKED)
-        found = self.store.section_vectors(best, most=CHUNKS_READ)
+            return {}
+        found = self.store.section_vectors(ids, most=CHUNKS_READ)
         if len(found) < 2:
-            return ranking
-        said = {point.id: point.score for point in ranking.words["section"]}
+            return {}
+        said = {point.id: point.score for point in words}
         known = features(
             asked.sentences,
             [section.passages for section in found],
             dense=np.array([asked.vector @ section.section for section in found]),
             words=np.array([said.get(section.id, 0.0) for section in found]),
         )
-        scores = dict(zip((section.id for section in found), map(float, score(known, heads.reranker)), strict=True))
+        return dict(zip((section.id for section in found), map(float, score(known, heads.reranker)), strict=True))
+
+    def _reranked(self, ranking: Ranking) -> Ranking:
+        """Sections put in order by the reranker, the best of them first."""
+        best = ranking.top(RERANKED)
+        scores = self._judge(ranking.asked, best, ranking.words["section"])
+        if not scores:
+            return ranking
         lowest = min(scores.values())
         rest = {point: lowest - 1 + value - ranking.scores[best[0]] for point, value in ranking.scores.items()}
         return replace(ranking, scores=rest | scores)
@@ -286,7 +325,7 @@ class Retriever:
         evidence = gather_evidence(ranking.question, [point.payload["text"] for point in points[:READ_CLOSELY]])
         bonuses = (*evidence.bonuses, *[0.0] * len(points))
         hits = [
-            _hit(point, "passage", ranking.scores[point.id] / best + SENTENCE_WEIGHT * bonus)
+            to_hit(point, "passage", ranking.scores[point.id] / best + SENTENCE_WEIGHT * bonus)
             for point, bonus in zip(points, bonuses, strict=False)
         ]
         return sorted(hits, key=lambda hit: -hit.score)[:limit]
@@ -303,7 +342,7 @@ class Retriever:
             passage = shown.get(book_id) or next(iter(self.store.passages(book_id, 0, 1)), None)
             if passage is None:  # it was removed a moment ago
                 continue
-            hits.append(_hit(passage, "book", ranking.scores[point.id], book=point))
+            hits.append(to_hit(passage, "book", ranking.scores[point.id], book=point))
         return hits
 
     def _widened(self, hit: Hit, neighbours: int) -> Hit:
@@ -351,27 +390,3 @@ def clean_question(question: str) -> str:
     if not text:
         raise QueryError('the question is empty: ask in words, as in `nlb ask "Who hunts the whale?"`')
     return text
-
-
-_IN_HIT = {"book_id", "title", "author", "source", "section_path", "section_id", "start", "end", "page", "text"}
-
-
-def _hit(point: StoredPoint, level: Level, score: float, *, book: StoredPoint | None = None) -> Hit:
-    payload = point.payload
-    whole: dict[str, Any] = book.payload if book else payload
-    return Hit(
-        level=level,
-        id=book.id if book else point.id,
-        book_id=payload["book_id"],
-        title=payload["title"],
-        author=payload["author"],
-        source=payload["source"],
-        section=() if book else tuple(payload["section_path"]),
-        section_id=None if book else payload["section_id"],
-        start=payload["start"],
-        end=payload["end"],
-        page=payload["page"],
-        score=score,
-        text=payload["text"],
-        metadata={key: value for key, value in whole.items() if key not in _IN_HIT},
-    )
