@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from nlb_cli import asking, books, evaluation, health, indexing, training
+from nlb_cli import asking, books, evaluation, health, indexing, serving, training
 from nlb_cli.terminal import OutputError, exact, note
 from nlb_retriever.errors import NlbError
 
@@ -90,6 +90,7 @@ app.command()(asking.search)
 app.command("books")(books.list_books)
 app.command()(books.show)
 app.command()(books.remove)
+app.command()(serving.mcp)
 app.command()(training.train)
 app.command("eval")(evaluation.evaluate)
 app.command()(health.info)

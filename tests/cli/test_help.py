@@ -34,10 +34,10 @@ def test_help_names_every_command(nlb: InProcess) -> None:
     ran = nlb("--help")
     assert ran.code == 0
     listed = [line.split()[0] for line in ran.out.split("Commands:\n")[1].splitlines() if line.strip()]
-    assert listed == ["index", "ask", "search", "books", "show", "remove", "train", "eval", "info", "doctor"]
+    assert listed == ["index", "ask", "search", "books", "show", "remove", "mcp", "train", "eval", "info", "doctor"]
 
 
-@pytest.mark.parametrize("command", ["index", "ask", "search", "books", "show", "remove", "info", "doctor"])
+@pytest.mark.parametrize("command", ["index", "ask", "search", "books", "show", "remove", "mcp", "info", "doctor"])
 def test_every_command_takes_a_library_and_explains_itself(nlb: InProcess, command: str) -> None:
     ran = nlb(command, "--help")
     assert ran.code == 0
