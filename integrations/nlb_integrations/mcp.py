@@ -51,13 +51,16 @@ Before = Annotated[
         "Needs book."
     ),
 ]
-Section = Annotated[int | str, Field(description="The section's number from 1, its title or part of it, or its id.")]
+Section = Annotated[
+    int | str | None,
+    Field(
+        description="The section's number from 1, its title or part of it, or its id; without it, the one that holds "
+        "`start`."
+    ),
+]
 Start = Annotated[
     int | None,
-    Field(
-        description="Where to begin, as `start` and `next_start` of results tell it; without it, where the section "
-        "begins."
-    ),
+    Field(description="Where to begin: `start` or `next_start` of a result; without it, where the section begins."),
 ]
 Characters = Annotated[int, Field(ge=200, le=20_000, description="At most so many characters.")]
 Offset = Annotated[int, Field(ge=0, description="Leave out so many from the beginning: `next_offset` of a result.")]
@@ -104,7 +107,7 @@ class _Tools:
         """Find the passages of the library that answer a question or tell of something, the best first.
 
         The first choice for any question on what stands in the books. Gives quotations of about 150 words, each with
-        its title, author, chapter, page and place; read_section with that book, section and start shows more.
+        its title, author, chapter, page and place; read_section with that book_id and start shows more.
         """
         if before is not None and book is None:
             raise QueryError("before names a section of a book: give book too")
@@ -145,21 +148,24 @@ class _Tools:
         ).told()
 
     def read_section(
-        self, book: Book, section: Section, start: Start = None, limit: Characters = 8_000
+        self, book: Book, section: Section = None, start: Start = None, limit: Characters = 8_000
     ) -> Annotated[CallToolResult, Reading]:
         """Read a section (mostly a chapter) of a book, as much as fits into `limit` characters.
 
-        For reading on around a quotation (give its book_id, section and start), or a chapter as a whole. Where a
-        section goes on, the result has a next_start to call again with; where it ends, the next_section.
+        For reading on around a quotation (give its book_id and start), or a chapter as a whole. Where a section goes
+        on, the result has a next_start to call again with; where it ends, the next_section.
         """
         store = self._open()[1]
         entry = store.find_book(book)
         points = store.sections(entry.id)
-        point = points[find_sections(points, str(section), entry.title)[0]]
+        if section is None:
+            point = next((each for each in points if each.payload["end"] > (start or 0)), points[-1])
+        else:
+            point = points[find_sections(points, str(section), entry.title)[0]]
         first, last = point.payload["start"], point.payload["end"]
-        begin = max(first, first if start is None else start)
+        begin = max(first, start or 0)
         if begin > last:
-            raise QueryError(f"section {section} of {entry.title} lies from {first} to {last}: start {start} is behind")
+            raise QueryError(f"start {start} lies behind that section of {entry.title}, which is {first} to {last}")
         text = point.payload["text"][begin - first :]
         return Reading.of(entry, point, begin, text[: _end_of_page(text, limit)]).told()
 
@@ -181,7 +187,8 @@ class _Tools:
                     self._forget(before)
                     return tool(*args, **kwargs)
             except NlbError as error:
-                raise ToolError(str(error)) from error
+                line = str(error).replace("`nlb books`", "list_books").replace("`nlb show`", "list_sections")
+                raise ToolError(line) from error
 
         return told
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, ConfigDict
 
-from nlb_integrations.conventions import to_metadata
+from nlb_integrations.conventions import CHAPTER_SEPARATOR, to_metadata
 from nlb_retriever.records import Hit
 from nlb_retriever.store import BookEntry, StoredPoint
 
@@ -163,7 +163,7 @@ class SectionList(_Result):
 
     def text(self) -> str:
         lines = [
-            f"{each.number}. {_line(' > '.join(each.path), None, None, each.page_label)}, "
+            f"{each.number}. {_line(CHAPTER_SEPARATOR.join(each.path), None, None, each.page_label)}, "
             f"{each.end - each.start} characters"
             for each in self.sections
         ]
@@ -199,7 +199,7 @@ class Reading(_Result):
         return cls(
             title=entry.title,
             author=entry.author,
-            chapter=" > ".join(known["section_path"]),
+            chapter=CHAPTER_SEPARATOR.join(known["section_path"]),
             page_label=known["page"],
             book_id=entry.id,
             section=number,

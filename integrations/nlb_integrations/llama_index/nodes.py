@@ -8,11 +8,11 @@ from uuid import UUID
 
 from llama_index.core.schema import BaseNode, NodeRelationship, NodeWithScore, ObjectType, RelatedNodeInfo, TextNode
 
+from nlb_integrations.conventions import to_metadata
 from nlb_retriever.places import Surroundings, find_surroundings
 from nlb_retriever.records import Hit
 from nlb_retriever.store import LibraryStore
 
-CHAPTER_SEPARATOR = " > "
 _FOR_READERS = ("title", "author", "chapter", "page_label")
 """Metadata that a language model gets to see; all else is for programs."""
 _FOR_ENCODERS = ("title", "chapter")
@@ -40,21 +40,7 @@ def section_of(node: BaseNode) -> str | None:
 
 
 def _node(hit: Hit, around: Surroundings) -> TextNode:
-    metadata: dict[str, Any] = {
-        "title": hit.title,
-        "author": hit.author,
-        "chapter": CHAPTER_SEPARATOR.join(hit.section) or None,
-        "page_label": hit.page,
-        "level": hit.level,
-        "book_id": hit.book_id,
-        "section_id": hit.section_id,
-        "source": hit.source,
-        "language": hit.metadata.get("language"),
-        "year": hit.metadata.get("year"),
-        "section": hit.metadata.get("section"),
-        "ordinal": hit.metadata.get("ordinal"),
-        "page_number": hit.metadata.get("page_number"),
-    }
+    metadata = to_metadata(hit)
     return TextNode(
         id_=hit.id,
         text=hit.text,
