@@ -17,7 +17,7 @@ from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Level
 from nlb_retriever.retriever import Mode, Retriever, Strategy
 from nlb_retriever.store import And, Condition, Filter, Not, Or
-from nlb_retriever.store.filters import Operator
+from nlb_retriever.store.filters import Operator, check
 
 with extra("haystack"):
     from haystack import Document, component, default_from_dict, default_to_dict
@@ -133,13 +133,14 @@ class NLBRetriever:
             top_k: instead of the component's own.
             filters: instead of the component's own.
         """
+        where = to_filter(filters or self.filters)
         hits = self.library.search(
             query,
             level=self.level,
             limit=check_count("top_k", self.top_k if top_k is None else top_k),
             book=self.book,
             before=self.before,
-            where=to_filter(filters or self.filters),
+            where=None if where is None else check(where, self.level),
             mode=self.mode,
             strategy=self.strategy,
         )
@@ -170,7 +171,8 @@ def to_filter(filters: Mapping[str, Any] | None) -> Filter | None:
     """
     if not filters:
         return None
-    if not isinstance(filters, Mapping) or not {"field", "conditions"} & set(filters) or "operator" not in filters:
+    known = isinstance(filters, Mapping) and "operator" in filters
+    if not known or not ("field" in filters or isinstance(filters.get("conditions"), list)):
         raise QueryError(
             f'{filters!r} is no filter: use {{"field": "meta.title", "operator": "==", "value": ...}} '
             'or {"operator": "AND", "conditions": [...]}'

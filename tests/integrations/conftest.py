@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,8 @@ from llama_index.core import Settings
 from nlb_integrations import NLBRetriever
 from nlb_retriever import Retriever, index_books
 from tests.texts import KITCHEN, LIGHTHOUSE
+
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # read when Haystack is imported
 
 GARDEN = """\
 The Walled Garden
