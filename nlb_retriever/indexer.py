@@ -1,42 +1,37 @@
-"""The writing side: from files to published books, incrementally and safely.
+"""The writing side: from files and texts to published books, incrementally and safely.
 
-A run compares files with the library by content, then takes the new ones one by one: read (in a
-worker process), cut, encode, publish. Every published book is whole; whatever stops a run, the same
+A run compares what it was given with the library by content, then takes the new books one by one: read
+(in a worker process), cut, encode, publish. Every published book is whole; whatever stops a run, the same
 command goes on with the first book that isn't.
 """
 
 from __future__ import annotations
 
-import logging
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Literal
 
 from nlb_retriever import checkpoint as checkpoints
 from nlb_retriever.checkpoint import Checkpoint
-from nlb_retriever.chunking import Chunker
 from nlb_retriever.config import RELEASED, UNTRAINED, Manifest, locate_library
-from nlb_retriever.encoding import DEFAULT_ENCODER, EncoderIdentity, identify_encoder, load_encoder
-from nlb_retriever.errors import EncoderError, LibraryNotFound, MismatchError, ReadingError, StoreError
-from nlb_retriever.plan import Plan, Task, make_plan
-from nlb_retriever.reading import ReaderPool, discover
+from nlb_retriever.encoding import DEFAULT_ENCODER, ChunkEncoder, EncoderIdentity, identify_encoder
+from nlb_retriever.errors import LibraryNotFound, MismatchError, ReadingError, StoreError
+from nlb_retriever.plan import Plan, Text, has_left, plan_files, plan_texts
+from nlb_retriever.publishing import Observer, Publisher
+from nlb_retriever.reading import Discovery, discover
 from nlb_retriever.records import Book, FailedFile, source_of
 from nlb_retriever.report import BookRef, IndexEvent, IndexReport
 from nlb_retriever.store import BookEntry, LibraryStore, open_store
 from nlb_retriever.store.replacing import replace_library
-from nlb_retriever.vectorizer import Vectorizer
+
+__all__ = ["DEFAULT_CHUNK_TOKENS", "Observer", "index_books", "index_texts"]
 
 DEFAULT_CHUNK_TOKENS = 256
 """The paper's chunk (arXiv 2402.17682, section 3)."""
-
-_log = logging.getLogger(__name__)
-
-
-Observer = Callable[[IndexEvent], None]
 
 
 def index_books(
@@ -76,14 +71,59 @@ def index_books(
         StoreError: the library cannot be written.
         EncoderError: an encoder is missing or damaged.
     """
+    run = _Run(chunk_encoder, checkpoint, chunk_tokens, device, observer)
+    run.add_files(inputs, prune=prune)
     location = locate_library(library)
-    run = _Run(inputs, chunk_encoder, checkpoint, chunk_tokens, device, prune, observer)
     if rebuild and not dry_run:
         return _rebuild(location, run)
+    return _bring_up_to_date(location, run, dry_run=dry_run, redo=rebuild)
+
+
+def index_texts(
+    books: Iterable[Book],
+    library: str | Path | None = None,
+    *,
+    chunk_encoder: str | Path | None = None,
+    checkpoint: str | Path | None = None,
+    chunk_tokens: int | None = None,
+    device: str = "auto",
+    encoder: ChunkEncoder | None = None,
+    observer: Observer | None = None,
+) -> IndexReport:
+    """Bring a library up to date with books that are no files, such as `reading.text.make_book` makes.
+
+    A book is who its `source` says: unchanged content is no work, changed content a new version under the
+    same lasting id, a new source a new book. Their texts live in the library alone: pruning does not touch
+    them (unless their source is a path in the pruned folders), rebuilding takes them from the library.
+
+    Args:
+        books: made with `from_file=False`; their ids are given here.
+        library, chunk_encoder, checkpoint, chunk_tokens, device, observer: as for `index_books`.
+        encoder: the library's chunk encoder, where it is loaded already.
+
+    Returns:
+        What was done. Books without text are in `failed`; they stop nothing.
+
+    Raises:
+        MismatchError, LibraryBusy, StoreError, EncoderError: as for `index_books`.
+    """
+    run = _Run(chunk_encoder, checkpoint, chunk_tokens, device, observer, encoder)
+    run.texts = [
+        Text(source=book.source, content_hash=book.content_hash, size=len(book.text), load=partial(_given, book))
+        for book in books
+    ]
+    return _bring_up_to_date(locate_library(library), run)
+
+
+def _given(book: Book) -> Book:
+    return book
+
+
+def _bring_up_to_date(location: str | Path, run: _Run, *, dry_run: bool = False, redo: bool = False) -> IndexReport:
     store = _open_existing(location, writer=not dry_run)
     if dry_run:
         with closing(store) if store else nullcontext():
-            return run.report(str(location), run.plan(store, redo=rebuild), dry_run=True)
+            return run.report(str(location), run.plan(store, redo=redo), dry_run=True)
     if store is None:
         plan = run.plan(None)
         if not plan.tasks:  # nothing to make a library of
@@ -109,7 +149,7 @@ def _rebuild(location: str | Path, run: _Run) -> IndexReport:
     if old is None:
         raise LibraryNotFound(f"no library at {location} to rebuild: run `nlb index` without --rebuild")
     with closing(old):
-        run.add_books(old.books())
+        run.add_library(old)
         started = _open_existing(fresh, writer=True)
         manifest = run.manifest(None)
         if started and started.manifest.fingerprint() != manifest.fingerprint():
@@ -127,30 +167,51 @@ class _Run:
 
     def __init__(
         self,
-        inputs: Sequence[str | Path],
         chunk_encoder: str | Path | None,
         checkpoint: str | Path | None,
         chunk_tokens: int | None,
         device: str,
-        prune: bool,
         observer: Observer | None,
+        encoder: ChunkEncoder | None = None,
     ) -> None:
         self._started = time.monotonic()
-        self._found = discover(inputs)
-        self._folders = [Path(given).expanduser().absolute() for given in inputs if Path(given).expanduser().is_dir()]
+        self._found = Discovery(files=(), skipped={}, failed=())
+        self._folders: list[Path] = []
+        self._prune = False
+        self.texts: list[Text] = []
         self._chunk_encoder = chunk_encoder
         self._checkpoint = checkpoint
         self._chunk_tokens = chunk_tokens
         self._device = device
-        self._prune = prune
+        self._encoder = encoder
         self._observe = observer or (lambda event: None)
         self._tokens = 0
 
-    def add_books(self, entries: Sequence[BookEntry]) -> None:
-        """Take a library's own books along, wherever their files lie."""
+    def add_files(self, inputs: Sequence[str | Path], *, prune: bool) -> None:
+        self._found = discover(inputs)
+        self._folders = [Path(given).expanduser().absolute() for given in inputs if Path(given).expanduser().is_dir()]
+        self._prune = prune
+
+    def add_library(self, store: LibraryStore) -> None:
+        """Take a library's own books along: their files, wherever they lie, else their texts as it has them."""
         known = {source_of(path) for path in self._found.files}
-        more = [Path(entry.source) for entry in entries if entry.source not in known]
-        self._found = replace(self._found, files=(*self._found.files, *more))
+        files: list[Path] = []
+        for entry in store.books():
+            if entry.source in known or (self._prune and has_left(entry, self._folders)):
+                continue
+            if entry.from_file and Path(entry.source).is_file():
+                files.append(Path(entry.source))
+            else:
+                self.texts.append(
+                    Text(
+                        source=entry.source,
+                        content_hash=entry.content_hash,
+                        size=entry.chars,
+                        load=partial(_stored, store, entry),
+                        book_id=entry.id,
+                    )
+                )
+        self._found = replace(self._found, files=(*self._found.files, *files))
 
     def manifest(self, pinned: Manifest | None) -> Manifest:
         """What the run wants a library to pin; what was not asked for is as the library has it.
@@ -193,15 +254,11 @@ class _Run:
         return released, RELEASED
 
     def plan(self, store: LibraryStore | None, *, redo: bool = False) -> Plan:
-        entries = store.books() if store else []
-        if redo:
-            self.add_books(entries)
-        return make_plan(
-            self._found.files,
-            [] if redo else entries,
-            prune=self._prune,
-            folders=self._folders,
-        )
+        if store and redo:
+            self.add_library(store)
+        entries = store.books() if store and not redo else []
+        files = plan_files(self._found.files, entries, prune=self._prune, folders=self._folders)
+        return files + plan_texts(self.texts, entries, taken={task.book_id for task in files.tasks})
 
     def carry_out(self, store: LibraryStore, library: str) -> IndexReport:
         """Bring the store up to date.
@@ -213,103 +270,25 @@ class _Run:
         store.manifest.check(manifest, library)
         plan = self.plan(store)
         self._observe(IndexEvent(kind="plan", total=len(plan.tasks), total_bytes=sum(task.size for task in plan.tasks)))
-        for entry, path in plan.renamed:
-            store.rename(entry.id, source_of(path))
+        for entry, source in plan.renamed:
+            store.rename(entry.id, source)
         indexed: list[BookRef] = []
         failed: list[FailedFile] = []
         warnings: list[tuple[str, str]] = []
-        if plan.tasks:
-            for task, outcome in self._publish_all(plan.tasks, store, manifest):
-                if isinstance(outcome, Book):
-                    changed = task.replaces is not None
-                    indexed.append(
-                        BookRef(book_id=outcome.id, title=outcome.title, source=outcome.source, changed=changed)
-                    )
-                    warnings += [(outcome.source, warning) for warning in outcome.warnings]
-                else:
-                    failed.append(outcome)
+        publisher = Publisher(store, manifest, self._observe, device=self._device, encoder=self._encoder)
+        for task, outcome in publisher.publish_all(plan.tasks):
+            self._tokens = publisher.tokens
+            if isinstance(outcome, Book):
+                changed = task.replaces is not None
+                indexed.append(BookRef(book_id=outcome.id, title=outcome.title, source=outcome.source, changed=changed))
+                warnings += [(outcome.source, warning) for warning in outcome.warnings]
+            else:
+                failed.append(outcome)
         for entry in plan.removed:
             store.remove(entry.id)
         if indexed:
             store.optimize()
         return self.report(library, plan, indexed=indexed, failed=failed, warnings=warnings)
-
-    def _publish_all(
-        self, tasks: Sequence[Task], store: LibraryStore, manifest: Manifest
-    ) -> Iterator[tuple[Task, Book | FailedFile]]:
-        with ReaderPool() as pool:
-            books = pool.read(task.path for task in tasks)
-            encoder = load_encoder(manifest.encoder, device=self._device)
-            vectorizer = Vectorizer(encoder, checkpoints.pinned(manifest.checkpoint, manifest.checkpoint_sha256))
-            chunker = Chunker(encoder.tokenizer, tokens=manifest.chunk_tokens)
-            _log.info("encoding with %s", encoder.backend)
-            done_bytes, total_bytes = 0, sum(task.size for task in tasks)
-            for index, (task, (_, read)) in enumerate(zip(tasks, books, strict=True), start=1):
-                event = IndexEvent(
-                    kind="encoding",
-                    source=task.path,
-                    index=index,
-                    total=len(tasks),
-                    done_bytes=done_bytes,
-                    total_bytes=total_bytes,
-                )
-                outcome = self._publish(task, read, store, vectorizer, chunker, event)
-                done_bytes += task.size
-                kind: Literal["done", "failed"] = "done" if isinstance(outcome, Book) else "failed"
-                title = outcome.title if isinstance(outcome, Book) else outcome.reason
-                event = replace(event, kind=kind, title=title, done_bytes=done_bytes, tokens=self._tokens, fraction=1.0)
-                self._observe(event)
-                yield task, outcome
-
-    def _publish(
-        self,
-        task: Task,
-        read: Book | ReadingError,
-        store: LibraryStore,
-        vectorizer: Vectorizer,
-        chunker: Chunker,
-        event: IndexEvent,
-    ) -> Book | FailedFile:
-        """Cut, encode and publish one book; what is wrong with the book itself stops only that book."""
-        if isinstance(read, ReadingError):
-            return FailedFile(source=task.path, reason=str(read))
-        book = replace(read, id=task.book_id, source=source_of(task.path))
-        passages = chunker.passages(book.text, book.sections)
-        lengths = [passage.tokens for passage in passages]
-        total, before, done = sum(lengths), self._tokens, 0
-
-        def progress(count: int) -> None:
-            nonlocal done
-            self._tokens += sum(lengths[done : done + count])
-            done += count
-            fraction = (self._tokens - before) / max(1, total)
-            self._observe(
-                replace(
-                    event,
-                    title=book.title,
-                    tokens=self._tokens,
-                    fraction=fraction,
-                    done_bytes=event.done_bytes + int(fraction * task.size),
-                )
-            )
-
-        self._observe(replace(event, title=book.title, tokens=self._tokens))
-        try:
-            vectors = vectorizer.vectorize(book, passages, progress=progress)
-        except EncoderError as error:
-            return FailedFile(source=task.path, reason=str(error))
-        self._observe(
-            replace(
-                event,
-                kind="publishing",
-                title=book.title,
-                tokens=self._tokens,
-                fraction=1.0,
-                done_bytes=event.done_bytes + task.size,
-            )
-        )
-        store.publish(book, passages, vectors)
-        return book
 
     def report(
         self,
@@ -326,7 +305,7 @@ class _Run:
                 BookRef(
                     book_id=task.book_id,
                     title=task.replaces.title if task.replaces else task.path.stem,
-                    source=source_of(task.path),
+                    source=task.source,
                     changed=task.replaces is not None,
                 )
                 for task in plan.tasks
@@ -335,7 +314,7 @@ class _Run:
             library=library,
             indexed=tuple(indexed),
             unchanged=tuple(map(_ref, plan.unchanged)),
-            renamed=tuple(replace(_ref(entry), source=source_of(path)) for entry, path in plan.renamed),
+            renamed=tuple(replace(_ref(entry), source=source) for entry, source in plan.renamed),
             duplicates=tuple((source_of(path), other) for path, other in plan.duplicates),
             removed=tuple(map(_ref, plan.removed)),
             failed=(*self._found.failed, *plan.failed, *failed),
@@ -349,3 +328,7 @@ class _Run:
 
 def _ref(entry: BookEntry) -> BookRef:
     return BookRef(book_id=entry.id, title=entry.title, source=entry.source)
+
+
+def _stored(store: LibraryStore, entry: BookEntry) -> Book | ReadingError:
+    return store.read_book(entry) or ReadingError(f"{entry.source}: is no longer in the library")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from nlb_retriever import indexer
+from nlb_retriever import indexer, publishing
 from nlb_retriever.config import UNTRAINED
 from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.errors import EncoderError, LibraryBusy, MismatchError
@@ -23,6 +23,7 @@ from nlb_retriever.records import LEVELS
 from nlb_retriever.report import IndexEvent, IndexReport
 from nlb_retriever.store import open_store
 from nlb_retriever.store.edge import EdgeEngine
+from nlb_retriever.store.shards import FOLDERS
 from tests.doubles import KeywordEncoder
 
 WORDS = [
@@ -257,7 +258,7 @@ def keywords(monkeypatch: pytest.MonkeyPatch) -> KeywordEncoder:
     monkeypatch.setattr(
         indexer, "identify_encoder", lambda name: default(name) if name == DEFAULT_ENCODER else encoder.identity
     )
-    monkeypatch.setattr(indexer, "load_encoder", lambda name, *, device: encoder)
+    monkeypatch.setattr(publishing, "load_encoder", lambda name, *, device: encoder)
     return encoder
 
 
@@ -342,7 +343,7 @@ def test_a_run_killed_at_any_time_goes_on_and_equals_an_unbroken_one(
         time.sleep(delays.uniform(0, 1.2))
         process.send_signal(signal.SIGKILL)
         process.wait()
-        if library.exists():
+        if (library / FOLDERS["book"]).is_dir():  # until then it is no library
             with open_store(library) as store:
                 count = len(store.books())
                 published_between += 0 < count < 4

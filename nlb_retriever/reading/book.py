@@ -9,7 +9,7 @@ import os
 import re
 import stat
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from nlb_retriever.errors import NlbError, NotABook, ReadingError, ReadingLimit
@@ -81,7 +81,7 @@ def read_book(path: Path, *, limits: Limits = DEFAULT) -> Book:
         raise ReadingError(f"{shown(path)}: is damaged in a way that its reader does not know ({what})") from error
 
 
-def title_from_name(path: Path) -> str:
+def title_from_name(path: PurePath) -> str:
     """A readable title from a file name: "moby-dick.txt" -> "Moby Dick"."""
     stem = os.fsencode(path.stem).decode("utf-8", "replace")
     stem = stem.rpartition("__")[2] or stem
@@ -131,7 +131,7 @@ def _read(path: Path, data: bytes, limits: Limits) -> Book:
         content_hash=content_hash,
         title=title,
         author=one_line(draft.author or "") or None,
-        language=_language(draft.language),
+        language=language_tag(draft.language),
         year=draft.year,
         source=os.fspath(path),
         text=draft.text,
@@ -141,7 +141,7 @@ def _read(path: Path, data: bytes, limits: Limits) -> Book:
     )
 
 
-def _language(declared: str | None) -> str | None:
+def language_tag(declared: str | None) -> str | None:
     tag = (declared or "").strip().replace("_", "-")
     if re.fullmatch(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*", tag):
         return tag

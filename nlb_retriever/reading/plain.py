@@ -36,12 +36,12 @@ def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
         draft.text = unwrap(draft.text, width)
     draft.headings = find_headings(draft.text)
     if not draft.title:
-        draft.title, author = _title_page(draft.text)
+        draft.title, author = title_page(draft.text)
         draft.author = draft.author or author
     return draft
 
 
-def _title_page(text: str) -> tuple[str | None, str | None]:
+def title_page(text: str) -> tuple[str | None, str | None]:
     """Title and author from the front: "THE TITLE", "by", "Author" in a few short lines."""
     lines = [line.strip(_BOX) for line in text[:1_500].split("\n")]
     short = [line for line in lines if line][:8]

@@ -21,6 +21,7 @@ Operator = Literal[
 OPERATORS: tuple[str, ...] = get_args(Operator)
 TEXT_OPERATORS = ("text_match", "text_match_insensitive")
 RANGES = ("gt", "gte", "lt", "lte")
+_LISTS = ("in", "nin", "any", "all")
 
 _BOOK_KEYWORDS = ("book_id", "version", "title", "author", "language", "source")
 _PLACE_KEYWORDS = ("section_id", "section_path", "page")
@@ -39,6 +40,8 @@ NUMBER_KEYS: Mapping[Level, tuple[str, ...]] = {
 }
 BOOK_KEYS = ("title", "author", "language", "year", "source", "content_hash")
 """Keys that belong to a book as a whole: `resolve` turns them into a list of books."""
+METADATA = "metadata."
+"""Before the keys of what a book's giver knew of it (`Book.metadata`); they belong to the book as a whole."""
 TEXT_KEY = "text"
 """Only for text_match: the words of a section or passage."""
 
@@ -99,6 +102,8 @@ def check(where: Filter, level: Level) -> Filter:
     words, numbers = KEYWORD_KEYS[level], NUMBER_KEYS[level]
     if where.op not in OPERATORS:
         raise QueryError(f"unknown filter operator {where.op!r}; known: {', '.join(OPERATORS)}")
+    if where.key.startswith(METADATA):
+        return _check_metadata_condition(where)
     wordy = where.key == TEXT_KEY and where.op in TEXT_OPERATORS and level != "book"
     if where.key not in words + numbers and not wordy:
         known = ", ".join(sorted(words + numbers))
@@ -106,11 +111,42 @@ def check(where: Filter, level: Level) -> Filter:
         raise QueryError(f"cannot filter a {level} by {where.key!r}; known keys: {known}{wordy_hint}")
     if where.op == "is_empty":
         return Condition(where.key, "is_empty")
-    if where.op in ("in", "nin", "any", "all"):
-        if isinstance(where.value, str) or not isinstance(where.value, Iterable):
-            raise QueryError(f"filter {where.key} {where.op} needs a list of values, not {where.value!r}")
-        return Condition(where.key, where.op, tuple(_typed(where, item, numbers) for item in where.value))
+    if where.op in _LISTS:
+        return Condition(where.key, where.op, tuple(_typed(where, item, numbers) for item in _listed(where)))
     return Condition(where.key, where.op, _typed(where, where.value, numbers))
+
+
+def _check_metadata_condition(where: Condition) -> Condition:
+    """A book's metadata may hold anything: words, numbers, truth values and lists of them can be asked for."""
+    if where.op in _LISTS:
+        return Condition(where.key, where.op, _listed(where))
+    orderly = str if where.op in TEXT_OPERATORS else str | int | float
+    if where.op in (*TEXT_OPERATORS, *RANGES) and not isinstance(where.value, orderly):
+        raise QueryError(
+            f"filter {where.key} {where.op} needs words{'' if orderly is str else ' or a number'}, not {where.value!r}"
+        )
+    return where
+
+
+def check_metadata(where: Filter, books: Iterable[Mapping[str, Any]]) -> None:
+    """Refuse a key that no book has, which is more likely misspelt than meant.
+
+    Raises:
+        QueryError: with the keys that there are.
+    """
+    wanted = {leaf.key for leaf in conditions(where) if leaf.key.startswith(METADATA)}
+    if not wanted:
+        return
+    known = {METADATA + key for book in books for key in book.get("metadata", ())}
+    if unknown := sorted(wanted - known):
+        keys = sorted(known | {key for level in (KEYWORD_KEYS, NUMBER_KEYS) for keys in level.values() for key in keys})
+        raise QueryError(f"cannot filter by {unknown[0]!r}, which no book has; known keys: {', '.join(keys)}")
+
+
+def _listed(where: Condition) -> tuple[Any, ...]:
+    if isinstance(where.value, str) or not isinstance(where.value, Iterable):
+        raise QueryError(f"filter {where.key} {where.op} needs a list of values, not {where.value!r}")
+    return tuple(where.value)
 
 
 def _typed(where: Condition, value: Any, numbers: Sequence[str]) -> Any:
@@ -159,7 +195,7 @@ def at_level(where: Filter | None, level: Level) -> Filter | None:
 def resolve(where: Filter, find_books: Callable[[Filter], Iterable[str]]) -> Filter:
     """The filter with all that it asks of whole books replaced by the ids of the books that fit."""
     leaves = list(conditions(where))
-    whole = [condition.key in BOOK_KEYS for condition in leaves]
+    whole = [condition.key in BOOK_KEYS or condition.key.startswith(METADATA) for condition in leaves]
     if all(whole):
         return Condition("book_id", "in", tuple(find_books(where)))
     if isinstance(where, Condition) or not any(whole):
@@ -189,9 +225,16 @@ def matches(where: Filter, payload: Mapping[str, Any]) -> bool:
         return any(matches(child, payload) for child in where.children)
     if isinstance(where, Not):
         return not any(matches(child, payload) for child in where.children)
-    held = payload.get(where.key)
+    metadata = where.key.startswith(METADATA)
+    held = payload.get("metadata", {}).get(where.key[len(METADATA) :]) if metadata else payload.get(where.key)
     values = held if isinstance(held, list | tuple) else [] if held is None else [held]
     return _TESTS[where.op](values, where.value)
+
+
+def _like(held: Sequence[Any], value: Any) -> list[Any]:
+    """What can be compared with a value: words with words, numbers with numbers."""
+    kind = str if isinstance(value, str) else int | float
+    return [item for item in held if isinstance(item, kind)]
 
 
 _TESTS: Mapping[str, Callable[[Sequence[Any], Any], bool]] = {
@@ -202,12 +245,14 @@ _TESTS: Mapping[str, Callable[[Sequence[Any], Any], bool]] = {
     "any": lambda held, value: any(item in held for item in value),
     "nin": lambda held, value: not any(item in held for item in value),
     "all": lambda held, value: all(item in held for item in value),
-    "gt": lambda held, value: any(item > value for item in held),
-    "gte": lambda held, value: any(item >= value for item in held),
-    "lt": lambda held, value: any(item < value for item in held),
-    "lte": lambda held, value: any(item <= value for item in held),
-    "text_match": lambda held, value: any(value in item for item in held),
-    "text_match_insensitive": lambda held, value: any(value.casefold() in item.casefold() for item in held),
+    "gt": lambda held, value: any(item > value for item in _like(held, value)),
+    "gte": lambda held, value: any(item >= value for item in _like(held, value)),
+    "lt": lambda held, value: any(item < value for item in _like(held, value)),
+    "lte": lambda held, value: any(item <= value for item in _like(held, value)),
+    "text_match": lambda held, value: any(value in item for item in _like(held, value)),
+    "text_match_insensitive": lambda held, value: any(
+        value.casefold() in item.casefold() for item in _like(held, value)
+    ),
     "is_empty": lambda held, _: not held,
 }
 
@@ -241,7 +286,7 @@ def _condition(where: Condition, native: Native) -> Any:
         return native.range(key, **{op: value})
     if op == "is_empty":
         return native.is_empty(key)
-    values = list(value) if op in ("in", "nin", "any", "all") else [value]
+    values = list(value) if op in _LISTS else [value]
     if any(key in keys for keys in NUMBER_KEYS.values()):
         tests = [native.range(key, gte=number, lte=number) for number in values]
     else:

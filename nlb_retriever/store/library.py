@@ -21,7 +21,7 @@ from nlb_retriever.records import LEVELS, Book, Level, Passage
 from nlb_retriever.store import payloads
 from nlb_retriever.store.engine import Engine, PayloadKeys, SectionVectors, StoredPoint
 from nlb_retriever.store.failpoint import failpoint
-from nlb_retriever.store.filters import And, Condition, Filter, Not, all_of, matches
+from nlb_retriever.store.filters import And, Condition, Filter, Not, all_of, check_metadata, matches
 from nlb_retriever.store.finding import find_entry
 from nlb_retriever.store.lock import WriterLock
 from nlb_retriever.store.payloads import BookEntry, BookVectors, State
@@ -99,6 +99,12 @@ class LibraryStore:
         """A book's whole text."""
         return "".join(section.payload["text"] for section in self.sections(book_id))
 
+    def read_book(self, entry: BookEntry) -> Book | None:
+        """A book as it was given to `publish`; None where it has been removed or changed meanwhile."""
+        sections = self.sections(entry.id)
+        whole = len(sections) == entry.sections and all(part.payload["version"] == entry.version for part in sections)
+        return payloads.to_book(entry, sections) if whole else None
+
     def retrieve(
         self, level: Level, ids: Sequence[str], *, payload: PayloadKeys = True, vectors: bool = False
     ) -> list[StoredPoint]:
@@ -153,7 +159,9 @@ class LibraryStore:
             visible = {level: self._visible(level, state, searching=True) for level in LEVELS}
 
             def find_books(where: Filter) -> list[str]:
-                return [payload["book_id"] for payload in self._books(state) if matches(where, payload)]
+                books = self._books(state)
+                check_metadata(where, books)
+                return [payload["book_id"] for payload in books if matches(where, payload)]
 
             answers = run(self._engine, prepared, visible, find_books)
             return [[self._renamed(hit, state) for hit in hits] for hits in answers] if state.renaming else answers

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 from uuid import UUID, uuid5
 
@@ -13,9 +13,9 @@ import numpy as np
 
 from nlb_retriever.config import Manifest
 from nlb_retriever.errors import StoreError
-from nlb_retriever.records import Book, Level, Page, Passage
+from nlb_retriever.records import Book, Level, Page, Passage, Section
 from nlb_retriever.store.bm25 import book_words, passage_words, section_words, weigh_document
-from nlb_retriever.store.engine import Floats, Point
+from nlb_retriever.store.engine import Floats, Point, StoredPoint
 
 NAMESPACE = UUID("6ba3b2a6-8d0e-5d5c-9a51-3a9f0e7c1b42")
 STATE_ID = str(uuid5(NAMESPACE, "state"))
@@ -50,10 +50,14 @@ class BookEntry:
     chars: int
     tokens: int
     warnings: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    from_file: bool = True
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> BookEntry:
         return cls(
+            metadata=payload.get("metadata", {}),
+            from_file=payload.get("from_file", True),
             id=payload["book_id"],
             sections=payload["n_sections"],
             passages=payload["n_passages"],
@@ -162,6 +166,7 @@ def book_point(book: Book, version: str, passages: Sequence[Passage], vectors: B
         "n_passages": len(passages),
         "chars": len(book.text),
         "tokens": sum(passage.tokens for passage in passages),
+        **({} if book.from_file else {"from_file": False}),
     }
     return Point(
         id=point_id(book.id, version, "book", 0),
@@ -182,6 +187,7 @@ def section_points(book: Book, version: str, passages: Sequence[Passage], vector
             "ordinal": ordinal,
             "passages": [bisect_right(firsts, ordinal - 1), bisect_right(firsts, ordinal)],
             "text": book.text[section.start : section.end],
+            **_pages_in(book.pages, section),
         }
         yield Point(
             id=identifier,
@@ -219,7 +225,40 @@ def _common(book: Book, version: str) -> dict[str, Any]:
         "language": book.language,
         "year": book.year,
         "source": book.source,
+        **({"metadata": dict(book.metadata)} if book.metadata else {}),
     }
+
+
+def _pages_in(pages: Sequence[Page], section: Section) -> dict[str, Any]:
+    """The pages that begin in a section, so that a book can be read back."""
+    first, last = (bisect_left(pages, offset, key=lambda page: page.start) for offset in (section.start, section.end))
+    return {"pages": [[page.start, page.number, page.label] for page in pages[first:last]]} if first < last else {}
+
+
+def to_book(entry: BookEntry, sections: Sequence[StoredPoint]) -> Book:
+    """A book as it was given, from its entry and all of its sections."""
+    parts = [section.payload for section in sections]
+    return Book(
+        id=entry.id,
+        content_hash=entry.content_hash,
+        title=entry.title,
+        author=entry.author,
+        language=entry.language,
+        year=entry.year,
+        source=entry.source,
+        text="".join(part["text"] for part in parts),
+        sections=tuple(
+            Section(path=tuple(part["section_path"]), start=part["start"], end=part["end"]) for part in parts
+        ),
+        pages=tuple(
+            Page(start=start, number=number, label=label)
+            for part in parts
+            for start, number, label in part.get("pages", ())
+        ),
+        warnings=entry.warnings,
+        metadata=entry.metadata,
+        from_file=entry.from_file,
+    )
 
 
 def _place(book: Book, section: int, section_id: str, start: int, end: int) -> dict[str, Any]:

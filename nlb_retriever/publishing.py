@@ -1,0 +1,136 @@
+"""Planned books to published ones: read or given, cut, encoded and written, one by one."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import Literal
+
+from nlb_retriever import checkpoint as checkpoints
+from nlb_retriever.chunking import Chunker
+from nlb_retriever.config import Manifest
+from nlb_retriever.encoding import ChunkEncoder, load_encoder
+from nlb_retriever.errors import EncoderError, MismatchError, ReadingError
+from nlb_retriever.plan import Task
+from nlb_retriever.reading import ReaderPool
+from nlb_retriever.records import Book, FailedFile
+from nlb_retriever.report import IndexEvent
+from nlb_retriever.store import LibraryStore
+from nlb_retriever.vectorizer import Vectorizer
+
+_log = logging.getLogger(__name__)
+
+Observer = Callable[[IndexEvent], None]
+
+
+class Publisher:
+    """Brings books into a store. What is wrong with a book stops only that book."""
+
+    def __init__(
+        self, store: LibraryStore, manifest: Manifest, observe: Observer, *, device: str, encoder: ChunkEncoder | None
+    ) -> None:
+        """Prepare; nothing is loaded before the first book.
+
+        Args:
+            store: open for writing.
+            manifest: what to encode with.
+            observe: called at every step.
+            device: where the encoder runs.
+            encoder: the manifest's, where it is loaded already.
+
+        Raises:
+            MismatchError: the encoder is not the manifest's.
+        """
+        if encoder and encoder.identity.sha256 != manifest.encoder_sha256:
+            raise MismatchError(
+                f"library {store.place} was made with {manifest.encoder}, not with {encoder.identity.name} as given"
+            )
+        self._store = store
+        self._manifest = manifest
+        self._observe = observe
+        self._device = device
+        self._encoder = encoder
+        self.tokens = 0
+        """Encoded so far."""
+
+    def publish_all(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Book | FailedFile]]:
+        """Publish each task's book, in order."""
+        if not tasks:
+            return
+        with ReaderPool() as pool:
+            files = pool.read(task.path for task in tasks if task.text is None)
+            encoder = self._encoder or load_encoder(self._manifest.encoder, device=self._device)
+            checkpoint = checkpoints.pinned(self._manifest.checkpoint, self._manifest.checkpoint_sha256)
+            vectorizer = Vectorizer(encoder, checkpoint)
+            chunker = Chunker(encoder.tokenizer, tokens=self._manifest.chunk_tokens)
+            _log.info("encoding with %s", encoder.backend)
+            sizes = list(accumulate((task.size for task in tasks), initial=0))
+            for index, task in enumerate(tasks):
+                event = IndexEvent(
+                    kind="encoding",
+                    source=task.path,
+                    index=index + 1,
+                    total=len(tasks),
+                    done_bytes=sizes[index],
+                    total_bytes=sizes[-1],
+                )
+                read = task.text.load() if task.text else next(files)[1]
+                outcome = self._publish(task, read, vectorizer, chunker, event)
+                kind: Literal["done", "failed"] = "done" if isinstance(outcome, Book) else "failed"
+                title = outcome.title if isinstance(outcome, Book) else outcome.reason
+                self._observe(
+                    replace(
+                        event,
+                        kind=kind,
+                        title=title,
+                        done_bytes=sizes[index + 1],
+                        tokens=self.tokens,
+                        fraction=1.0,
+                    )
+                )
+                yield task, outcome
+
+    def _publish(
+        self, task: Task, read: Book | ReadingError, vectorizer: Vectorizer, chunker: Chunker, event: IndexEvent
+    ) -> Book | FailedFile:
+        if isinstance(read, ReadingError):
+            return FailedFile(source=task.path, reason=str(read))
+        book = replace(read, id=task.book_id, source=task.source)
+        passages = chunker.passages(book.text, book.sections)
+        lengths = [passage.tokens for passage in passages]
+        total, before, done = sum(lengths), self.tokens, 0
+
+        def progress(count: int) -> None:
+            nonlocal done
+            self.tokens += sum(lengths[done : done + count])
+            done += count
+            fraction = (self.tokens - before) / max(1, total)
+            self._observe(
+                replace(
+                    event,
+                    title=book.title,
+                    tokens=self.tokens,
+                    fraction=fraction,
+                    done_bytes=event.done_bytes + int(fraction * task.size),
+                )
+            )
+
+        self._observe(replace(event, title=book.title, tokens=self.tokens))
+        try:
+            vectors = vectorizer.vectorize(book, passages, progress=progress)
+        except EncoderError as error:
+            return FailedFile(source=task.path, reason=str(error))
+        self._observe(
+            replace(
+                event,
+                kind="publishing",
+                title=book.title,
+                tokens=self.tokens,
+                fraction=1.0,
+                done_bytes=event.done_bytes + task.size,
+            )
+        )
+        self._store.publish(book, passages, vectors)
+        return book
