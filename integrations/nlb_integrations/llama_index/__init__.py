@@ -7,6 +7,14 @@ nodes = NLBRetriever("./library", similarity_top_k=5).retrieve("Who hunts the wh
 
 from nlb_integrations.llama_index.engines import ExtractiveQueryEngine
 from nlb_integrations.llama_index.events import SearchEvent
+from nlb_integrations.llama_index.postprocessors import DropDuplicates, MergeNeighbours, NextLevelReranker
 from nlb_integrations.llama_index.retriever import NLBRetriever
 
-__all__ = ["ExtractiveQueryEngine", "NLBRetriever", "SearchEvent"]
+__all__ = [
+    "DropDuplicates",
+    "ExtractiveQueryEngine",
+    "MergeNeighbours",
+    "NLBRetriever",
+    "NextLevelReranker",
+    "SearchEvent",
+]

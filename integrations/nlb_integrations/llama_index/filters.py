@@ -8,7 +8,7 @@ from llama_index.core.vector_stores.types import FilterCondition, FilterOperator
 
 from nlb_retriever.errors import QueryError
 from nlb_retriever.store import And, Condition, Filter, Not, Or
-from nlb_retriever.store.filters import Operator
+from nlb_retriever.store.filters import KEYWORD_KEYS, METADATA, NUMBER_KEYS, TEXT_KEY, Operator
 
 _OPERATORS: Mapping[FilterOperator, Operator] = {
     FilterOperator.EQ: "eq",
@@ -34,14 +34,16 @@ _CONDITIONS: Mapping[FilterCondition | None, type[And | Or | Not]] = {
 }
 _OTHER_NAMES = {"page_label": "page", "ref_doc_id": "book_id", "doc_id": "book_id", "file_path": "source"}
 """Names that LlamaIndex has for keys of ours."""
+_OWN = {TEXT_KEY}.union(*KEYWORD_KEYS.values(), *NUMBER_KEYS.values())
 
 
 def to_filter(filters: MetadataFilters | MetadataFilter | None) -> Filter | None:
     """All 14 operators, AND, OR and NOT, nested at will; None for no condition at all.
 
     NOT holds where none of its filters does. A key that is missing fits NE, NIN and IS_EMPTY only. On
-    `section_path`, which holds a list, each operator asks as `nlb_retriever.store.Condition` says. Keys are
-    checked by the search itself, as they depend on the level.
+    `section_path`, which holds a list, each operator asks as `nlb_retriever.store.Condition` says. A key that is
+    not the library's is one of the documents' own metadata. Keys are checked by the search itself, as they
+    depend on the level and the library.
 
     Raises:
         QueryError: an operator, a condition or a filter that LlamaIndex does not have.
@@ -53,6 +55,8 @@ def to_filter(filters: MetadataFilters | MetadataFilter | None) -> Filter | None
             known = ", ".join(each.value for each in _OPERATORS)
             raise QueryError(f"unknown filter operator {filters.operator!r} on {filters.key!r}; known: {known}")
         key = _OTHER_NAMES.get(filters.key, filters.key)
+        if key not in _OWN and not key.startswith(METADATA):
+            key = METADATA + key
         return Condition(key, _OPERATORS[filters.operator], filters.value)
     if not isinstance(filters, MetadataFilters):
         raise QueryError(f"{filters!r} is no filter: use LlamaIndex's MetadataFilters")
