@@ -10,8 +10,10 @@ from typing import Any, get_args
 from nlb_retriever.errors import MissingExtra, QueryError
 from nlb_retriever.records import LEVELS, Hit
 from nlb_retriever.retriever import Mode, Retriever, Strategy
+from nlb_retriever.store.filters import KEYWORD_KEYS, METADATA, NUMBER_KEYS, TEXT_KEY
 
 CHAPTER_SEPARATOR = " > "
+_OWN = {TEXT_KEY}.union(*KEYWORD_KEYS.values(), *NUMBER_KEYS.values())
 
 
 @contextmanager
@@ -61,13 +63,22 @@ def check_count(name: str, count: object) -> int:
     return count
 
 
+def to_key(name: str) -> str:
+    """The key by which the library filters what `to_metadata` calls by a name."""
+    if name == "page_label":
+        return "page"
+    return name if name in _OWN or name.startswith(METADATA) else METADATA + name
+
+
 def to_metadata(hit: Hit) -> dict[str, Any]:
     """What is known of a hit beside its text and score, with the same keys in all frameworks.
 
     `page_label` is the page as printed, `page_number` the physical one from 1; `section` counts a book's sections
     from 0, `ordinal` its sections or passages; `start` and `end` are the text's place in the whole book's text.
+    What a program told of a book that it indexed is there too, but for keys that are ours.
     """
     return {
+        **hit.metadata.get("metadata", {}),
         "title": hit.title,
         "author": hit.author,
         "chapter": CHAPTER_SEPARATOR.join(hit.section) or None,

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nlb_integrations.conventions import as_retriever, check_choices, check_count, extra, to_metadata
+from nlb_integrations.conventions import as_retriever, check_choices, check_count, extra, to_key, to_metadata
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Level
 from nlb_retriever.retriever import Mode, Retriever, Strategy
@@ -32,8 +32,6 @@ _COMPARISONS: Mapping[str, Operator] = {
     "in": "in",
     "not in": "nin",
 }
-_OTHER_NAMES = {"page_label": "page"}
-"""Names that metadata have for keys of ours."""
 
 
 @component
@@ -163,8 +161,8 @@ def to_filter(filters: Mapping[str, Any] | None) -> Filter | None:
     """Haystack's filters as the library's own; None for no condition at all.
 
     As in Haystack, NOT holds where not all of its conditions do, a key that is missing fits `!=` and `not in`, and
-    comparing with None asks whether a key is missing. Keys are checked by the search itself, as they depend on the
-    level.
+    comparing with None asks whether a key is missing. A key that is not the library's is one of those that a program
+    told of a book. Keys are checked by the search itself, as they depend on the level and the library.
 
     Raises:
         QueryError: what is no filter, or an operator that Haystack does not have.
@@ -189,7 +187,7 @@ def to_filter(filters: Mapping[str, Any] | None) -> Filter | None:
 
 
 def _comparison(field: str, operator: Any, filters: Mapping[str, Any]) -> Filter:
-    key = _OTHER_NAMES.get(field, field)
+    key = to_key(field)
     if operator not in _COMPARISONS:
         raise QueryError(f"unknown filter operator {operator!r} on {field!r}; known: {', '.join(_COMPARISONS)}")
     if "value" not in filters:
