@@ -40,8 +40,8 @@ def test_importing_it_loads_no_model_library_and_no_other_integration() -> None:
         "import sys; sys.addaudithook(lambda event, args: sys.exit('socket') if event == 'socket.connect' else None)\n"
         "from llama_index.retrievers.nlb import NLBRetriever\n"
         "NLBRetriever('nowhere/at-all')\n"
-        "print([name for name in sys.modules if name in {'torch', 'transformers', 'openai', 'langchain_core', 'haystack'}"
-        " or name.startswith('llama_index.llms.')])"
+        "others = {'torch', 'transformers', 'openai', 'langchain_core', 'haystack'}\n"
+        "print([name for name in sys.modules if name in others or name.startswith('llama_index.llms.')])"
     )
     paths = os.pathsep.join(path for path in sys.path if path)
     done = subprocess.run(
