@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 from nlb_cli.options import Library
@@ -15,4 +16,5 @@ def mcp(library: Library = None) -> None:
     server = make_server(library)
     if sys.stdin.isatty():
         note("nlb: waiting for an MCP client on stdin; Ctrl-C ends it")
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # else Python would wait for the thread that reads stdin
     server.run("stdio")
