@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -18,7 +18,7 @@ from pathlib import Path
 from nlb_retriever import checkpoint as checkpoints
 from nlb_retriever.checkpoint import Checkpoint
 from nlb_retriever.config import RELEASED, UNTRAINED, Manifest, locate_library
-from nlb_retriever.encoding import DEFAULT_ENCODER, ChunkEncoder, EncoderIdentity, identify_encoder
+from nlb_retriever.encoding import DEFAULT_ENCODER, ChunkEncoder, EncoderIdentity, identify_encoder, load_encoder
 from nlb_retriever.errors import LibraryNotFound, MismatchError, ReadingError, StoreError
 from nlb_retriever.plan import Plan, Text, has_left, plan_files, plan_texts
 from nlb_retriever.publishing import Observer, Publisher
@@ -71,7 +71,7 @@ def index_books(
         StoreError: the library cannot be written.
         EncoderError: an encoder is missing or damaged.
     """
-    run = _Run(chunk_encoder, checkpoint, chunk_tokens, device, observer)
+    run = _Run(chunk_encoder, checkpoint, chunk_tokens, partial(load_encoder, device=device), observer)
     run.add_files(inputs, prune=prune)
     location = locate_library(library)
     if rebuild and not dry_run:
@@ -87,7 +87,7 @@ def index_texts(
     checkpoint: str | Path | None = None,
     chunk_tokens: int | None = None,
     device: str = "auto",
-    encoder: ChunkEncoder | None = None,
+    load: Callable[[str], ChunkEncoder] | None = None,
     observer: Observer | None = None,
 ) -> IndexReport:
     """Bring a library up to date with books that are no files, such as `reading.text.make_book` makes.
@@ -99,7 +99,7 @@ def index_texts(
     Args:
         books: made with `from_file=False`; their ids are given here.
         library, chunk_encoder, checkpoint, chunk_tokens, device, observer: as for `index_books`.
-        encoder: the library's chunk encoder, where it is loaded already.
+        load: gives a chunk encoder by its name, for callers that keep theirs; then `device` says nothing.
 
     Returns:
         What was done. Books without text are in `failed`; they stop nothing.
@@ -107,7 +107,7 @@ def index_texts(
     Raises:
         MismatchError, LibraryBusy, StoreError, EncoderError: as for `index_books`.
     """
-    run = _Run(chunk_encoder, checkpoint, chunk_tokens, device, observer, encoder)
+    run = _Run(chunk_encoder, checkpoint, chunk_tokens, load or partial(load_encoder, device=device), observer)
     run.texts = [
         Text(source=book.source, content_hash=book.content_hash, size=len(book.text), load=partial(_given, book))
         for book in books
@@ -170,9 +170,8 @@ class _Run:
         chunk_encoder: str | Path | None,
         checkpoint: str | Path | None,
         chunk_tokens: int | None,
-        device: str,
+        load: Callable[[str], ChunkEncoder],
         observer: Observer | None,
-        encoder: ChunkEncoder | None = None,
     ) -> None:
         self._started = time.monotonic()
         self._found = Discovery(files=(), skipped={}, failed=())
@@ -182,8 +181,7 @@ class _Run:
         self._chunk_encoder = chunk_encoder
         self._checkpoint = checkpoint
         self._chunk_tokens = chunk_tokens
-        self._device = device
-        self._encoder = encoder
+        self._load = load
         self._observe = observer or (lambda event: None)
         self._tokens = 0
 
@@ -275,7 +273,7 @@ class _Run:
         indexed: list[BookRef] = []
         failed: list[FailedFile] = []
         warnings: list[tuple[str, str]] = []
-        publisher = Publisher(store, manifest, self._observe, device=self._device, encoder=self._encoder)
+        publisher = Publisher(store, manifest, self._observe, self._load)
         for task, outcome in publisher.publish_all(plan.tasks):
             self._tokens = publisher.tokens
             if isinstance(outcome, Book):

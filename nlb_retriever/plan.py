@@ -16,7 +16,6 @@ from nlb_retriever.records import Book, FailedFile, source_of
 from nlb_retriever.store import BookEntry
 
 _DRAWN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
-"""A random UUID: a name that was drawn, because nobody gave one, and will be another the next time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +155,7 @@ def plan_texts(texts: Iterable[Text], entries: Sequence[BookEntry], *, taken: Se
         once.setdefault(text.source, text)
     nameless: dict[str, list[BookEntry]] = defaultdict(list)
     for entry in entries:
-        if _DRAWN.fullmatch(entry.source) and entry.source not in once:
+        if is_drawn(entry.source) and entry.source not in once:
             nameless[entry.content_hash].append(entry)
     unchanged: list[BookEntry] = []
     renamed: list[tuple[BookEntry, str]] = []
@@ -177,6 +176,11 @@ def plan_texts(texts: Iterable[Text], entries: Sequence[BookEntry], *, taken: Se
         path = Path(text.source)
         tasks.append(Task(source=text.source, size=text.size, book_id=book_id, replaces=old, path=path, text=text))
     return Plan(tasks=tuple(tasks), unchanged=tuple(unchanged), renamed=tuple(renamed), failed=tuple(failed))
+
+
+def is_drawn(name: str) -> bool:
+    """Whether a name says nothing of what it names: a random UUID, as frameworks give where nobody gave one."""
+    return _DRAWN.fullmatch(name) is not None
 
 
 def has_left(entry: BookEntry, folders: Sequence[Path]) -> bool:

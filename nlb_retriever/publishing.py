@@ -11,8 +11,8 @@ from typing import Literal
 from nlb_retriever import checkpoint as checkpoints
 from nlb_retriever.chunking import Chunker
 from nlb_retriever.config import Manifest
-from nlb_retriever.encoding import ChunkEncoder, load_encoder
-from nlb_retriever.errors import EncoderError, MismatchError, ReadingError
+from nlb_retriever.encoding import ChunkEncoder
+from nlb_retriever.errors import EncoderError, ReadingError
 from nlb_retriever.plan import Task
 from nlb_retriever.reading import ReaderPool
 from nlb_retriever.records import Book, FailedFile
@@ -29,7 +29,7 @@ class Publisher:
     """Brings books into a store. What is wrong with a book stops only that book."""
 
     def __init__(
-        self, store: LibraryStore, manifest: Manifest, observe: Observer, *, device: str, encoder: ChunkEncoder | None
+        self, store: LibraryStore, manifest: Manifest, observe: Observer, load: Callable[[str], ChunkEncoder]
     ) -> None:
         """Prepare; nothing is loaded before the first book.
 
@@ -37,21 +37,12 @@ class Publisher:
             store: open for writing.
             manifest: what to encode with.
             observe: called at every step.
-            device: where the encoder runs.
-            encoder: the manifest's, where it is loaded already.
-
-        Raises:
-            MismatchError: the encoder is not the manifest's.
+            load: gives a chunk encoder by its name.
         """
-        if encoder and encoder.identity.sha256 != manifest.encoder_sha256:
-            raise MismatchError(
-                f"library {store.place} was made with {manifest.encoder}, not with {encoder.identity.name} as given"
-            )
         self._store = store
         self._manifest = manifest
         self._observe = observe
-        self._device = device
-        self._encoder = encoder
+        self._load = load
         self.tokens = 0
         """Encoded so far."""
 
@@ -61,7 +52,7 @@ class Publisher:
             return
         with ReaderPool() as pool:
             files = pool.read(task.path for task in tasks if task.text is None)
-            encoder = self._encoder or load_encoder(self._manifest.encoder, device=self._device)
+            encoder = self._load(self._manifest.encoder)
             checkpoint = checkpoints.pinned(self._manifest.checkpoint, self._manifest.checkpoint_sha256)
             vectorizer = Vectorizer(encoder, checkpoint)
             chunker = Chunker(encoder.tokenizer, tokens=self._manifest.chunk_tokens)

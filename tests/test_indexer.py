@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from nlb_retriever import indexer, publishing
+from nlb_retriever import indexer
 from nlb_retriever.config import UNTRAINED
 from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.errors import EncoderError, LibraryBusy, MismatchError
@@ -258,7 +258,7 @@ def keywords(monkeypatch: pytest.MonkeyPatch) -> KeywordEncoder:
     monkeypatch.setattr(
         indexer, "identify_encoder", lambda name: default(name) if name == DEFAULT_ENCODER else encoder.identity
     )
-    monkeypatch.setattr(publishing, "load_encoder", lambda name, *, device: encoder)
+    monkeypatch.setattr(indexer, "load_encoder", lambda name, *, device: encoder)
     return encoder
 
 

@@ -1,6 +1,6 @@
 """Adapters of the library to other people's frameworks.
 
-from nlb_integrations import NLBRetriever     # LlamaIndex
+from nlb_integrations import NLBIndex, NLBRetriever     # LlamaIndex
 
 Names are resolved when first used, so that one framework's adapter loads no other framework.
 """
@@ -10,9 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nlb_integrations.llama_index import ChunkEmbedding as ChunkEmbedding
+    from nlb_integrations.llama_index import NextLevelEmbedding as NextLevelEmbedding
+    from nlb_integrations.llama_index import NLBIndex as NLBIndex
+    from nlb_integrations.llama_index import NLBNodeParser as NLBNodeParser
     from nlb_integrations.llama_index import NLBRetriever as NLBRetriever
 
-__all__ = ["NLBRetriever"]
+__all__ = ["ChunkEmbedding", "NLBIndex", "NLBNodeParser", "NLBRetriever", "NextLevelEmbedding"]
 
 
 def __getattr__(name: str) -> Any:

@@ -69,7 +69,7 @@ def make_book(
         author=author,
         language=language_tag(language),
         year=year,
-        source=clean(source).replace("\n", " "),
+        source=source.encode("utf-8", "backslashreplace").decode("utf-8"),
         text=text,
         sections=sections,
         pages=tuple(pages),

@@ -1,0 +1,233 @@
+"""LlamaIndex's documents and nodes as books: which of them are one book, and what is known of it."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from llama_index.core.schema import BaseNode, Document, MetadataMode
+
+from nlb_integrations.conventions import CHAPTER_SEPARATOR
+from nlb_retriever.plan import is_drawn
+from nlb_retriever.reading.draft import clean
+from nlb_retriever.reading.text import make_book
+from nlb_retriever.records import Book, Page, Section
+
+_OF_THE_BOOK = ("title", "author", "language", "year")
+_OF_A_PART = ("page_label", "header_path", "chapter")
+_PASSING = ("file_size", "creation_date", "last_modified_date", "last_accessed_date")
+"""What a file system says of a file may change without its text: no reason to encode it again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A stretch of a book: a document, one page of it, or a node."""
+
+    text: str
+    label: str | None = None
+    """Of its page."""
+    path: tuple[str, ...] | None = None
+    """Of the section that it is; None where sections are to be found in the whole text."""
+    joint: str = "\n\n"
+    """What stands between it and the part before it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """All that was given of one book."""
+
+    source: str
+    """Its lasting name."""
+    parts: tuple[Part, ...]
+    metadata: Mapping[str, Any]
+    """What all parts agree on."""
+    owners: tuple[str, ...]
+    """Ids of the documents."""
+
+    @property
+    def paged(self) -> bool:
+        """Whether it is made of pages."""
+        return all(part.label is not None and part.path is None for part in self.parts)
+
+    @property
+    def nodes(self) -> bool:
+        """Whether it is made of nodes."""
+        return all(part.path is not None for part in self.parts)
+
+    def to_book(self) -> Book:
+        """The whole book, with a section a part where they are nodes."""
+        text, pages, starts = "", list[Page](), list[int]()
+        for part in self.parts:
+            text += part.joint if text else ""
+            starts.append(len(text))
+            if part.label is not None and (part.path is None or not pages or pages[-1].label != part.label):
+                pages.append(Page(start=len(text), number=len(pages) + 1, label=part.label))
+            text += part.text
+        borders = [0, *starts[1:], len(text)]
+        sections = [
+            Section(path=part.path or (), start=start, end=end)
+            for part, (start, end) in zip(self.parts if self.nodes else (), pairwise(borders), strict=False)
+        ]
+        year = str(self.metadata.get("year") or "").strip()
+        return make_book(
+            text,
+            source=self.source,
+            title=_words(self.metadata.get("title")),
+            author=_words(self.metadata.get("author")),
+            language=_words(self.metadata.get("language")),
+            year=int(year) if year.lstrip("-").isdecimal() else None,
+            name=_words(self.metadata.get("file_name")),
+            sections=sections,
+            pages=pages,
+            metadata={key: value for key, value in self.metadata.items() if key not in _OF_THE_BOOK + _OF_A_PART},
+            passing=_PASSING,
+        )
+
+
+def group(items: Sequence[BaseNode]) -> list[Given]:
+    """Documents, or nodes of other parsers, by the book that they belong to, in the order given.
+
+    Pages (`page_label`) of one file (`file_path`) are one book, and so are the nodes of one document. Anything else
+    is a book of its own, by its id; by its file where the id was drawn at random, as where nobody gave one.
+    """
+    owned: dict[str, dict[str, None]] = {}
+    for item in items:
+        if (file := _file(item)) and "page_label" not in item.metadata:
+            owned.setdefault(file, {})[_owner(item)] = None
+    found: dict[str, list[BaseNode]] = {}
+    for item in items:
+        found.setdefault(_source(item, owned), []).append(item)
+    return [
+        Given(
+            source=source,
+            parts=tuple(_parts(members)),
+            metadata=_agreed([member.metadata for member in members]),
+            owners=tuple(dict.fromkeys(map(_owner, members))),
+        )
+        for source, members in found.items()
+    ]
+
+
+def roots(nodes: Sequence[BaseNode]) -> list[BaseNode]:
+    """Nodes without those that lie in others of them, whose text they only repeat."""
+    there = {node.node_id for node in nodes}
+    return [node for node in nodes if not (node.parent_node and node.parent_node.node_id in there)]
+
+
+def pages_of(book: Book) -> list[Part]:
+    """A book's pages, as they were given."""
+    borders = [*(page.start for page in book.pages), len(book.text)]
+    return [
+        Part(text=book.text[start:end].removesuffix("\n"), label=page.label, joint="\n")
+        for page, (start, end) in zip(book.pages, pairwise(borders), strict=True)
+    ]
+
+
+def with_pages(old: Sequence[Part], new: Sequence[Part], *, instead: bool) -> tuple[Part, ...]:
+    """A book's pages and more of them: by number where all have one, else at the end.
+
+    Args:
+        old: pages that there are.
+        new: the others; those that are there already are left out.
+        instead: put them in the place of pages of the same label.
+    """
+    parts = list(old)
+    for part in new:
+        same = [index for index, each in enumerate(parts) if each.label == part.label]
+        if same and instead:
+            parts[same[0]] = part
+        elif not any(parts[index].text == part.text for index in same):
+            parts.append(part)
+    if all(part.label and part.label.isdecimal() for part in parts):
+        parts.sort(key=lambda part: int(part.label or 0))
+    return tuple(parts)
+
+
+def with_nodes(old: Book, new: Sequence[Part]) -> tuple[Part, ...]:
+    """A book's sections as parts, and behind them those of `new` whose text is not in the book."""
+    labels = [next((page.label for page in reversed(old.pages) if page.start <= s.start), None) for s in old.sections]
+    held = tuple(
+        Part(text=old.text[section.start : section.end], path=section.path, label=label, joint="")
+        for section, label in zip(old.sections, labels, strict=True)
+    )
+    return (*held, *(part for part in new if part.text.strip() not in old.text))
+
+
+def _source(item: BaseNode, owned: Mapping[str, Mapping[str, None]]) -> str:
+    owner, file = _owner(item), _file(item)
+    if file and "page_label" in item.metadata:
+        return file
+    if file and is_drawn(owner):
+        several = list(owned[file])
+        return file if len(several) == 1 else f"{file}_part_{several.index(owner)}"
+    return owner
+
+
+def _owner(item: BaseNode) -> str:
+    return item.node_id if isinstance(item, Document) else item.ref_doc_id or item.node_id
+
+
+def _file(item: BaseNode) -> str | None:
+    """The absolute path of the file that an item is from."""
+    path = item.metadata.get("file_path")
+    if not path:
+        return None
+    return str(path) if "://" in str(path) else os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links
+
+
+def _parts(members: Sequence[BaseNode]) -> Iterable[Part]:
+    before: BaseNode | None = None
+    seen: set[str] = set()
+    for number, member in enumerate(members, start=1):
+        content = member.get_content(MetadataMode.NONE)
+        text = clean(content)
+        label = _words(member.metadata.get("page_label"))
+        if not isinstance(member, Document):
+            joint, overlap = _joint(before, member)
+            if rest := clean(content[overlap:]):
+                yield Part(text=rest, label=label, path=_path(member, number), joint=joint)
+        elif label is not None:
+            yield Part(text=text.strip("\n"), label=label, joint="\n")
+        elif text not in seen:  # the same document twice
+            yield Part(text=text)
+        seen.add(text)
+        before = member
+
+
+def _joint(before: BaseNode | None, node: BaseNode) -> tuple[str, int]:
+    """What to put between two nodes, and how much of the second the first one holds already."""
+    if before is None or before.ref_doc_id is None or before.ref_doc_id != node.ref_doc_id:
+        return "\n\n", 0
+    (first, end), (start, stop) = _span(before), _span(node)
+    if not first <= start <= end:  # also where any is unknown
+        return "\n\n", 0
+    length = len(node.get_content(MetadataMode.NONE))
+    return "", int(min(end - start, length)) if stop - start == length else 0
+
+
+def _span(node: BaseNode) -> tuple[float, float]:
+    """Where a node stands in its document; not a number where it does not say."""
+    span = getattr(node, "start_char_idx", None), getattr(node, "end_char_idx", None)
+    return (math.nan, math.nan) if None in span else span  # type: ignore[return-value]
+
+
+def _path(node: BaseNode, number: int) -> tuple[str, ...]:
+    """Titles above a node, as Markdown's and our own parser note them."""
+    titles = _words(node.metadata.get("header_path"))
+    path = titles.split("/") if titles else (_words(node.metadata.get("chapter")) or "").split(CHAPTER_SEPARATOR)
+    return tuple(title for title in map(str.strip, path) if title) or (f"Part {number}",)
+
+
+def _agreed(metadata: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    first, *others = metadata
+    return {
+        str(key): value for key, value in first.items() if all(key in each and each[key] == value for each in others)
+    }
+
+
+def _words(value: Any) -> str | None:
+    return str(value) if value not in (None, "") else None

@@ -1,0 +1,279 @@
+"""A library that LlamaIndex writes: documents and nodes of other parsers, kept by the rules for files."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import os
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.llms import LLM
+from llama_index.core.schema import BaseNode, Document
+from llama_index.core.storage.docstore.types import RefDocInfo
+
+from nlb_integrations.llama_index.books import Given, group, pages_of, roots, with_nodes, with_pages
+from nlb_integrations.llama_index.embeddings import chunk_encoder
+from nlb_integrations.llama_index.retriever import NLBRetriever
+from nlb_retriever.config import locate_library
+from nlb_retriever.errors import LibraryNotFound
+from nlb_retriever.indexer import index_texts
+from nlb_retriever.records import Book
+from nlb_retriever.report import IndexEvent, IndexReport
+from nlb_retriever.retriever import Retriever
+from nlb_retriever.store import BookEntry, open_store
+from nlb_retriever.store.payloads import point_id
+
+_Mode = Literal["add", "update", "refresh"]
+"""What becomes of parts of a book that are there and not given: they stay, but for `refresh`, which is given all."""
+
+_log = logging.getLogger(__name__)
+_FOR_RETRIEVER = frozenset(inspect.signature(NLBRetriever).parameters) - {"library"}
+
+
+class NLBIndex:
+    """A library with the methods of a LlamaIndex index; what is in it persists, and nothing is there twice.
+
+    A document is a book by its id; the pages of one file are one book by the file's path. What is unchanged is no
+    work, what is changed replaces its old version in one step; a document that cannot be indexed stops nothing: it
+    is logged, and named in `report`. Of metadata, title, author, language, year and page labels are the book's own,
+    all else is kept with it, comes with what is found and can be filtered by. There is no docstore beside the
+    library: `ref_doc_info` and the retrievers read it.
+
+    Methods may be called from several threads, and the async ones never block the event loop; writers of other
+    processes are refused with a `LibraryBusy`.
+
+    Args:
+        library: its folder, name or server URL; None for the default one. Made by the first writing.
+        chunk_encoder, checkpoint, chunk_tokens, device: as for `index_books`; None for the library's own.
+        show_progress: with a bar.
+    """
+
+    def __init__(
+        self,
+        library: str | Path | None = None,
+        *,
+        chunk_encoder: str | Path | None = None,
+        checkpoint: str | Path | None = None,
+        chunk_tokens: int | None = None,
+        device: str = "auto",
+        show_progress: bool = False,
+    ) -> None:
+        self._location = locate_library(library)
+        self._settings: dict[str, Any] = {
+            "chunk_encoder": chunk_encoder,
+            "checkpoint": checkpoint,
+            "chunk_tokens": chunk_tokens,
+        }
+        self._device = device
+        self._show_progress = show_progress
+        self._writing = threading.Lock()
+        self.library = Retriever(self._location)
+        """The reading side, shared by all retrievers of this index."""
+        self.report: IndexReport | None = None
+        """What the last writing did; `failed` names what could not be indexed."""
+
+    @classmethod
+    def from_documents(
+        cls, documents: Sequence[Document], library: str | Path | None = None, **settings: Any
+    ) -> NLBIndex:
+        """Bring a library up to date with documents; other books in it stay.
+
+        Args:
+            documents: in order.
+            library: see the class.
+            settings: the class's other arguments.
+        """
+        index = cls(library, **settings)
+        index.refresh_ref_docs(documents)
+        return index
+
+    @classmethod
+    def from_nodes(cls, nodes: Sequence[BaseNode], library: str | Path | None = None, **settings: Any) -> NLBIndex:
+        """Bring a library up to date with nodes of other parsers.
+
+        The nodes of one document, in the order given, are one book, and each of them is one of its sections, with
+        its text exactly; what it shares with the node before is kept once. Sections longer than a passage are cut
+        into passages, which never cross a node's border. Of nodes in nodes the outermost count.
+        """
+        index = cls(library, **settings)
+        index._write(group(roots(nodes)), "refresh")
+        return index
+
+    # -- writing --------------------------------------------------------------------------------
+
+    def insert(self, document: Document) -> None:
+        """Add a document. One of the same id is replaced, a page is added to its file's book."""
+        self._write(group([document]), "add")
+
+    def insert_nodes(self, nodes: Sequence[BaseNode]) -> None:
+        """Add nodes of other parsers (`from_nodes` says how); those that their book holds already are no work."""
+        self._write(group(roots(nodes)), "add")
+
+    def update_ref_doc(self, document: Document) -> None:
+        """Put a document, or a page of a file, in the place of its older version; add it where there is none."""
+        self._write(group([document]), "update")
+
+    def refresh_ref_docs(self, documents: Sequence[Document]) -> list[bool]:
+        """Add documents that are new and update those that have changed; says of each whether it was one of them.
+
+        Of a file with pages, give all of them: those that are no longer there leave the book. (Where its first
+        page is not among them, they are taken for some of its pages, and the others stay.)
+        """
+        given = group(documents)
+        self._write(given, "refresh")
+        done = {ref.source for ref in self.report.indexed} if self.report else set()
+        written = {owner for each in given if each.source in done for owner in each.owners}
+        return [document.node_id in written for document in documents]
+
+    def delete_ref_doc(self, ref_doc_id: str, delete_from_docstore: bool = False) -> None:
+        """Delete a document with all that is indexed of it.
+
+        Args:
+            ref_doc_id: a retrieved node's, or the document's own id, or its file's path.
+            delete_from_docstore: LlamaIndex's; there is no docstore that could keep it.
+        """
+        with self._writing:
+            entry = self._find(ref_doc_id)
+            if entry is None:
+                _log.warning("ref_doc_id %s not found in %s, nothing deleted", ref_doc_id, self._location)
+                return
+            with open_store(self._location, writer=True) as store:
+                store.remove(entry.id)
+
+    async def ainsert(self, document: Document) -> None:
+        await asyncio.to_thread(self.insert, document)
+
+    async def ainsert_nodes(self, nodes: Sequence[BaseNode]) -> None:
+        await asyncio.to_thread(self.insert_nodes, nodes)
+
+    async def aupdate_ref_doc(self, document: Document) -> None:
+        await asyncio.to_thread(self.update_ref_doc, document)
+
+    async def arefresh_ref_docs(self, documents: Sequence[Document]) -> list[bool]:
+        return await asyncio.to_thread(self.refresh_ref_docs, documents)
+
+    async def adelete_ref_doc(self, ref_doc_id: str, delete_from_docstore: bool = False) -> None:
+        await asyncio.to_thread(self.delete_ref_doc, ref_doc_id, delete_from_docstore)
+
+    # -- reading --------------------------------------------------------------------------------
+
+    @property
+    def ref_doc_info(self) -> dict[str, RefDocInfo]:
+        """Every book by its document's id (or file's path), with the ids of its passages and its metadata."""
+        return {
+            entry.source: RefDocInfo(
+                node_ids=[point_id(entry.id, entry.version, "passage", ordinal) for ordinal in range(entry.passages)],
+                metadata={
+                    **entry.metadata,
+                    "book_id": entry.id,
+                    **{key: getattr(entry, key) for key in ("title", "author", "language", "year", "source")},
+                },
+            )
+            for entry in self._entries()
+        }
+
+    def as_retriever(self, **kwargs: Any) -> NLBRetriever:
+        """A retriever over the library; takes what `NLBRetriever` takes."""
+        return NLBRetriever(self.library, **kwargs)
+
+    def as_query_engine(self, llm: LLM | None = None, **kwargs: Any) -> BaseQueryEngine:
+        """An engine that answers questions: with an LLM in prose, without one in the books' own words.
+
+        Args:
+            llm: writes the answers.
+            kwargs: the retriever's (`similarity_top_k`, `filters`, ...) and `NLBRetriever.as_query_engine`'s.
+        """
+        retriever = self.as_retriever(**{key: kwargs[key] for key in kwargs if key in _FOR_RETRIEVER})
+        return retriever.as_query_engine(llm, **{key: kwargs[key] for key in kwargs if key not in _FOR_RETRIEVER})
+
+    def close(self) -> None:
+        """Close the library; a later search opens it again."""
+        self.library.close()
+
+    def __enter__(self) -> NLBIndex:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- what both need ---------------------------------------------------------------------------
+
+    def _write(self, given: Sequence[Given], mode: _Mode) -> None:
+        """Index books, of which parts may be there already."""
+        with self._writing:
+            entries = {entry.source: entry for entry in self._entries()}
+            books = [book for each in given if (book := self._complete(each, entries.get(each.source), mode))]
+            with ExitStack() as stack:
+                self.report = index_texts(
+                    books,
+                    self._location,
+                    load=partial(chunk_encoder, device=self._device),
+                    observer=stack.enter_context(_Bar()) if self._show_progress else None,
+                    **self._settings,
+                )
+        for failed in self.report.failed:
+            _log.warning("not indexed: %s", failed.reason)
+
+    def _complete(self, given: Given, entry: BookEntry | None, mode: _Mode) -> Book | None:
+        """The book that is to be, of what is given and what is there; None where nothing is new."""
+        fresh = given.to_book()
+        if entry is None or entry.content_hash == fresh.content_hash:
+            return fresh
+        if mode == "add" and given.nodes:
+            old = self.library.store.read_book(entry)
+            parts = with_nodes(old, given.parts) if old else ()
+            return replace(given, parts=parts).to_book() if old and len(parts) > len(old.sections) else None
+        if given.paged:
+            old = self.library.store.read_book(entry)
+            pages = pages_of(old) if old else []
+            begun = bool(pages) and pages[0].label in {part.label for part in given.parts}
+            if not pages or (mode == "refresh" and begun):
+                return fresh
+            parts = with_pages(pages, given.parts, instead=mode != "add" or entry.from_file)
+            return replace(given, parts=parts).to_book()
+        if mode == "add" and fresh.source not in given.owners:
+            # a document without a name, of a file that is there with another text: the file's next part, perhaps
+            return replace(fresh, source=given.owners[0])
+        return fresh
+
+    def _entries(self) -> list[BookEntry]:
+        try:
+            return self.library.store.books()
+        except LibraryNotFound:
+            return []
+
+    def _find(self, ref_doc_id: str) -> BookEntry | None:
+        names = {ref_doc_id, os.path.abspath(ref_doc_id)}  # noqa: PTH100 - resolve() would follow links
+        return next((entry for entry in self._entries() if entry.id == ref_doc_id or entry.source in names), None)
+
+
+class _Bar:
+    """A progress bar over the bytes of a run, where it has anything to do."""
+
+    def __enter__(self) -> Callable[[IndexEvent], None]:
+        self._bar: Any = None
+        return self._show
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def _show(self, event: IndexEvent) -> None:
+        from tqdm.auto import tqdm  # type: ignore[import-untyped]
+
+        if event.kind == "plan":
+            self._bar = tqdm(total=event.total_bytes, unit="B", unit_scale=True) if event.total else None
+            return
+        self._bar.set_description(f"{event.index}/{event.total} {(event.title or '')[:40]}", refresh=False)
+        self._bar.update(event.done_bytes - self._bar.n)
