@@ -11,6 +11,7 @@
     │   └── LibraryBusy       another process holds the library
     ├── TrainingError         a training run, its corpus or its settings: it cannot go on like this
     │   └── TrainingInterrupted   it was told to stop; resumed, it goes on from its last checkpoint
+    ├── LanguageModelError    a language model cannot be had, is down, too slow or writes nothing
     ├── MissingExtra          an optional part is not installed (also an ImportError)
     └── QueryError            a question, filter or name that cannot be answered as asked
 
@@ -63,6 +64,10 @@ class TrainingError(NlbError):
 
 class TrainingInterrupted(TrainingError):
     """A training run was told to stop before its end; resumed, it goes on from its last checkpoint."""
+
+
+class LanguageModelError(NlbError):
+    """A language model cannot be opened or reached, is too slow, fails or writes nothing."""
 
 
 class MissingExtra(NlbError, ImportError):

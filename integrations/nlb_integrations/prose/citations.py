@@ -1,0 +1,147 @@
+"""Checks a text while it is written: each number is a passage's, and each sentence stands in one.
+
+A sentence is supported by a passage if its words stand together in it: the mean of two shares, that of the sentence's
+words and that of those which the question did not bring, each of them in the two neighbouring sentences of the passage
+that have most, rare words counting more. On statements made of FairytaleQA's answers, with the bound at `SUPPORT`:
+see docs/prose.md, where the figures are. The chunk encoder's cosine adds nothing to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from nlb_integrations.prose.prompt import DECLINED
+from nlb_integrations.prose.records import ProseSentence
+from nlb_retriever.evidence import Evidence, gather_evidence
+from nlb_retriever.records import Citation, Hit
+from nlb_retriever.sentences import sentence_spans
+from nlb_retriever.store.bm25 import word_ids
+
+SUPPORT = 0.25
+"""Least support of a supported sentence."""
+
+_MARK = re.compile(r"(\s*)\[\s*(?:passages?\s*)?(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\s*\]", re.IGNORECASE)
+# What may yet become the start of a mark, of white space before one, or of the next sentence.
+_OPEN_END = re.compile(r"[\s\"'“‘(]*(?:\[[\w\s,;]{0,40})?\Z")
+
+
+class Checker:
+    """Takes a text piece by piece and gives it back with its citations put right.
+
+    What it yields is text to show, and after each sentence its record; `answer` is all of it so far. Citations are
+    numbered in the order in which they first come.
+    """
+
+    def __init__(self, question: str, hits: Sequence[Hit]) -> None:
+        self._question = question
+        self._hits = hits
+        self._held = ""
+        """Read, and not yet known to be text or a mark."""
+        self._current = ""
+        """Text of the sentence that is being written, with what stands before it."""
+        self._shown = 0
+        """How much of that has been yielded."""
+        self._marks: list[int] = []
+        self._numbers: dict[int, int] = {}
+        self.answer = ""
+        self.citations: list[Citation] = []
+        self.sentences: list[ProseSentence] = []
+        self.forged: list[int] = []
+        self.declined = False
+        self.repeats = False
+        """Whether the last sentence had been written before."""
+
+    def feed(self, piece: str) -> Iterator[str | ProseSentence]:
+        """Go on with a piece of any length."""
+        self._held += piece
+        while found := _MARK.search(self._held):
+            yield from self._take(self._held[: found.start()])
+            rest = self._held[found.end() :]
+            if "\n" in found[1]:  # a line that begins with a number is what the number is for
+                yield from self._end_sentence()
+                rest = found[1] + rest.lstrip()
+            self._marks += map(int, re.findall(r"\d+", found[2]))
+            self._held = rest
+        certain = _OPEN_END.search(self._held)
+        cut = certain.start() if certain else len(self._held)
+        ready, self._held = self._held[:cut], self._held[cut:]
+        yield from self._take(ready)
+
+    def close(self) -> Iterator[str | ProseSentence]:
+        """The text has ended."""
+        rest, self._held = self._held.rstrip(), ""
+        yield from self._take(rest)
+        yield from self._end_sentence()
+
+    def _take(self, text: str) -> Iterator[str | ProseSentence]:
+        """Go on with a text without marks."""
+        self._current += text if self._current or self.sentences else text.lstrip()
+        while len(spans := sentence_spans(self._current)) > 1 and re.search(r"\w", self._current[spans[1][0] :]):
+            end = spans[0][1]
+            ahead = max(0, self._shown - end)
+            rest, self._current = self._current[end:], self._current[:end]
+            yield from self._end_sentence()
+            self._current, self._shown = rest, ahead
+        yield from self._show()
+
+    def _show(self) -> Iterator[str]:
+        if new := self._current[self._shown :]:
+            self._shown = len(self._current)
+            self.answer += new
+            yield new
+
+    def _end_sentence(self) -> Iterator[str | ProseSentence]:
+        yield from self._show()
+        text, self._current, self._shown = self._current.strip(), "", 0
+        if not re.search(r"\w", text):
+            return
+        sentence = self._checked(text)
+        self.repeats = any(_bare(text) == _bare(earlier.text) for earlier in self.sentences)
+        self.sentences.append(sentence)
+        self.answer += "".join(f" [{number}]" for number in sentence.citations)
+        yield sentence
+
+    def _checked(self, text: str) -> ProseSentence:
+        """A sentence with those citations that bear it out; else with the best passage that does."""
+        marks, self._marks = list(dict.fromkeys(self._marks)), []
+        self.forged += [mark for mark in marks if not 1 <= mark <= len(self._hits)]
+        if _bare(text) == _bare(DECLINED):
+            self.declined = True
+            return ProseSentence(text=text, citations=(), supported=True)
+        evidence = [gather_evidence(text, [hit.text]) for hit in self._hits]
+        scores = [support(text, self._question, hit.text) for hit in self._hits]
+        borne = [index for index, score in enumerate(scores) if score >= SUPPORT]
+        cited = [mark - 1 for mark in marks if mark - 1 in borne] or sorted(borne, key=lambda index: -scores[index])[:1]
+        numbers = tuple(self._number(index, evidence[index]) for index in cited)
+        return ProseSentence(text=text, citations=numbers, supported=bool(cited))
+
+    def _number(self, index: int, evidence: Evidence) -> int:
+        """The citation's number; a new one quotes the passage's sentence that has most of the words."""
+        if index not in self._numbers:
+            hit = self._hits[index]
+            best = max(evidence.sentences[0], key=lambda sentence: sentence.share)
+            quote = hit.text[best.start : best.end]
+            start, end = hit.start + best.start, hit.start + best.end
+            self.citations.append(Citation(hit=hit, quote=quote, quote_start=start, quote_end=end))
+            self._numbers[index] = len(self.citations)
+        return self._numbers[index]
+
+
+def support(sentence: str, question: str, passage: str) -> float:
+    """How far a passage bears a sentence out: 0 to 1; 0 for a sentence without a word that counts."""
+    asked = word_ids(question)
+    if not word_ids(sentence):
+        return 0.0
+    new = " ".join(word for word in sentence.split() if not word_ids(word) <= asked)
+    whole = _together(gather_evidence(sentence, [passage]))
+    return (whole + _together(gather_evidence(new, [passage]))) / 2 if new else whole
+
+
+def _together(evidence: Evidence) -> float:
+    """Share of the words that two neighbouring sentences have."""
+    return evidence.bonuses[0] - max((sentence.share for sentence in evidence.sentences[0]), default=0.0)
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"\W+", " ", text).strip().casefold()

