@@ -126,15 +126,20 @@ def _report_lines(report: TrainingReport) -> Iterator[Line]:
 
 
 def _retrieval_lines(learnt: Mapping[str, Any]) -> Iterator[Line]:
-    if not learnt["trained"]:
+    held_out, count = learnt.get("held_out"), learnt["examples"]
+    examples = f"{count:,} example{'' if count == 1 else 's'}"
+    if learnt["trained"]:
+        yield line(f"Retrieval training: {examples}, {learnt['steps']:,} steps.")
+    elif not held_out:
         yield line("Retrieval: no examples to train on; the heads are as they started.")
         return
-    count = learnt["examples"]
-    yield line(f"Retrieval training: {count:,} example{'' if count == 1 else 's'}, {learnt['steps']:,} steps.")
-    if held_out := learnt.get("held_out"):
-        yield line(f"MRR on {count_books(held_out['books'])} kept aside, chunk encoder alone -> with heads:")
-        for name, before in held_out["raw"].items():
-            yield line(f"  {name}: {before:.1f} -> {held_out['heads'][name]:.1f}")
+    if held_out:
+        yield line(f"MRR on {count_books(held_out['books'])} kept aside, chunk encoder alone -> start -> trained:")
+        for name, raw in held_out["raw"].items():
+            yield line(f"  {name}: {raw:.1f} -> {held_out['start'][name]:.1f} -> {held_out['heads'][name]:.1f}")
+    if not learnt["trained"]:
+        yield line(f"Training on {examples} did not help there: the heads are kept as they started.")
+        yield line("Questions of your own (--examples), or more books, may.")
     if "after reranking" in (reranked := learnt.get("reranker", {})):
         yield line(f"  reranking: {reranked['before reranking']:.1f} -> {reranked['after reranking']:.1f}")
 

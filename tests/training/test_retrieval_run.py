@@ -3,13 +3,16 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from nlb_retriever import checkpoint
 from nlb_retriever.errors import TrainingError
+from nlb_retriever.heads import Heads
 from nlb_retriever.vectorizer import Vectorizer
+from nlb_training import retrieval_stage
 from nlb_training.presets import read_preset
 from nlb_training.report import Request
 from nlb_training.run import train
@@ -91,3 +94,31 @@ def test_only_books_that_examples_name_are_named(tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match=r"the 0 examples name none of the 4 books: give rows on them"):
         train(request)
     assert not (tmp_path / "made" / "run" / "corpus").exists()
+
+
+def test_heads_that_training_made_worse_on_books_held_out_are_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def spoil(*_: Any, start: Heads, **__: Any) -> tuple[Heads, list[float]]:
+        turned = {name: replace(getattr(start, name), matrix=-start.section.matrix) for name in ("section", "book")}
+        return replace(start, **turned), [1.0]
+
+    monkeypatch.setattr(retrieval_stage, "train_heads", spoil)
+    request = ask(tmp_path, "released", "made", changes=("examples.titles=true",))
+    with request.examples[0].open("a") as rows:
+        for book in range(3):
+            for start, query in ((300, "A harpoon. An ocean!"), (1100, "A pistol. A meadow!")):
+                row = {"query": query, "file": f"book{book}.md", "start": start, "end": start + 400, "kind": "summary"}
+                rows.write(f"{json.dumps(row)}\n")
+    report = train(request)
+    learnt, made = report.retrieval, checkpoint.load(tmp_path / "made").heads
+    assert learnt is not None and made is not None
+    held_out = learnt["held_out"]
+    assert sum(held_out["heads"].values()) < sum(held_out["start"].values())
+    assert not learnt["trained"] and learnt["steps"] == 0
+    np.testing.assert_array_equal(made.section.matrix, made.book.matrix)  # whitened, as they started
+    np.testing.assert_array_less(0, np.diag(made.section.matrix))
+    assert (
+        "heads were not kept: those of this checkpoint are as they started"
+        in (tmp_path / "made" / "README.md").read_text()
+    )

@@ -161,24 +161,34 @@ def _retrieval(figures: Mapping[str, Any] | None) -> Iterator[str]:
     if figures is None:
         yield from ("No retrieval training.", "")
         return
-    if not figures["trained"]:
-        yield f"Retrieval training: nothing was learnt of examples; the heads are as they started ({figures['start']})."
-        yield ""
-        return
-    yield (
-        f"Retrieval training of the heads: {figures['examples']:,} examples on {figures['books_with_examples']} of "
-        f"{figures['books']} books, started from {figures['start']}, {figures['steps']} steps, loss "
-        f"{figures['first_loss']:.4g} -> {figures['last_loss']:.4g} (retrieval-loss.png)."
-    )
-    yield ""
-    if held_out := figures.get("held_out"):
+    held_out = figures.get("held_out")
+    if figures["trained"]:
         yield (
-            f"Measured on {held_out['books']} of these books, with heads that were trained without them; those of this "
-            "checkpoint were then trained on all. MRR in points, among the sections, passages or books of those books:"
+            f"Retrieval training of the heads: {figures['examples']:,} examples on {figures['books_with_examples']} of "
+            f"{figures['books']} books, started from {figures['start']}, {figures['steps']} steps, loss "
+            f"{figures['first_loss']:.4g} -> {figures['last_loss']:.4g} (retrieval-loss.png)."
         )
-        yield from ("", "| level, query | means of chunk vectors | with heads |", "|---|---|---|")
-        for name, before in held_out["raw"].items():
-            yield f"| {name} | {before:.1f} | {held_out['heads'][name]:.1f} |"
+    elif held_out:
+        yield (
+            f"Retrieval training on {figures['examples']:,} examples made books held out harder to search, so its "
+            f"heads were not kept: those of this checkpoint are as they started ({figures['start']})."
+        )
+    else:
+        yield f"Retrieval training: nothing was learnt of examples; the heads are as they started ({figures['start']})."
+    yield ""
+    if held_out:
+        yield (
+            f"Measured on {held_out['books']} of these books, with heads that were trained without them"
+            f"{'; those of this checkpoint were then trained on all' if figures['trained'] else ''}. MRR in points, "
+            "among the sections, passages or books of those books:"
+        )
+        yield from (
+            "",
+            "| level, query | means of chunk vectors | heads, start | heads, trained |",
+            "|---|---|---|---|",
+        )
+        for name, raw in held_out["raw"].items():
+            yield f"| {name} | {raw:.1f} | {held_out['start'][name]:.1f} | {held_out['heads'][name]:.1f} |"
         yield ""
     reranker = figures.get("reranker")
     if reranker and "after reranking" in reranker:

@@ -21,6 +21,7 @@ from nlb_retriever.encoding import ChunkEncoder, Vectors
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.heads import Heads
 from nlb_retriever.model import NextLevelEncoder
+from nlb_training.affines import whiten
 from nlb_training.corpus import Corpus, write_whole
 from nlb_training.curve import draw_losses
 from nlb_training.examples import Example
@@ -45,7 +46,7 @@ class Trained:
     heads: Heads
     figures: Mapping[str, Any]
     """As in figures.json: `trained` and `steps`; numbers of books and examples; where books were held out
-    `held_out` (MRR of "raw" and "heads") and `reranker` (MRR before and after)."""
+    `held_out` (MRR of "raw", "start" and "heads") and `reranker` (MRR before and after)."""
 
 
 def train_retrieval(
@@ -62,6 +63,9 @@ def train_retrieval(
     show_queries: Callable[[int, int], None] | None = None,
 ) -> Trained:
     """Train heads and reranker, and leave them in a folder.
+
+    Heads that are worse than their start on books held out, in the mean over the kinds of queries, are not kept:
+    then the start is the result, and `figures["trained"]` is False.
 
     Args:
         corpus: the books, each in the chunking that libraries have.
@@ -108,11 +112,15 @@ def train_retrieval(
         "start": "earlier heads" if start else "whitened",
     }
     weights = start.reranker if start else None
+    worse = False
     if len(aside):
         rest = everything[~torch.isin(everything, aside)]
-        heads, _ = train_heads(material, rest, settings, seed=seed, start=start, progress=step)
-        raw, mapped = measure(material, aside, None), measure(material, aside, heads)
-        figures["held_out"] = {"books": len(aside), "raw": raw, "heads": mapped}
+        begun = start or whiten(material, rest)
+        heads, _ = train_heads(material, rest, settings, seed=seed, start=begun, progress=step)
+        raw, before_it, mapped = (measure(material, aside, each) for each in (None, begun, heads))
+        figures["held_out"] = {"books": len(aside), "raw": raw, "start": before_it, "heads": mapped}
+        worse = sum(mapped.values()) < sum(before_it.values())
+        heads = begun if worse else heads
         lists = None
         if settings.reranker:
             lists = list_candidates(material, aside, heads, lambda book: corpus.text(corpus.books[book]))
@@ -121,9 +129,12 @@ def train_retrieval(
             measured = measure_reranker(lists) if len(asked) >= LEAST_BOOKS else None
             figures["reranker"] = {"queries": len(lists.book), "weights": weights.tolist(), **(measured or {})}
         if tell:
-            tell(TrainingEvent(kind="validation", step=first, steps=total, figures=_pairs(raw, mapped)))
+            shown = _pairs({"raw": raw, "start": before_it, "heads": mapped})
+            tell(TrainingEvent(kind="validation", step=first, steps=first if worse else total, figures=shown))
     before = first
-    heads, losses = train_heads(material, everything, settings, seed=seed, start=start, progress=step)
+    heads, losses = start or whiten(material, everything), []
+    if not worse:
+        heads, losses = train_heads(material, everything, settings, seed=seed, start=heads, progress=step)
     if weights is not None:
         heads = replace(heads, reranker=np.asarray(weights, dtype=np.float32))
     figures |= {"trained": bool(losses), "steps": len(losses)}
@@ -179,6 +190,6 @@ def _contextualizer(encoder: NextLevelEncoder | None) -> Callable[[Vectors], Vec
     return contextualize
 
 
-def _pairs(raw: Mapping[str, float], heads: Mapping[str, float]) -> dict[str, float]:
-    """Figures of both, each under its own name."""
-    return {f"{name} ({which})": of[name] for name in raw for which, of in (("raw", raw), ("heads", heads))}
+def _pairs(measured: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Figures of all, each under its own name."""
+    return {f"{name} ({which})": of[name] for name in measured["raw"] for which, of in measured.items()}
