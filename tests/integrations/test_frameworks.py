@@ -96,6 +96,17 @@ def test_without_an_llm_the_query_engine_quotes_and_refuses(nlb: NLBRetriever) -
     assert nothing.metadata == {"found": False, "citations": []} and nothing.source_nodes == []
 
 
+@pytest.mark.parametrize(
+    "how", [{"mode": "dense"}, {"mode": "bm25"}, {"strategy": "flat"}, {"before": "3", "book": "lig"}]
+)
+def test_the_quoting_engine_asks_as_its_retriever_does(how: Any, opened: Retriever) -> None:
+    retriever = NLBRetriever(opened, similarity_top_k=5, **how)
+    scores = {node.node_id: node.score for node in retriever.retrieve(STORM)}
+    response = retriever.as_query_engine().query(STORM)
+    assert "broke the clock" in str(response)
+    assert {node.node_id: node.score for node in response.source_nodes}.items() <= scores.items()
+
+
 def test_options_that_need_an_llm_are_refused_without_one_and_a_synthesizer_of_ones_own_is_not(
     nlb: NLBRetriever,
 ) -> None:
@@ -148,6 +159,8 @@ def test_a_citation_engine_numbers_the_passages_and_keeps_their_places(nlb: NLBR
     llm = ScriptedLLM(lines=["The great clock broke [1]."])
     response = CitationQueryEngine(nlb, llm=llm, callback_manager=nlb.callback_manager).query(STORM)
     assert str(response) == "The great clock broke [1]."
+    later = asyncio.run(CitationQueryEngine(nlb, llm=ScriptedLLM(lines=["As above [1]."])).aquery(STORM))
+    assert [node.metadata for node in later.source_nodes] == [node.metadata for node in response.source_nodes]
     assert "Source 1:" in llm.asked[0] and "broke the clock" in llm.asked[0]
     assert len(response.source_nodes) >= 3
     first = response.source_nodes[0]
