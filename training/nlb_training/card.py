@@ -182,11 +182,7 @@ def _retrieval(figures: Mapping[str, Any] | None) -> Iterator[str]:
             f"{'; those of this checkpoint were then trained on all' if figures['trained'] else ''}. MRR in points, "
             "among the sections, passages or books of those books:"
         )
-        yield from (
-            "",
-            "| level, query | means of chunk vectors | heads, start | heads, trained |",
-            "|---|---|---|---|",
-        )
+        yield from ("", "| level, query | means of chunk vectors | start | trained |", "|---|---|---|---|")
         for name, raw in held_out["raw"].items():
             yield f"| {name} | {raw:.1f} | {held_out['start'][name]:.1f} | {held_out['heads'][name]:.1f} |"
         yield ""
