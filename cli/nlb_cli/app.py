@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from nlb_cli import asking, books, evaluation, health, indexing, serving, training
+from nlb_cli import asking, books, chat, evaluation, health, indexing, serving, training
 from nlb_cli.terminal import OutputError, exact, note
 from nlb_retriever.errors import NlbError
 
@@ -86,6 +86,7 @@ def nlb(
 
 app.command()(indexing.index)
 app.command()(asking.ask)
+app.command()(chat.chat)
 app.command()(asking.search)
 app.command("books")(books.list_books)
 app.command()(books.show)

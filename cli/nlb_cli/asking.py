@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from nlb_cli.options import Author, Before, InBook, InSection, Json, Language, Library, Year, question_of, years_of
+from nlb_cli.options import (
+    Author,
+    Before,
+    InBook,
+    InSection,
+    Json,
+    Language,
+    Library,
+    Model,
+    Year,
+    question_of,
+    years_of,
+)
 from nlb_cli.terminal import is_styled, line, note, write_json, write_lines
 from nlb_retriever.records import Hit, Level
 
@@ -32,7 +44,9 @@ Queries = Annotated[
 def ask(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to answer; - reads it from stdin.")],
     library: Library = None,
+    llm: Model = None,
     book: InBook = None,
+    section: InSection = None,
     author: Author = None,
     language: Language = None,
     year: Year = None,
@@ -40,13 +54,21 @@ def ask(
     limit: Limit = 3,
     as_json: Json = False,
 ) -> None:
-    """Answer a question with your books' own sentences, and cite them."""
+    """Answer a question with your books' own sentences, or with a language model's, and cite them."""
     from nlb_retriever.answering import answer
     from nlb_retriever.retriever import Retriever
 
-    where = _filter(author, language, year)
+    asked = question_of(question)
+    where = filter_of(author, language, year)
+    scope: dict[str, Any] = {"book": book, "section": section, "before": before, "where": where}
     with Retriever(library) as retriever:
-        found = answer(question_of(question), retriever, book=book, where=where, before=before, limit=limit)
+        if llm:
+            from nlb_cli.prose import tell, write_prose
+
+            written = partial(write_prose, llm, retriever, asked, scope)
+            quote = partial(answer, asked, retriever, limit=limit, **scope)
+            raise typer.Exit(0 if tell(written, quote, library, as_json=as_json) else 1)
+        found = answer(asked, retriever, limit=limit, **scope)
     if as_json:
         write_json(found.to_json())
     else:
@@ -83,7 +105,7 @@ def search(
         find = partial(
             _search,
             retriever,
-            where=_filter(author, language, year),
+            where=filter_of(author, language, year),
             section=section,
             before=before,
             mode=mode,
@@ -123,7 +145,7 @@ def _show_hits(question: str, hits: Sequence[Hit], library: str | None) -> None:
         write_lines([line("Nothing found.")])
 
 
-def _filter(author: str | None, language: str | None, year: str | None) -> Filter | None:
+def filter_of(author: str | None, language: str | None, year: str | None) -> Filter | None:
     """The options as one filter; None where none is given."""
     from nlb_retriever.store import And, Condition, Or
 

@@ -39,6 +39,19 @@ Before = Annotated[
     typer.Option(metavar="SECTION", help="No spoilers: only what comes before this section (with --book)."),
 ]
 
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--llm",
+        metavar="MODEL",
+        envvar="NLB_LLM",
+        show_envvar=False,
+        help="Let a language model answer in prose: smollm2, ./model.gguf, ollama:NAME, openai:NAME or a server's URL "
+        "(http://127.0.0.1:8080/v1). [default: $NLB_LLM, else none]",
+        show_default=False,
+    ),
+]
+
 
 def question_of(argument: str) -> str:
     """The question as given, or what stdin holds for "-"; bytes that are no text become U+FFFD."""

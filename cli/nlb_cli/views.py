@@ -36,6 +36,11 @@ def answer_lines(answer: Answer, library: str | None, *, styled: bool) -> Iterat
         styled: show each quote amid its passage, which is dimmed.
     """
     yield line(*_answer(answer))
+    yield from citation_lines(answer, library, styled=styled)
+
+
+def citation_lines(answer: Answer, library: str | None, *, styled: bool) -> Iterator[Line]:
+    """The citations of an answer that has been shown, each after an empty line; takes what `answer_lines` does."""
     pattern = pattern_of(answer.question)
     for number, citation in enumerate(answer.citations, 1):
         yield line()

@@ -38,10 +38,8 @@ class Fitted:
 
 def counter_of(llm: LLM) -> Count:
     """How many tokens a text has: by the model's own tokenizer where it brings one, else a safe estimate."""
-    tokenizer = getattr(llm, "tokenizer", None)
-    if callable(getattr(tokenizer, "encode", None)):
-        return lambda text: len(tokenizer.encode(text))
-    return estimate
+    encode = getattr(getattr(llm, "tokenizer", None), "encode", None)
+    return (lambda text: len(encode(text))) if callable(encode) else estimate
 
 
 def estimate(text: str) -> int:

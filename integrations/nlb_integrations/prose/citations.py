@@ -24,6 +24,7 @@ SUPPORT = 0.25
 _MARK = re.compile(r"(\s*)\[\s*(?:passages?\s*)?(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\s*\]", re.IGNORECASE)
 # What may yet become the start of a mark, of white space before one, or of the next sentence.
 _OPEN_END = re.compile(r"[\s\"'“‘(]*(?:\[[\w\s,;]{0,40})?\Z")
+_ENDED = re.compile(r"[.!?…:;‽؟。！？][\W_]*\Z")
 
 
 class Checker:
@@ -72,16 +73,22 @@ class Checker:
         """The text has ended."""
         rest, self._held = self._held.rstrip(), ""
         yield from self._take(rest)
+        if self.sentences and self._current and not _ENDED.search(self._current):
+            yield from self._take("…")  # the room for the answer was over
         yield from self._end_sentence()
 
     def _take(self, text: str) -> Iterator[str | ProseSentence]:
-        """Go on with a text without marks."""
+        """Go on with a text without marks; a model that repeats itself says nothing more."""
+        if self.repeats:
+            return
         self._current += text if self._current or self.sentences else text.lstrip()
         while len(spans := sentence_spans(self._current)) > 1 and re.search(r"\w", self._current[spans[1][0] :]):
             end = spans[0][1]
             ahead = max(0, self._shown - end)
             rest, self._current = self._current[end:], self._current[:end]
             yield from self._end_sentence()
+            if self.repeats:
+                return
             self._current, self._shown = rest, ahead
         yield from self._show()
 

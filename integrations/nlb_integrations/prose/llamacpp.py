@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import threading
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
+from types import ModuleType
 from typing import Any
 
 import httpx
@@ -26,7 +29,7 @@ from llama_index.core.llms.custom import CustomLLM
 from nlb_integrations.conventions import extra
 from nlb_integrations.prose.budget import ANSWER_TOKENS
 from nlb_integrations.prose.tokens import ServerTokenizer
-from nlb_retriever.errors import LanguageModelError
+from nlb_retriever.errors import LanguageModelError, MissingExtra, QueryError
 
 WINDOW = 8192
 """Tokens of a model's window that are used, if it has as many: a window's keys and values take memory."""
@@ -46,7 +49,8 @@ class LlamaCpp(CustomLLM):
         temperature, seed: of the sampling.
 
     Raises:
-        LanguageModelError: there is no such file, or llama.cpp cannot use it.
+        QueryError: there is no such file.
+        LanguageModelError: llama.cpp cannot use it, or cannot be loaded.
         MissingExtra: xllamacpp is not installed.
     """
 
@@ -63,9 +67,8 @@ class LlamaCpp(CustomLLM):
     def model_post_init(self, context: Any, /) -> None:
         super().model_post_init(context)
         if not self.path.is_file():
-            raise LanguageModelError(f"no model at {self.path}: name a GGUF file that is there")
-        with extra("llm"):
-            import xllamacpp
+            raise QueryError(f"no model at {self.path}: name a GGUF file that is there")
+        xllamacpp = _load()
         key = secrets.token_hex()
         params = xllamacpp.CommonParams()
         params.model.path = str(self.path)
@@ -131,7 +134,7 @@ class LlamaCpp(CustomLLM):
         for said in self._chat([ChatMessage(role=MessageRole.USER, content=prompt)], **kwargs):
             yield CompletionResponse(text=said.message.content or "", delta=said.delta, raw=said.raw)
 
-    def _chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> Iterator[ChatResponse]:
+    def _chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
         """What the model writes, as it writes; closing the iterator stops it."""
         text = ""
         request = {
@@ -178,6 +181,28 @@ class LlamaCpp(CustomLLM):
         finally:
             stop.set()
             thread.join()
+
+
+def _load() -> ModuleType:
+    """Import xllamacpp so that its threads wait asleep: spinning, two of them on a busy machine of two cores were ten
+    times slower. OpenMP looks only once, when it is loaded.
+
+    Raises:
+        MissingExtra: it is not installed.
+        LanguageModelError: this system cannot load it.
+    """
+    told = os.environ.get("OMP_WAIT_POLICY")
+    os.environ["OMP_WAIT_POLICY"] = told or "passive"
+    try:
+        with extra("llm"):
+            return import_module("xllamacpp")
+    except MissingExtra:
+        raise
+    except (ImportError, OSError) as error:  # no libgomp, an old libc, another processor
+        raise LanguageModelError(f"llama.cpp cannot be loaded on this system: {error}") from error
+    finally:
+        if told is None:
+            del os.environ["OMP_WAIT_POLICY"]
 
 
 def _last(responses: Iterator[ChatResponse]) -> ChatResponse:

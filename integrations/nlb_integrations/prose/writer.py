@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import Any, TypeVar
 
@@ -112,7 +112,7 @@ class Writer:
             )
         yield _prose(question, searched, checker, name, fitted.hits)
 
-    def _pieces(self, prompt: Sequence[ChatMessage]) -> Iterator[str]:
+    def _pieces(self, prompt: Sequence[ChatMessage]) -> Generator[str, None, None]:
         """What the model writes, piece by piece."""
         stream = self._ask(lambda: self.llm.stream_chat(prompt))
         try:
