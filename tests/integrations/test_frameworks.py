@@ -151,7 +151,7 @@ def test_an_evaluator_measures_it_by_stable_ids(nlb: NLBRetriever) -> None:
     best, second = [node.node_id for node in nlb.retrieve(STORM)][:2]
     evaluator = RetrieverEvaluator.from_metric_names(["mrr", "hit_rate", "recall"], retriever=nlb)
     for expected, values in (([best], (1.0, 1.0, 1.0)), ([second], (0.5, 1.0, 1.0)), (["none"], (0.0, 0.0, 0.0))):
-        measured = evaluator.evaluate(STORM, expected).metric_vals_dict
+        measured = asyncio.run(evaluator.aevaluate(STORM, expected)).metric_vals_dict
         assert (measured["mrr"], measured["hit_rate"], measured["recall"]) == values
 
 
