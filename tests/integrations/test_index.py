@@ -1,0 +1,379 @@
+"""NLBIndex: what LlamaIndex users write into a library is there once, whole, and leaves when deleted."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import uuid
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llama_index.core import Document, SimpleDirectoryReader
+from llama_index.core.node_parser import HierarchicalNodeParser, MarkdownNodeParser, SentenceSplitter
+from llama_index.core.schema import MetadataMode, NodeRelationship, RelatedNodeInfo, TextNode
+from llama_index.core.vector_stores.types import FilterOperator, MetadataFilter, MetadataFilters
+
+from nlb_integrations import NLBIndex, NLBNodeParser
+from nlb_integrations.llama_index import ExtractiveQueryEngine
+from nlb_integrations.llama_index import index as index_module
+from nlb_retriever import index_books
+from nlb_retriever.errors import QueryError
+from nlb_retriever.store import BookEntry, open_store
+from tests.texts import KITCHEN, LIGHTHOUSE
+
+LAMP = "Who took the lamp?"
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    return tmp_path / "library"
+
+
+def documents() -> list[Document]:
+    """As an application makes them anew at every start."""
+    return [
+        Document(text=LIGHTHOUSE, id_="lamp", metadata={"tenant": "coast", "rank": 3}),
+        Document(text=KITCHEN, id_="bread", metadata={"tenant": "inland", "rank": 5, "tags": ["food", "craft"]}),
+    ]
+
+
+def books(library: Path) -> dict[str, BookEntry]:
+    with open_store(library) as store:
+        return {entry.source: entry for entry in store.books()}
+
+
+def text_of(library: Path, source: str) -> str:
+    with open_store(library) as store:
+        assert store.verify() == []
+        return store.book_text(next(entry.id for entry in store.books() if entry.source == source))
+
+
+def found(index: NLBIndex, question: str, **how: Any) -> set[str]:
+    return {node.metadata["source"] for node in index.as_retriever(similarity_top_k=50, **how).retrieve(question)}
+
+
+def test_documents_are_books_with_what_their_metadata_says(library: Path) -> None:
+    about = {"title": "Storms", "author": "A. H.", "language": "en", "year": "1901", "shelf": "B"}
+    with NLBIndex.from_documents([Document(text=LIGHTHOUSE, id_="x", metadata=about), *documents()], library) as index:
+        entry = books(library)["x"]
+        assert (entry.title, entry.author, entry.language, entry.year) == ("Storms", "A. H.", "en", 1901)
+        assert entry.metadata == {"shelf": "B"}
+        assert books(library)["lamp"].title == "The Lighthouse Keeper"  # from its title page
+        node = index.as_retriever(book="x", similarity_top_k=1).retrieve(LAMP)[0].node
+        assert node.metadata["chapter"] == "CHAPTER III. The Niece"
+        assert node.metadata["shelf"] == "B"
+        assert node.text == LIGHTHOUSE[node.metadata["start"] : node.metadata["end"]]
+
+
+def test_a_second_start_with_the_same_documents_is_no_work_and_nothing_is_there_twice(library: Path) -> None:
+    NLBIndex.from_documents(documents(), library).close()
+    before = books(library)
+    index = NLBIndex.from_documents(documents(), library)
+    assert index.report is not None
+    assert (index.report.tokens, len(index.report.unchanged)) == (0, 2)
+    assert index.refresh_ref_docs(documents()) == [False, False]
+    index.insert(documents()[0])
+    assert books(library) == before
+
+
+def test_documents_without_ids_of_their_own_are_not_doubled_by_a_restart_either(library: Path, tmp_path: Path) -> None:
+    def again() -> list[Document]:
+        file = {"file_path": str(tmp_path / "bread.txt"), "last_modified_date": str(uuid.uuid4())}
+        return [Document(text=LIGHTHOUSE), Document(text=KITCHEN, metadata=file), Document(text=LIGHTHOUSE)]
+
+    first = again()
+    NLBIndex.from_documents(first, library)
+    ids = sorted(entry.id for entry in books(library).values())
+    assert len(ids) == 3  # two documents of one text are two documents
+    second = again()
+    index = NLBIndex.from_documents(second, library)
+    assert index.report is not None and index.report.tokens == 0
+    assert sorted(entry.id for entry in books(library).values()) == ids
+    assert set(books(library)) == {second[0].node_id, second[2].node_id, str(tmp_path / "bread.txt")}
+    index.delete_ref_doc(second[0].node_id)
+    assert second[0].node_id not in index.ref_doc_info
+
+
+def test_refresh_updates_what_has_changed_and_adds_what_is_new(library: Path) -> None:
+    index = NLBIndex.from_documents(documents(), library)
+    old = books(library)["lamp"]
+    changed = [
+        Document(text=LIGHTHOUSE.replace("Margaret", "Harriet"), id_="lamp"),
+        *documents()[1:],
+        Document(text="Apples keep in straw until the spring.", id_="apples"),
+    ]
+    assert index.refresh_ref_docs(changed) == [True, False, True]
+    assert books(library)["lamp"].id == old.id
+    assert "Margaret" not in text_of(library, "lamp") and "Harriet" in text_of(library, "lamp")
+    assert found(index, "straw", mode="bm25") == {"apples"}
+    again = documents()[1]
+    again.metadata["tenant"] = "city"
+    assert index.refresh_ref_docs([again]) == [True]
+    assert books(library)["bread"].metadata["tenant"] == "city"
+
+
+def test_what_is_deleted_by_a_nodes_ref_doc_id_or_the_documents_own_is_gone(
+    library: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    index = NLBIndex.from_documents(documents(), library)
+    node = index.as_retriever(similarity_top_k=1).retrieve(LAMP)[0].node
+    assert set(index.ref_doc_info) == {"lamp", "bread"}
+    assert index.ref_doc_info["lamp"].metadata["book_id"] == node.ref_doc_id
+    assert node.node_id in index.ref_doc_info["lamp"].node_ids
+    assert node.ref_doc_id is not None
+    index.delete_ref_doc(node.ref_doc_id, delete_from_docstore=True)
+    assert found(index, LAMP) == {"bread"}
+    index.delete_ref_doc("bread")
+    assert index.ref_doc_info == {} and found(index, LAMP) == set()
+    with open_store(library) as store:
+        assert [store.count(level) for level in ("book", "section", "passage")] == [0, 0, 0]
+    with caplog.at_level(logging.WARNING):
+        index.delete_ref_doc("bread")
+    assert "bread not found" in caplog.text
+
+
+def pages(*texts: str, first: int = 1, file: str = "/scans/tale.pdf") -> list[Document]:
+    """As SimpleDirectoryReader gives a PDF: a document a page, with random ids."""
+    return [
+        Document(text=text, metadata={"file_path": file, "file_name": "tale.pdf", "page_label": str(number)})
+        for number, text in enumerate(texts, start=first)
+    ]
+
+
+TALE = [f"On page {number} the fox met a {animal}." for number, animal in enumerate(("hare", "crow", "wolf"), start=1)]
+
+
+def test_the_pages_of_a_file_are_one_book_with_pages(library: Path) -> None:
+    index = NLBIndex.from_documents(pages(*TALE), library)
+    entry = books(library)["/scans/tale.pdf"]
+    assert (entry.title, "page_label" in entry.metadata) == ("Tale", False)
+    assert text_of(library, entry.source) == "\n".join(TALE)
+    assert index.refresh_ref_docs(pages(*TALE)) == [False] * 3
+    assert index.refresh_ref_docs(pages(*TALE[:2])) == [True] * 2  # the last page is no longer there
+    assert text_of(library, entry.source) == "\n".join(TALE[:2])
+    long = NLBIndex.from_documents(pages(*(f"{text} {'It ran and ran. ' * 120}" for text in TALE)), library)
+    labels = {
+        node.metadata["start"]: node.metadata["page_label"]
+        for node in long.as_retriever(similarity_top_k=50).retrieve("It ran")
+    }
+    assert [labels[start] for start in sorted(labels)] == sorted(labels.values())
+    assert set(labels.values()) == {"1", "2", "3"}
+
+
+def test_pages_given_one_by_one_or_in_batches_make_the_same_book(library: Path, tmp_path: Path) -> None:
+    NLBIndex.from_documents(pages(*TALE), library)
+    single, batches = NLBIndex(tmp_path / "single"), NLBIndex(tmp_path / "batches")
+    for page in pages(*TALE) + pages(*TALE):
+        single.insert(page)
+    batches.refresh_ref_docs(pages(*TALE[:2]))
+    batches.refresh_ref_docs(pages(TALE[2], first=3))
+    whole = books(library)["/scans/tale.pdf"]
+    for other in ("single", "batches"):
+        assert replace(books(tmp_path / other)["/scans/tale.pdf"], id=whole.id) == whole
+    single.update_ref_doc(pages("On page 1 the fox met a bear.")[0])
+    assert text_of(tmp_path / "single", whole.source) == "\n".join(["On page 1 the fox met a bear.", *TALE[1:]])
+
+
+def test_simple_directory_readers_documents_are_known_again_by_their_files(tmp_path: Path, library: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "lamp.txt").write_text(LIGHTHOUSE)
+    (folder / "bread.txt").write_text(KITCHEN)
+    NLBIndex.from_documents(SimpleDirectoryReader(folder).load_data(), library)
+    assert set(books(library)) == {str(folder / "lamp.txt"), str(folder / "bread.txt")}
+    (folder / "lamp.txt").write_text(LIGHTHOUSE + "\nThe end.\n")
+    loaded = SimpleDirectoryReader(folder).load_data()
+    changed = NLBIndex(library).refresh_ref_docs(loaded)
+    assert {Path(each.metadata["file_path"]).name: did for each, did in zip(loaded, changed, strict=True)} == {
+        "bread.txt": False,
+        "lamp.txt": True,
+    }
+    assert len(books(library)) == 2
+    index_books([folder], library, prune=True)  # the same books, as our own reader has them
+    assert len(books(library)) == 2
+
+
+def test_parts_of_a_file_without_pages_that_come_one_by_one_do_not_replace_each_other(library: Path) -> None:
+    index = NLBIndex(library)
+    for text in ("Red apples are sweet.", "Green apples are sour."):
+        index.insert(Document(text=text, metadata={"file_path": "/data/apples.jsonl"}))
+    assert len(books(library)) == 2
+
+
+def test_nodes_of_other_parsers_are_sections_with_their_exact_text(library: Path) -> None:
+    document = Document(text=LIGHTHOUSE, id_="lamp", metadata={"tenant": "coast"})
+    nodes = SentenceSplitter(chunk_size=60, chunk_overlap=0).get_nodes_from_documents([document])
+    index = NLBIndex.from_nodes(nodes, library)
+    with open_store(library) as store:
+        entry = store.find_book("lamp")
+        sections = [section.payload["text"].strip() for section in store.sections(entry.id)]
+    assert sections == [node.get_content(MetadataMode.NONE) for node in nodes]
+    assert entry.metadata == {"tenant": "coast"}
+    index.insert_nodes(nodes)
+    assert index.report is not None and not index.report.indexed
+    index.insert_nodes([*nodes, *SentenceSplitter().get_nodes_from_documents([Document(text=KITCHEN, id_="bread")])])
+    assert set(index.ref_doc_info) == {"lamp", "bread"}
+
+
+def test_nodes_that_come_in_batches_make_one_book(library: Path, tmp_path: Path) -> None:
+    nodes = SentenceSplitter(chunk_size=60, chunk_overlap=0).get_nodes_from_documents(documents()[:1])
+    index = NLBIndex(library)
+    index.insert_nodes(nodes[:2])
+    index.insert_nodes(nodes[2:])
+    text = text_of(library, "lamp")
+    assert [text.count(node.get_content(MetadataMode.NONE)) for node in nodes] == [1] * len(nodes)
+
+
+def test_what_nodes_share_is_kept_once(library: Path) -> None:
+    sentences = " ".join(f"Sentence number {number} is about the harbour." for number in range(60))
+    document = Document(text=sentences, id_="overlapping")
+    nodes = SentenceSplitter(chunk_size=80, chunk_overlap=40).get_nodes_from_documents([document])
+    assert sum(len(node.get_content(MetadataMode.NONE)) for node in nodes) > 1.3 * len(sentences)
+    NLBIndex.from_nodes(nodes, library)
+    assert text_of(library, "overlapping").split() == sentences.split()
+
+
+def test_markdown_headings_and_nodes_in_nodes_are_kept(library: Path) -> None:
+    markdown = "# Trees\n\nAbout trees.\n\n## Oaks\n\nOaks grow old.\n\n## Elms\n\nElms grow tall.\n"
+    nodes = MarkdownNodeParser().get_nodes_from_documents([Document(text=markdown, id_="trees")])
+    NLBIndex.from_nodes(nodes, library)
+    nested = HierarchicalNodeParser.from_defaults(chunk_sizes=[128, 32]).get_nodes_from_documents(documents()[:1])
+    ours = NLBNodeParser().get_nodes_from_documents(documents()[1:])
+    NLBIndex.from_nodes([*nested, *ours], library)
+    with open_store(library) as store:
+        paths = {
+            entry.source: [tuple(each.payload["section_path"]) for each in store.sections(entry.id)]
+            for entry in store.books()
+        }
+    assert paths["trees"][1:] == [("Trees",), ("Trees",)]
+    assert paths["bread"] == [("CHAPTER I. Flour",), ("CHAPTER II. The Oven",)]
+    assert text_of(library, "lamp").split() == LIGHTHOUSE.split()
+
+
+def test_nodes_without_a_document_are_books_by_their_own_ids(library: Path) -> None:
+    made = TextNode(text="A node that somebody made by hand.", id_="mine")
+    other = TextNode(
+        text="Another one.", relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id="their document")}
+    )
+    index = NLBIndex.from_nodes([made, other], library)
+    assert set(index.ref_doc_info) == {"mine", "their document"}
+
+
+def test_documents_own_metadata_is_filtered_by(library: Path) -> None:
+    index = NLBIndex.from_documents(documents(), library)
+    for key, operator, value, sources in (
+        ("tenant", "==", "coast", {"lamp"}),
+        ("tenant", "!=", "coast", {"bread"}),
+        ("rank", ">", 3, {"bread"}),
+        ("rank", "<=", 3, {"lamp"}),
+        ("rank", ">", "a", set()),
+        ("rank", "in", [3, 4], {"lamp"}),
+        ("tags", "contains", "food", {"bread"}),
+        ("tags", "all", ["food", "craft"], {"bread"}),
+        ("tags", "is_empty", None, {"lamp"}),
+        ("tenant", "text_match_insensitive", "LAND", {"bread"}),
+    ):
+        filters = MetadataFilters(filters=[MetadataFilter(key=key, value=value, operator=FilterOperator(operator))])  # type: ignore[arg-type]
+        for level in ("book", "section", "passage"):
+            assert found(index, LAMP, filters=filters, level=level) == sources, (key, operator, value, level)
+    wrong = MetadataFilters(filters=[MetadataFilter(key="tennant", value="coast")])
+    with pytest.raises(QueryError, match=r"no book has; known keys: .*metadata\.tenant"):
+        found(index, LAMP, filters=wrong)
+
+
+def test_a_document_without_text_stops_nothing_and_is_named(library: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        index = NLBIndex.from_documents([Document(text="", id_="empty"), *documents()], library)
+    assert index.report is not None
+    assert [str(failed.source) for failed in index.report.failed] == ["empty"]
+    assert "empty has no passages" in caplog.text
+    assert set(index.ref_doc_info) == {"lamp", "bread"}
+
+
+def test_odd_texts_and_ids_are_kept(library: Path) -> None:
+    odd = [
+        Document(text="One line.\r\nAnother\x00 line.\ud800", id_="https://example.org/a//b?c#d"),
+        Document(text="Emoji 📚 and 日本語。", id_="with\nnewline", metadata={"when": object(), "nested": {"a": [1]}}),
+    ]
+    index = NLBIndex.from_documents(odd, library)
+    assert set(index.ref_doc_info) == {"https://example.org/a//b?c#d", "with\nnewline"}
+    assert index.refresh_ref_docs([odd[0]]) == [False]
+    index.delete_ref_doc("https://example.org/a//b?c#d")
+    assert set(index.ref_doc_info) == {"with\nnewline"}
+
+
+def test_an_index_over_a_library_of_files_reads_and_writes_it(library: Path, tmp_path: Path) -> None:
+    (tmp_path / "lamp.txt").write_text(LIGHTHOUSE)
+    index_books([tmp_path / "lamp.txt"], library)
+    index = NLBIndex(library)
+    index.insert(documents()[1])
+    assert set(index.ref_doc_info) == {str(tmp_path / "lamp.txt"), "bread"}
+    index.delete_ref_doc(str(tmp_path / "lamp.txt"))
+    assert set(index.ref_doc_info) == {"bread"}
+
+
+def test_making_one_does_no_work(library: Path) -> None:
+    index = NLBIndex(library)
+    assert index.ref_doc_info == {}
+    index.delete_ref_doc("anything")
+    assert not library.exists()
+
+
+def test_engines_take_the_retrievers_arguments_and_their_own(library: Path) -> None:
+    index = NLBIndex.from_documents(documents(), library)
+    engine = index.as_query_engine(similarity_top_k=1, book="lamp")
+    assert isinstance(engine, ExtractiveQueryEngine)
+    assert "Margaret" in str(engine.query("Who took the lamp when Tobias died?"))
+    with pytest.raises(QueryError, match="need an LLM"):
+        index.as_query_engine(response_mode="compact")
+
+
+def test_async_writing_never_blocks_the_loop_and_many_at_once_take_turns(
+    library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first writing waits for the loop to tick: a loop that it blocked would never let it end."""
+    ticked = threading.Event()
+    real = index_module.index_texts
+
+    def slow(*args: Any, **kwargs: Any) -> Any:
+        assert ticked.wait(timeout=10)
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(index_module, "index_texts", slow)
+    index = NLBIndex(library)
+
+    async def tick() -> None:
+        for _ in range(5):
+            await asyncio.sleep(0.01)
+        ticked.set()
+
+    async def work() -> None:
+        notes = [Document(text=f"Note {number} about apples.", id_=f"note {number}") for number in range(3)]
+        await asyncio.gather(tick(), *(index.ainsert(note) for note in notes))
+        await asyncio.gather(index.adelete_ref_doc("note 1"), index.aupdate_ref_doc(documents()[0]))
+        assert await index.arefresh_ref_docs(documents()) == [False, True]
+        await index.ainsert_nodes([TextNode(text="A node.", id_="node")])
+
+    asyncio.run(work())
+    assert set(index.ref_doc_info) == {"note 0", "note 2", "lamp", "bread", "node"}
+
+
+def test_progress_is_shown_where_there_is_any(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    NLBIndex.from_documents(documents(), library, show_progress=True)
+    assert "2/2 A Book of Country Bread" in capsys.readouterr().err
+    NLBIndex.from_documents(documents(), library, show_progress=True)
+    assert capsys.readouterr().err == ""
+
+
+def test_they_are_where_llamaindex_users_look_for_them() -> None:
+    from llama_index.embeddings.nlb import ChunkEmbedding, NextLevelEmbedding
+    from llama_index.indices.nlb import NLBIndex as there
+    from llama_index.node_parser.nlb import NLBNodeParser as parser
+
+    assert (there, parser) == (NLBIndex, NLBNodeParser)
+    assert {ChunkEmbedding.class_name(), NextLevelEmbedding.class_name()} == {
+        "NLBChunkEmbedding", "NLBNextLevelEmbedding",
+    }  # fmt: skip
