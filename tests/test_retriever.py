@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from nlb_retriever import Retriever, index_books
 from nlb_retriever.errors import LibraryNotFound, MismatchError, QueryError
+from nlb_retriever.places import Surroundings, find_surroundings
 from nlb_retriever.records import LEVELS
 from nlb_retriever.store import Condition, Or, open_store
 from tests.texts import KITCHEN, LIGHTHOUSE
@@ -159,6 +161,53 @@ def test_neighbours_widen_a_passage_inside_its_section(tmp_path: Path) -> None:
         last = retriever.search("the end came on land", limit=1, neighbours=5)[0]
         assert last.section == ("CHAPTER II",)
         assert "number 59" not in last.text
+
+
+SUMMARY = "A keeper tends a lamp for forty years. A storm breaks its clock. His niece comes after his death."
+
+
+def test_sections_are_judged_for_a_long_question_as_a_search_judges_them(retriever: Retriever) -> None:
+    hits = retriever.search(SUMMARY, level="section", limit=100)
+    scores = retriever.rerank_sections(SUMMARY, [hit.id for hit in hits])
+    assert scores == pytest.approx({hit.id: hit.score for hit in hits})
+    none = "5b3f0e4e-0000-5000-8000-000000000000"
+    assert retriever.rerank_sections(SUMMARY, [none, hits[1].id, hits[0].id, hits[1].id]).keys() == {
+        hits[0].id,
+        hits[1].id,
+    }
+
+
+def test_the_reranker_has_no_say_on_short_questions_and_single_sections(retriever: Retriever) -> None:
+    ids = [hit.id for hit in retriever.search(SUMMARY, level="section")]
+    assert retriever.rerank_sections("A keeper tends a lamp. A storm breaks its clock.", ids) == {}
+    assert retriever.rerank_sections(SUMMARY, ids[:1]) == retriever.rerank_sections(SUMMARY, []) == {}
+    with pytest.raises(QueryError, match="question is empty"):
+        retriever.rerank_sections(" ", ids)
+
+
+def test_sections_are_read_by_id_in_the_order_asked(retriever: Retriever) -> None:
+    hits = retriever.search(SUMMARY, level="section", limit=3)
+    none = "5b3f0e4e-0000-5000-8000-000000000000"
+    read = retriever.read_sections([hits[2].id, none, hits[0].id])
+    assert read == [replace(hits[2], score=0.0), replace(hits[0], score=0.0)]
+    first, last = read[0].metadata["passages"]
+    assert retriever.store.passages(read[0].book_id, first, last)[0].payload["section_id"] == read[0].id
+
+
+def test_what_lies_around_a_hit_is_known_by_id(retriever: Retriever) -> None:
+    book = retriever.store.find_book("lighthouse").id
+    sections = sorted(
+        (hit for hit in retriever.search(SUMMARY, level="section", limit=100) if hit.book_id == book),
+        key=lambda hit: hit.start,
+    )
+    around = find_surroundings(sections, retriever.store)
+    ids = [hit.id for hit in sections]
+    assert [each.previous for each in around] == [None, *ids[:-1]]
+    assert [each.next for each in around] == [*ids[1:], None]
+    books = retriever.search(SUMMARY, level="book", limit=1)
+    assert {each.parent for each in around} == {books[0].id}
+    assert find_surroundings(books, retriever.store) == [Surroundings(parent=None, previous=None, next=None)]
+    assert find_surroundings([], retriever.store) == []
 
 
 @pytest.mark.parametrize("question", ["", "   \n", "\x00"])

@@ -21,9 +21,9 @@ class NextLevelReranker(BaseNodePostprocessor):
 
     A passage has the score of its section, since the reranker is trained to tell which section is meant and one
     passage has no order to compare; passages of one section stay as they were. Nodes that lie in no section of this
-    library (books, other people's) come after those that do. Nothing changes but the number of nodes where the
-    question has fewer than three sentences, fewer than two sections were found, or the library's checkpoint has no
-    trained reranker (one for another chunk encoder).
+    library (books, other people's), or in none of the 50 best-scored sections, come after all others. Nothing changes
+    but the number of nodes where the question has fewer than three sentences, fewer than two sections were found, or
+    the library's checkpoint has no trained reranker (one for another chunk encoder).
 
     Args:
         library: a `Retriever` or `NLBRetriever`, which is then shared; or a folder, name or URL, None for the default.
