@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from llama_index.core.vector_stores.types import FilterCondition, FilterOperator, MetadataFilter, MetadataFilters
 
+from nlb_integrations.conventions import to_key
 from nlb_retriever.errors import QueryError
 from nlb_retriever.store import And, Condition, Filter, Not, Or
-from nlb_retriever.store.filters import KEYWORD_KEYS, METADATA, NUMBER_KEYS, TEXT_KEY, Operator
+from nlb_retriever.store.filters import Operator
 
 _OPERATORS: Mapping[FilterOperator, Operator] = {
     FilterOperator.EQ: "eq",
@@ -32,9 +33,8 @@ _CONDITIONS: Mapping[FilterCondition | None, type[And | Or | Not]] = {
     FilterCondition.OR: Or,
     FilterCondition.NOT: Not,
 }
-_OTHER_NAMES = {"page_label": "page", "ref_doc_id": "book_id", "doc_id": "book_id", "file_path": "source"}
+_OTHER_NAMES = {"ref_doc_id": "book_id", "doc_id": "book_id", "file_path": "source"}
 """Names that LlamaIndex has for keys of ours."""
-_OWN = {TEXT_KEY}.union(*KEYWORD_KEYS.values(), *NUMBER_KEYS.values())
 
 
 def to_filter(filters: MetadataFilters | MetadataFilter | None) -> Filter | None:
@@ -54,9 +54,7 @@ def to_filter(filters: MetadataFilters | MetadataFilter | None) -> Filter | None
         if filters.operator not in _OPERATORS:
             known = ", ".join(each.value for each in _OPERATORS)
             raise QueryError(f"unknown filter operator {filters.operator!r} on {filters.key!r}; known: {known}")
-        key = _OTHER_NAMES.get(filters.key, filters.key)
-        if key not in _OWN and not key.startswith(METADATA):
-            key = METADATA + key
+        key = to_key(_OTHER_NAMES.get(filters.key, filters.key))
         return Condition(key, _OPERATORS[filters.operator], filters.value)
     if not isinstance(filters, MetadataFilters):
         raise QueryError(f"{filters!r} is no filter: use LlamaIndex's MetadataFilters")

@@ -6,7 +6,7 @@ import asyncio
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -20,12 +20,13 @@ from llama_index.core.settings import Settings
 from llama_index.core.tools import RetrieverTool, ToolMetadata
 from llama_index.core.vector_stores.types import MetadataFilters
 
+from nlb_integrations.conventions import as_retriever, check_choices, check_count
 from nlb_integrations.llama_index.engines import ExtractiveQueryEngine, SearchTool
 from nlb_integrations.llama_index.events import SearchEvent, dispatcher
 from nlb_integrations.llama_index.filters import to_filter
 from nlb_integrations.llama_index.nodes import to_nodes
 from nlb_retriever.errors import QueryError
-from nlb_retriever.records import LEVELS, Hit, Level
+from nlb_retriever.records import Hit, Level
 from nlb_retriever.retriever import Mode, Retriever, Strategy, clean_question
 from nlb_retriever.scope import make_scope
 
@@ -79,14 +80,8 @@ class NLBRetriever(BaseRetriever):
         verbose: bool = False,
     ) -> None:
         super().__init__(callback_manager=callback_manager, object_map=object_map, objects=objects, verbose=verbose)
-        for name, given, known in (
-            ("level", level, LEVELS),
-            ("strategy", strategy, get_args(Strategy)),
-            ("mode", mode, get_args(Mode)),
-        ):
-            if given not in known:
-                raise QueryError(f"unknown {name} {given!r}; known: {', '.join(known)}")
-        self.library = library if isinstance(library, Retriever) else Retriever(library, device=device)
+        check_choices(level=level, strategy=strategy, mode=mode)
+        self.library = as_retriever(library, device)
         self.similarity_top_k = similarity_top_k
         self.level: Level = level
         self.book = book
@@ -102,9 +97,7 @@ class NLBRetriever(BaseRetriever):
 
     @similarity_top_k.setter
     def similarity_top_k(self, count: int) -> None:
-        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-            raise QueryError(f"similarity_top_k must be a whole number from 0, not {count!r}")
-        self._similarity_top_k = count
+        self._similarity_top_k = check_count("similarity_top_k", count)
 
     def __enter__(self) -> NLBRetriever:
         return self
