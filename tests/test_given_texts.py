@@ -1,0 +1,164 @@
+"""Books that programs give instead of files: the same rules, and the library is the only place they are in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever import index_books
+from nlb_retriever.errors import QueryError
+from nlb_retriever.indexer import index_texts
+from nlb_retriever.reading.text import make_book
+from nlb_retriever.records import Book, Page, Section
+from nlb_retriever.retriever import Retriever
+from nlb_retriever.store import Condition, open_store
+from nlb_retriever.store import library as library_module
+from tests.texts import KITCHEN, LIGHTHOUSE
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    return tmp_path / "library"
+
+
+def lamp(text: str = LIGHTHOUSE) -> Book:
+    pages = (
+        Page(start=0, number=1, label="i"),
+        Page(start=400, number=2, label="ii"),
+        Page(start=401, number=3, label="1"),
+    )
+    return make_book(text, source="lamp", language="en", year=1901, pages=pages, metadata={"shelf": {"row": 4}, "n": 1})
+
+
+def bread() -> Book:
+    halves = (
+        Section(path=("One",), start=0, end=40),
+        Section(path=("One", "Deeper"), start=40, end=len(KITCHEN)),
+    )
+    return make_book(KITCHEN, source="bread", title="Bread", sections=halves)
+
+
+def held(library: Path) -> dict[str, Book]:
+    """All books of a library as they were given."""
+    with open_store(library) as store:
+        assert store.verify() == []
+        books = {entry.source: store.read_book(entry) for entry in store.books()}
+    return {source: book for source, book in books.items() if book}
+
+
+def test_a_given_book_is_read_back_as_it_was_given(library: Path) -> None:
+    report = index_texts([lamp(), bread()], library)
+    assert [ref.source for ref in report.indexed] == ["lamp", "bread"]
+    assert held(library) == {"lamp": lamp(), "bread": bread()}
+
+
+def test_unchanged_is_no_work_and_changed_is_a_new_version_under_the_same_id(library: Path) -> None:
+    first = index_texts([lamp(), bread()], library)
+    again = index_texts([lamp(), bread()], library)
+    assert (again.tokens, len(again.unchanged)) == (0, 2)
+    changed = index_texts([lamp(LIGHTHOUSE.replace("Tobias", "Matthias"))], library)
+    assert [(ref.book_id, ref.changed) for ref in changed.indexed] == [(first.indexed[0].book_id, True)]
+    assert "Tobias" not in held(library)["lamp"].text
+
+
+def test_two_sources_of_one_text_are_two_books_and_one_source_twice_is_refused(library: Path) -> None:
+    copy = make_book(LIGHTHOUSE, source="copy")
+    report = index_texts([make_book(LIGHTHOUSE, source="first"), copy, copy], library)
+    assert [ref.source for ref in report.indexed] == ["first", "copy"]
+    assert len({ref.book_id for ref in report.indexed}) == 2
+    assert [failed.reason for failed in report.failed] == ["copy: is given twice in one run"]
+
+
+def test_a_book_without_text_stops_nothing(library: Path) -> None:
+    report = index_texts([make_book(" \n", source="empty"), bread()], library)
+    assert [failed.reason for failed in report.failed] == ["empty has no passages to encode: it holds no text"]
+    assert set(held(library)) == {"bread"}
+
+
+def test_pruning_removes_given_books_only_from_the_given_folders(library: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "books"
+    folder.mkdir()
+    (folder / "kitchen.txt").write_text(KITCHEN)
+    inside = make_book(LIGHTHOUSE, source=str(folder / "gone.txt"))
+    relative = make_book(LIGHTHOUSE, source="books/gone.txt")
+    index_texts([lamp(), inside, relative], library)
+    report = index_books([folder], library, prune=True)
+    assert [ref.source for ref in report.removed] == [str(folder / "gone.txt")]
+    assert set(held(library)) == {"lamp", "books/gone.txt", str(folder / "kitchen.txt")}
+
+
+def test_rebuilding_takes_from_the_library_what_is_in_no_file(library: Path, tmp_path: Path) -> None:
+    for name, text in (("gone", KITCHEN), ("here", LIGHTHOUSE + "\nThe end.\n")):
+        (tmp_path / f"{name}.txt").write_text(text)
+    index_books([tmp_path / "gone.txt", tmp_path / "here.txt"], library)
+    index_texts([lamp(LIGHTHOUSE.upper()), bread()], library)
+    index_texts([lamp()], library)  # its id is that of its first content
+    (tmp_path / "gone.txt").unlink()
+    before = held(library)
+    with open_store(library) as store:
+        ids = {entry.source: entry.id for entry in store.books()}
+    report = index_books([], library, chunk_tokens=64, rebuild=True)
+    assert (len(report.indexed), report.failed) == (4, ())
+    assert held(library) == before
+    with open_store(library) as store:
+        assert store.manifest.chunk_tokens == 64
+        assert {entry.source: entry.id for entry in store.books()} == ids
+    index_books([], library, chunk_tokens=256, rebuild=True)
+    again = index_texts([lamp(), bread()], library)
+    assert (again.tokens, len(again.unchanged)) == (0, 2)
+
+
+def test_a_file_and_a_text_of_one_source_are_one_book(library: Path, tmp_path: Path) -> None:
+    file = tmp_path / "lamp.txt"
+    file.write_text(LIGHTHOUSE)
+    first = index_books([file], library)
+    given = index_texts([make_book(LIGHTHOUSE, source=str(file), title="As given")], library)
+    assert [(ref.book_id, ref.changed) for ref in given.indexed] == [(first.indexed[0].book_id, True)]
+    assert [ref.changed for ref in index_books([file], library).indexed] == [True]
+
+
+@pytest.mark.parametrize("place", ["marked", "passages", "sections", "book", "flushed"])
+def test_what_fails_in_the_middle_of_publishing_leaves_the_old_version(
+    place: str, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index_texts([lamp()], library)
+    changed = lamp(LIGHTHOUSE.replace("Tobias", "Matthias"))
+
+    def fail(name: str) -> None:
+        if name == place:
+            raise OSError("the power is gone")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(library_module, "failpoint", fail)
+        with pytest.raises(OSError, match="the power is gone"):
+            index_texts([changed], library)
+    with open_store(library) as store:
+        (entry,) = store.books()
+        assert store.book_text(entry.id) == LIGHTHOUSE
+    assert [ref.changed for ref in index_texts([changed], library).indexed] == [True]
+    assert held(library)["lamp"].text == changed.text
+
+
+def test_books_are_filtered_by_what_was_told_of_them(library: Path) -> None:
+    index_texts([lamp(), bread()], library)
+    with Retriever(library) as retriever:
+        for condition in (Condition("metadata.n", "eq", 1), Condition("metadata.n", "gte", 1.0)):
+            hits = retriever.search("bread and flour", where=condition, limit=50)
+            assert {hit.source for hit in hits} == {"lamp"}
+        for wrong, message in (
+            (Condition("metadata.m", "eq", 1), "which no book has; known keys"),
+            (Condition("metadata.n", "in", 1), "list of values"),
+            (Condition("metadata.n", "lt", None), "words or a number"),
+            (Condition("metadata.n", "text_match", 1), "needs words"),
+        ):
+            with pytest.raises(QueryError, match=message):
+                retriever.search("bread", where=wrong)
+
+
+def test_what_may_pass_of_a_books_metadata_makes_no_new_version(library: Path) -> None:
+    def dated(date: str) -> Book:
+        return make_book(LIGHTHOUSE, source="x", metadata={"date": date, "shelf": "A"}, passing=["date"])
+
+    index_texts([dated("Monday")], library)
+    assert index_texts([dated("Tuesday")], library).tokens == 0
