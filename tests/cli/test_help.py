@@ -34,7 +34,20 @@ def test_help_names_every_command(nlb: InProcess) -> None:
     ran = nlb("--help")
     assert ran.code == 0
     listed = [line.split()[0] for line in ran.out.split("Commands:\n")[1].splitlines() if line.strip()]
-    assert listed == ["index", "ask", "search", "books", "show", "remove", "mcp", "train", "eval", "info", "doctor"]
+    assert listed == [
+        "index",
+        "ask",
+        "chat",
+        "search",
+        "books",
+        "show",
+        "remove",
+        "mcp",
+        "train",
+        "eval",
+        "info",
+        "doctor",
+    ]
 
 
 @pytest.mark.parametrize("command", ["index", "ask", "search", "books", "show", "remove", "mcp", "info", "doctor"])
