@@ -44,6 +44,7 @@ class CheckpointFiles:
 
 
 FILES = CheckpointFiles()
+_OTHER_ENCODER = "name that encoder (--chunk-encoder), or train a checkpoint for yours (nlb train --from scratch)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,13 +109,13 @@ class Checkpoint:
         if config.model.chunk_dim not in {None, encoder.dim}:
             raise MismatchError(
                 f"checkpoint {self.name} takes {config.model.chunk_dim}-d chunk vectors of "
-                f"{config.chunk_encoder}, {encoder.name} gives {encoder.dim}-d: use the encoder it was trained on"
+                f"{config.chunk_encoder}, {encoder.name} gives {encoder.dim}-d: {_OTHER_ENCODER}"
             )
         if config.chunk_encoder_sha256 not in {None, encoder.sha256}:
             raise MismatchError(
                 f"checkpoint {self.name} was trained on vectors of {config.chunk_encoder} "
                 f"({str(config.chunk_encoder_sha256)[:12]}), this is {encoder.name} ({encoder.sha256[:12]}): "
-                "use the encoder it was trained on"
+                f"{_OTHER_ENCODER}"
             )
         if chunk_tokens is not None and config.chunk_tokens not in {None, chunk_tokens}:
             raise MismatchError(

@@ -103,12 +103,12 @@ def train(
     if as_json:
         write_json(report.to_json())
     elif not quiet:
-        write_lines(_report_lines(report))
+        write_lines(_report_lines(report, chunk_encoder))
     _name_troubles(report, warnings=not quiet)
     raise typer.Exit(1 if report.corpus.failed or report.problems else 0)
 
 
-def _report_lines(report: TrainingReport) -> Iterator[Line]:
+def _report_lines(report: TrainingReport, chunk_encoder: str | None) -> Iterator[Line]:
     made = report.to_json()
     yield line(
         (f"Trained on {count_books(made['books'])}", "bold"),
@@ -122,7 +122,8 @@ def _report_lines(report: TrainingReport) -> Iterator[Line]:
         yield from _retrieval_lines(learnt)
     folder = exact(made["checkpoint"])
     yield line(f"Encoder: {folder}")
-    yield line(f"Use it: nlb index --encoder {shlex.quote(folder)} --rebuild")
+    own = f" --chunk-encoder {shlex.quote(chunk_encoder)}" if chunk_encoder else ""
+    yield line(f"Use it: nlb index --encoder {shlex.quote(folder)}{own} --rebuild")
 
 
 def _retrieval_lines(learnt: Mapping[str, Any]) -> Iterator[Line]:
