@@ -135,6 +135,15 @@ def test_what_is_deleted_by_a_nodes_ref_doc_id_or_the_documents_own_is_gone(
     assert "bread not found" in caplog.text
 
 
+def test_a_document_that_is_known_by_its_file_is_deleted_by_its_own_id_too(library: Path) -> None:
+    drawn = Document(text=KITCHEN, metadata={"file_path": "/files/bread.txt"})
+    index = NLBIndex(library)
+    index.insert(drawn)
+    assert set(index.ref_doc_info) == {"/files/bread.txt"}
+    index.delete_ref_doc(drawn.node_id)
+    assert index.ref_doc_info == {}
+
+
 def pages(*texts: str, first: int = 1, file: str = "/scans/tale.pdf") -> list[Document]:
     """As SimpleDirectoryReader gives a PDF: a document a page, with random ids."""
     return [
@@ -201,6 +210,10 @@ def test_parts_of_a_file_without_pages_that_come_one_by_one_do_not_replace_each_
     for text in ("Red apples are sweet.", "Green apples are sour."):
         index.insert(Document(text=text, metadata={"file_path": "/data/apples.jsonl"}))
     assert len(books(library)) == 2
+    rows = [Document(text=f"Row {number} of pears.", metadata={"file_path": "/data/pears.csv"}) for number in range(4)]
+    for batch in (rows[:2], rows[2:], rows):
+        index.refresh_ref_docs(batch)
+    assert len(books(library)) == 6
 
 
 def test_nodes_of_other_parsers_are_sections_with_their_exact_text(library: Path) -> None:

@@ -60,13 +60,16 @@ class Given:
 
     def to_book(self) -> Book:
         """The whole book, with a section a part where they are nodes."""
-        text, pages, starts = "", list[Page](), list[int]()
+        pieces, pages, starts, length = list[str](), list[Page](), list[int](), 0
         for part in self.parts:
-            text += part.joint if text else ""
-            starts.append(len(text))
+            joint = part.joint if length else ""
+            length += len(joint)
+            starts.append(length)
             if part.label is not None and (part.path is None or not pages or pages[-1].label != part.label):
-                pages.append(Page(start=len(text), number=len(pages) + 1, label=part.label))
-            text += part.text
+                pages.append(Page(start=length, number=len(pages) + 1, label=part.label))
+            pieces += joint, part.text
+            length += len(part.text)
+        text = "".join(pieces)
         borders = [0, *starts[1:], len(text)]
         sections = [
             Section(path=part.path or (), start=start, end=end)
@@ -92,12 +95,13 @@ def group(items: Sequence[BaseNode]) -> list[Given]:
     """Documents, or nodes of other parsers, by the book that they belong to, in the order given.
 
     Pages (`page_label`) of one file (`file_path`) are one book, and so are the nodes of one document. Anything else
-    is a book of its own, by its id; by its file where the id was drawn at random, as where nobody gave one.
+    is a book of its own, by its id; where that was drawn at random, as where nobody gave one, by its file, if it is
+    the only one of it.
     """
-    owned: dict[str, dict[str, None]] = {}
+    owned: dict[str, set[str]] = {}
     for item in items:
         if (file := _file(item)) and "page_label" not in item.metadata:
-            owned.setdefault(file, {})[_owner(item)] = None
+            owned.setdefault(file, set()).add(_owner(item))
     found: dict[str, list[BaseNode]] = {}
     for item in items:
         found.setdefault(_source(item, owned), []).append(item)
@@ -157,13 +161,10 @@ def with_nodes(old: Book, new: Sequence[Part]) -> tuple[Part, ...]:
     return (*held, *(part for part in new if part.text.strip() not in old.text))
 
 
-def _source(item: BaseNode, owned: Mapping[str, Mapping[str, None]]) -> str:
+def _source(item: BaseNode, owned: Mapping[str, set[str]]) -> str:
     owner, file = _owner(item), _file(item)
-    if file and "page_label" in item.metadata:
+    if file and ("page_label" in item.metadata or (is_drawn(owner) and len(owned[file]) == 1)):
         return file
-    if file and is_drawn(owner):
-        several = list(owned[file])
-        return file if len(several) == 1 else f"{file}_part_{several.index(owner)}"
     return owner
 
 

@@ -78,6 +78,7 @@ class NLBIndex:
         self._writing = threading.Lock()
         self.library = Retriever(self._location)
         """The reading side, shared by all retrievers of this index."""
+        self._names: dict[str, str] = {}
         self.report: IndexReport | None = None
         """What the last writing did; `failed` names what could not be indexed."""
 
@@ -144,7 +145,8 @@ class NLBIndex:
         with self._writing:
             entry = self._find(ref_doc_id)
             if entry is None:
-                _log.warning("ref_doc_id %s not found in %s, nothing deleted", ref_doc_id, self._location)
+                hint = "pages go with the path of their file"
+                _log.warning("ref_doc_id %s not found in %s, nothing deleted (%s)", ref_doc_id, self._location, hint)
                 return
             with open_store(self._location, writer=True) as store:
                 store.remove(entry.id)
@@ -213,7 +215,12 @@ class NLBIndex:
         """Index books, of which parts may be there already."""
         with self._writing:
             entries = {entry.source: entry for entry in self._entries()}
-            books = [book for each in given if (book := self._complete(each, entries.get(each.source), mode))]
+            books = []
+            for each in given:
+                if book := self._complete(each, entries.get(each.source), mode):
+                    books.append(book)
+                    # a document that is known by its file has an id too, which the caller may hold
+                    self._names |= {} if each.paged else dict.fromkeys(each.owners, book.source)
             with ExitStack() as stack:
                 self.report = index_texts(
                     books,
@@ -254,7 +261,7 @@ class NLBIndex:
             return []
 
     def _find(self, ref_doc_id: str) -> BookEntry | None:
-        names = {ref_doc_id, os.path.abspath(ref_doc_id)}  # noqa: PTH100 - resolve() would follow links
+        names = {ref_doc_id, self._names.get(ref_doc_id), os.path.abspath(ref_doc_id)}  # noqa: PTH100 - resolve() would follow links
         return next((entry for entry in self._entries() if entry.id == ref_doc_id or entry.source in names), None)
 
 
