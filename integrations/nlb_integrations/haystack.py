@@ -127,9 +127,9 @@ class NLBRetriever:
         """Search.
 
         Args:
-            query: the question, in words.
-            top_k: instead of the component's own.
-            filters: instead of the component's own.
+            query: what to look for, best as a full sentence.
+            top_k: at most so many documents; without it, the component's own number.
+            filters: conditions on the documents' meta; without them, the component's own.
         """
         where = to_filter(filters or self.filters)
         hits = self.library.search(

@@ -11,6 +11,7 @@ import pytest
 from haystack import Document, Pipeline
 from haystack.components.builders import PromptBuilder
 from haystack.core.errors import PipelineRuntimeError
+from haystack.tools import ComponentTool
 from haystack.utils.filters import document_matches_filter
 
 from nlb_integrations.haystack import NLBRetriever
@@ -106,6 +107,13 @@ def test_a_component_over_a_shared_library_is_saved_with_its_place(nlb: NLBRetri
     assert again.to_dict()["init_parameters"]["library"] == str(library)
     assert NLBRetriever("name").to_dict()["init_parameters"]["library"] == "name"
     assert NLBRetriever().to_dict()["init_parameters"]["library"] is None
+
+
+def test_an_agents_tool_knows_its_parameters_and_finds_the_same(nlb: NLBRetriever) -> None:
+    tool = ComponentTool(component=nlb, name="search_books", description="Finds passages from books.")
+    assert tool.parameters["required"] == ["query"]
+    assert all("description" in each for each in tool.parameters["properties"].values())
+    assert tool.invoke(query=STORM) == nlb.run(STORM)
 
 
 def test_several_components_share_one_open_library(opened: Retriever) -> None:
