@@ -11,6 +11,7 @@ import sys
 
 from llama_index.core.agent.workflow import AgentWorkflow, ToolCallResult
 from llama_index.core.llms import LLM
+from llama_index.core.tools import ToolOutput
 
 from llama_index.retrievers.nlb import NLBRetriever
 from nlb_retriever import Retriever
@@ -32,13 +33,20 @@ async def main(library: str, question: str, llm: LLM) -> None:
         searched = False
         async for event in run.stream_events():
             if isinstance(event, ToolCallResult):
-                found = event.tool_output.raw_output
-                places = [f"{node.metadata['title']}, {node.metadata['chapter'] or 'whole book'}" for node in found]
                 searched = True
-                print(f"{event.tool_name}({event.tool_kwargs}): {'; '.join(places)}")
+                print(f"{event.tool_name}({event.tool_kwargs}): {places(event.tool_output)}")
         print(await run)
         if not searched:
             print("(This was answered without looking into any book.)")
+
+
+def places(output: ToolOutput) -> str:
+    """Where what a tool found stands, or what was wrong with how it was called."""
+    if output.is_error:
+        return output.content
+    return "; ".join(
+        f"{node.metadata['title']}, {node.metadata['chapter'] or 'whole book'}" for node in output.raw_output
+    )
 
 
 if __name__ == "__main__":

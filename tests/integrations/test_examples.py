@@ -102,15 +102,17 @@ def test_an_agent_looks_for_a_book_then_for_a_passage_then_answers(
     library: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     searches = [
+        REACT.format(tool="find_books", question=""),
         REACT.format(tool="find_books", question="A book about a lighthouse"),
         REACT.format(tool="find_passages", question="Who took the lamp when Tobias died?"),
     ]
     llm = agent(library, *searches, FOUND)
     said = capsys.readouterr().out.splitlines()
+    assert "question is empty: ask in words" in said.pop(0)
     assert said[0].startswith("find_books({'input': 'A book about a lighthouse'}): The Lighthouse Keeper, whole book;")
     assert said[1].split("): ")[1].startswith("The Lighthouse Keeper, CHAPTER III. The Niece;")
     assert said[2:] == ["Margaret (The Lighthouse Keeper, III)."]
-    assert "Search before you answer" in llm.asked[0] and "Margaret came from the city" in llm.asked[2]
+    assert "Search before you answer" in llm.asked[0] and "Margaret came from the city" in llm.asked[3]
 
 
 @agents
