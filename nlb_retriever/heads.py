@@ -13,11 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nlb_retriever.encoding import Vectors
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.reranker import FEATURES
 
+Indexes = NDArray[np.int64]
 AFFINES = ("question_long", "question_short", "passage", "section", "book")
 
 
@@ -53,6 +55,25 @@ class Heads:
     """(3,): share of the long head in a question of n sentences is gate[2] * sigmoid(gate[0] * ln n + gate[1])."""
     reranker: Vectors
     """(F,): weights of `nlb_retriever.reranker.FEATURES`; all 0 where it was not trained."""
+    context: Vectors
+    """(1,): weight of each of a passage's two neighbours in its section, beside 1 for its own vector."""
+
+    def passages(self, chunks: Vectors, sections: Indexes) -> Vectors:
+        """Contextual vectors (n, D) of passages that follow each other.
+
+        Args:
+            chunks: (n, D) the chunk encoder's vectors of them.
+            sections: (n,) number of each one's section; neighbours of another section do not count.
+        """
+        own = self.passage(chunks)
+        if not self.context.any() or len(own) < 2:
+            return own
+        near = (sections[1:] == sections[:-1])[:, None] * self.context
+        mixed = own.copy()
+        mixed[1:] += near * own[:-1]
+        mixed[:-1] += near * own[1:]
+        lengths = np.linalg.norm(mixed, axis=-1, keepdims=True)
+        return np.asarray(np.where(lengths > 1e-6, mixed / np.maximum(lengths, 1e-6), own), dtype=np.float32)
 
     def question(self, whole: Vectors, sentences: Vectors) -> Vectors:
         """The vector (D,) of a question, from that of all of its text (D,) and those of its sentences (n, D)."""
@@ -65,14 +86,19 @@ class Heads:
     def tensors(self) -> dict[str, Vectors]:
         """By the names that a checkpoint keeps them under."""
         parts = {f"heads.{name}.{part}": getattr(getattr(self, name), part) for name in AFFINES for part in _PARTS}
-        return {**parts, "heads.gate": self.gate, "heads.reranker": self.reranker}
+        return {
+            **parts,
+            "heads.gate": self.gate,
+            "heads.reranker": self.reranker,
+            "heads.context": self.context,
+        }
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, Vectors], dim: int) -> Heads:
         """Read back what `tensors` made.
 
         Args:
-            tensors: by name; others than those of heads are passed over.
+            tensors: by name; others than those of heads are passed over. Without a context there is none.
             dim: D.
 
         Raises:
@@ -80,7 +106,8 @@ class Heads:
         """
         shapes: dict[str, tuple[int, ...]] = {f"heads.{name}.center": (dim,) for name in AFFINES}
         shapes |= {f"heads.{name}.matrix": (dim, dim) for name in AFFINES}
-        shapes |= {"heads.gate": (3,), "heads.reranker": (len(FEATURES),)}
+        shapes |= {"heads.gate": (3,), "heads.reranker": (len(FEATURES),), "heads.context": (1,)}
+        tensors = {"heads.context": np.zeros(1, dtype=np.float32), **tensors}
         for name, shape in shapes.items():
             if name not in tensors or tensors[name].shape != shape:
                 found = list(tensors[name].shape) if name in tensors else "missing"
@@ -89,7 +116,7 @@ class Heads:
                 raise EncoderError(f"{name} holds NaN or infinity: get the checkpoint again")
         kept = {name: np.asarray(tensors[name], dtype=np.float32) for name in shapes}
         affines = {name: Affine(**{part: kept[f"heads.{name}.{part}"] for part in _PARTS}) for name in AFFINES}
-        return cls(**affines, gate=kept["heads.gate"], reranker=kept["heads.reranker"])
+        return cls(**affines, gate=kept["heads.gate"], reranker=kept["heads.reranker"], context=kept["heads.context"])
 
 
 _PARTS = tuple(field.name for field in fields(Affine))

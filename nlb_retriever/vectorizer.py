@@ -17,6 +17,7 @@ from nlb_retriever.records import Book, Passage
 from nlb_retriever.sentences import sentence_spans
 
 if TYPE_CHECKING:
+    from nlb_retriever.heads import Indexes
     from nlb_retriever.model import NextLevelEncoder
 
 _TEXTS_AT_ONCE = 256
@@ -113,14 +114,18 @@ class Vectorizer:
         sections[told] = pooled.sections
         if untold := sorted(set(range(len(book.sections))) - set(told)):
             titles = [" ".join((book.title, *book.sections[index].path)) for index in untold]
-            sections[untold] = self.passages(
-                self._encode(titles, [f"{book.source}, the title {title!r}" for title in titles])
-            )
-        return BookVectors(passages=self.passages(vectors), sections=sections, book=pooled.book)
+            names = self._encode(titles, [f"{book.source}, the title {title!r}" for title in titles])
+            sections[untold] = self.heads.passage(names) if self.heads else names
+        return BookVectors(passages=self.passages(vectors, owners), sections=sections, book=pooled.book)
 
-    def passages(self, chunks: Vectors) -> Vectors:
-        """What is stored for passages (n, D) whose chunk vectors are these (n, D)."""
-        return self.heads.passage(chunks) if self.heads else chunks
+    def passages(self, chunks: Vectors, sections: Indexes) -> Vectors:
+        """What is stored for a book's passages.
+
+        Args:
+            chunks: (n, D) their chunk vectors, in order.
+            sections: (n,) number of each one's section.
+        """
+        return self.heads.passages(chunks, sections) if self.heads else chunks
 
     def pool(self, chunks: Vectors, ranges: Sequence[tuple[int, int]]) -> PooledVectors:
         """Section and book vectors of a book whose chunks are encoded.

@@ -103,7 +103,8 @@ def some_heads(dim: int = 3, seed: int = 0) -> Heads:
         for name in AFFINES
     }
     gate = np.array([2, -2, 0.8], dtype=np.float32)
-    return Heads(**affines, gate=gate, reranker=np.arange(len(FEATURES), dtype=np.float32))
+    reranker = np.arange(len(FEATURES), dtype=np.float32)
+    return Heads(**affines, gate=gate, reranker=reranker, context=np.array([0.1], dtype=np.float32))
 
 
 def test_heads_are_saved_and_loaded_bit_for_bit_and_decide_the_identity(tmp_path: Path) -> None:
@@ -119,6 +120,8 @@ def test_heads_are_saved_and_loaded_bit_for_bit_and_decide_the_identity(tmp_path
     for name, tensor in some_heads().tensors().items():
         np.testing.assert_array_equal(loaded.heads.tensors()[name], tensor)
     assert loaded.build().config == TINY
+    older = {name: tensor for name, tensor in some_heads().tensors().items() if name != "heads.context"}
+    assert Heads.from_tensors(older, 3).context == [0]
     others = {keep("b", some_heads(seed=1)).sha256, keep("c", None).sha256}
     assert loaded.sha256 not in others and len(others) == 2
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,9 +15,11 @@ from nlb_retriever import checkpoint
 from nlb_retriever.chunking import Chunker
 from nlb_retriever.encoding import Vectors
 from nlb_retriever.errors import EncoderError, MismatchError, QueryError
+from nlb_retriever.heads import AFFINES, Affine, Heads
 from nlb_retriever.model import NextLevelEncoder
 from nlb_retriever.model_config import NextLevelConfig
 from nlb_retriever.records import Book, Section
+from nlb_retriever.reranker import FEATURES
 from nlb_retriever.vectorizer import BookVectors, Vectorizer
 from tests.doubles import KeywordEncoder
 
@@ -108,6 +111,22 @@ def test_progress_counts_every_passage_of_a_long_book_once() -> None:
     )
     assert sum(steps) == len(passages) == 6000 and len(steps) > 1
     np.testing.assert_array_equal(vectors.passages[::2], np.tile(unit(1, 0, 0, 0), (3000, 1)))
+
+
+def test_a_passage_leans_towards_its_neighbours_of_the_same_section() -> None:
+    same = Affine(center=np.zeros(4, dtype=np.float32), matrix=np.eye(4, dtype=np.float32))
+    heads = Heads(
+        **dict.fromkeys(AFFINES, same),
+        gate=np.array([0, 0, 1], dtype=np.float32),
+        reranker=np.zeros(len(FEATURES), dtype=np.float32),
+        context=np.array([0.25], dtype=np.float32),
+    )
+    whale, duel, moor = np.eye(3, 4, dtype=np.float32)
+    found = heads.passages(np.stack([whale, duel, moor, whale]), np.array([0, 0, 0, 1]))
+    wanted = [unit(1, 0.25, 0, 0), unit(0.25, 1, 0.25, 0), unit(0, 0.25, 1, 0), whale]
+    np.testing.assert_allclose(found, wanted, atol=1e-6)
+    alone = replace(heads, context=np.zeros(1, dtype=np.float32))
+    np.testing.assert_array_equal(alone.passages(np.stack([whale, duel]), np.array([0, 0])), [whale, duel])
 
 
 def test_a_vector_that_is_none_is_refused_naming_book_and_place() -> None:

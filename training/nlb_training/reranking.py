@@ -69,7 +69,8 @@ def list_candidates(material: Material, books: Tensor, heads: Heads, read: Calla
     fused = _standardise(dense) + _standardise(words)
     right = material.long.answer[rows].numpy()[:, None] == candidates.numpy()
     chosen = np.argsort(-fused, axis=1, kind="stable")[:, :CANDIDATES]  # (q, k)
-    passages = [heads.passage(material.chunks.numpy()[_members(material, one)]) for one in candidates.tolist()]
+    chunks = [material.chunks.numpy()[_members(material, one)] for one in candidates.tolist()]
+    passages = [heads.passages(own, np.zeros(len(own), dtype=np.int64)) for own in chunks]
     found = [
         features(heads.question_short(material.queries.of(one)), [passages[place] for place in places], near, said)
         for one, places, near, said in zip(

@@ -132,7 +132,8 @@ def train_retrieval(
             shown = _pairs({"raw": raw, "start": before_it, "heads": mapped})
             tell(TrainingEvent(kind="validation", step=first, steps=first if worse else total, figures=shown))
     before = first
-    heads, losses = start or whiten(material, everything), []
+    heads = start or whiten(material, everything)
+    losses: list[float] = []
     if not worse:
         heads, losses = train_heads(material, everything, settings, seed=seed, start=heads, progress=step)
     if weights is not None:

@@ -118,6 +118,7 @@ def test_the_reranker_prefers_the_section_that_tells_it_in_order_and_leaves_shor
         **dict.fromkeys(AFFINES, same),
         gate=np.array([0, 0, 1], dtype=np.float32),
         reranker=np.array([float(name == "order") for name in FEATURES], dtype=np.float32),
+        context=np.zeros(1, dtype=np.float32),
     )
     encoder = NextLevelEncoder(NextLevelConfig(chunk_dim=4, layers=0))
     ours = checkpoint.save(

@@ -39,7 +39,8 @@ def _rerank(pairs: RankingSet, heads: Heads, first: System, space: Space) -> Mat
     if pairs.level != "section":
         return scores
     near, said = (part(pairs) for part in first.parts)
-    passages = [heads.passage(book.vectors[start:end]) for book, (start, end) in space.runs(pairs.documents)]
+    chunks = [book.vectors[start:end] for book, (start, end) in space.runs(pairs.documents)]
+    passages = [heads.passages(own, np.zeros(len(own), dtype=np.int64)) for own in chunks]
     questions = space.chunks.questions([query.text for query in pairs.queries])
     for row, question in enumerate(questions):
         if len(question.sentences) < LEAST_SENTENCES:
