@@ -12,7 +12,7 @@ from nlb_retriever import checkpoint as checkpoints
 from nlb_retriever.chunking import Chunker
 from nlb_retriever.config import Manifest
 from nlb_retriever.encoding import ChunkEncoder
-from nlb_retriever.errors import EncoderError, ReadingError
+from nlb_retriever.errors import EncoderError, MismatchError, ReadingError
 from nlb_retriever.plan import Task
 from nlb_retriever.reading import ReaderPool
 from nlb_retriever.records import Book, FailedFile
@@ -47,12 +47,21 @@ class Publisher:
         """Encoded so far."""
 
     def publish_all(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Book | FailedFile]]:
-        """Publish each task's book, in order."""
+        """Publish each task's book, in order.
+
+        Raises:
+            MismatchError: the encoder that is given is not the manifest's.
+        """
         if not tasks:
             return
         with ReaderPool() as pool:
             files = pool.read(task.path for task in tasks if task.text is None)
             encoder = self._load(self._manifest.encoder)
+            if encoder.identity.sha256 != self._manifest.encoder_sha256:
+                raise MismatchError(
+                    f"library {self._store.place} was made with {self._manifest.encoder} of SHA-256 "
+                    f"{self._manifest.encoder_sha256[:12]}, the one loaded is {encoder.identity.sha256[:12]}"
+                )
             checkpoint = checkpoints.pinned(self._manifest.checkpoint, self._manifest.checkpoint_sha256)
             vectorizer = Vectorizer(encoder, checkpoint)
             chunker = Chunker(encoder.tokenizer, tokens=self._manifest.chunk_tokens)

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever import index_books
-from nlb_retriever.errors import QueryError
+from nlb_retriever.errors import MismatchError, QueryError
 from nlb_retriever.indexer import index_texts
 from nlb_retriever.reading.text import make_book
 from nlb_retriever.records import Book, Page, Section
 from nlb_retriever.retriever import Retriever
 from nlb_retriever.store import Condition, open_store
 from nlb_retriever.store import library as library_module
+from tests.doubles import KeywordEncoder
 from tests.texts import KITCHEN, LIGHTHOUSE
 
 
@@ -154,6 +155,13 @@ def test_books_are_filtered_by_what_was_told_of_them(library: Path) -> None:
         ):
             with pytest.raises(QueryError, match=message):
                 retriever.search("bread", where=wrong)
+
+
+def test_an_encoder_that_is_not_the_librarys_is_refused(library: Path) -> None:
+    index_texts([lamp()], library)
+    with pytest.raises(MismatchError, match="the one loaded is 000000000000"):
+        index_texts([bread()], library, load=lambda name: KeywordEncoder("lamp", name=name))
+    assert set(held(library)) == {"lamp"}
 
 
 def test_what_may_pass_of_a_books_metadata_makes_no_new_version(library: Path) -> None:
