@@ -130,8 +130,7 @@ class NLBIndex:
         page is not among them, they are taken for some of its pages, and the others stay.)
         """
         given = group(documents)
-        self._write(given, "refresh")
-        done = {ref.source for ref in self.report.indexed} if self.report else set()
+        done = {ref.source for ref in self._write(given, "refresh").indexed}
         written = {owner for each in given if each.source in done for owner in each.owners}
         return [document.node_id in written for document in documents]
 
@@ -211,7 +210,7 @@ class NLBIndex:
 
     # -- what both need ---------------------------------------------------------------------------
 
-    def _write(self, given: Sequence[Given], mode: _Mode) -> None:
+    def _write(self, given: Sequence[Given], mode: _Mode) -> IndexReport:
         """Index books, of which parts may be there already."""
         with self._writing:
             entries = {entry.source: entry for entry in self._entries()}
@@ -222,15 +221,17 @@ class NLBIndex:
                     # a document that is known by its file has an id too, which the caller may hold
                     self._names |= {} if each.paged else dict.fromkeys(each.owners, book.source)
             with ExitStack() as stack:
-                self.report = index_texts(
+                report = index_texts(
                     books,
                     self._location,
                     load=partial(chunk_encoder, device=self._device),
                     observer=stack.enter_context(_Bar()) if self._show_progress else None,
                     **self._settings,
                 )
-        for failed in self.report.failed:
+            self.report = report
+        for failed in report.failed:
             _log.warning("not indexed: %s", failed.reason)
+        return report
 
     def _complete(self, given: Given, entry: BookEntry | None, mode: _Mode) -> Book | None:
         """The book that is to be, of what is given and what is there; None where nothing is new."""

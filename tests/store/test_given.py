@@ -1,0 +1,56 @@
+"""What a program told of a book, on every engine: kept, read back, and asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from nlb_retriever.errors import QueryError
+from nlb_retriever.records import LEVELS
+from nlb_retriever.store import And, Condition, Filter, Not, Or, StoreQuery
+from tests.store.books import make_book
+from tests.store.conftest import Opener
+
+
+def test_a_book_is_read_back_as_it_was_published(open_library: Opener) -> None:
+    store = open_library()
+    plain = make_book(1)
+    told = make_book(2, metadata={"shelf": "A", "tags": ["x"], "deep": {"n": 1}}, from_file=False)
+    for made in (plain, told):
+        store.publish(*made.parts)
+    entries = {entry.id: entry for entry in store.books()}
+    for made in (plain, told):
+        assert store.read_book(entries[made.book.id]) == made.book
+    store.publish(*make_book(2, edition=1).parts)
+    assert store.read_book(entries[told.book.id]) is None  # that version is no longer there
+
+
+@pytest.mark.parametrize(
+    ("where", "numbers"),
+    [
+        (Condition("metadata.shelf", "eq", "A"), {1}),
+        (Condition("metadata.shelf", "ne", "A"), {2, 3}),
+        (Condition("metadata.rank", "gte", 2), {2}),
+        (Condition("metadata.tags", "any", ["y", "z"]), {2}),
+        (Condition("metadata.shelf", "is_empty"), {3}),
+        (Condition("metadata.done", "eq", True), {2}),
+        (And((Condition("metadata.rank", "lt", 5), Condition("section", "eq", 0))), {1, 2}),
+        (Or((Condition("metadata.shelf", "eq", "A"), Condition("title", "eq", "Title 3"))), {1, 3}),
+        (Not((Condition("metadata.shelf", "text_match_insensitive", "a"),)), {2, 3}),
+    ],
+)
+def test_it_is_asked_for_at_every_level(where: Filter, numbers: set[int], open_library: Opener) -> None:
+    store = open_library()
+    store.publish(*make_book(1, metadata={"shelf": "A", "rank": 1}).parts)
+    store.publish(*make_book(2, metadata={"shelf": "B", "rank": 2, "tags": ["x", "y"], "done": True}).parts)
+    store.publish(*make_book(3).parts)
+    for level in LEVELS[1:] if isinstance(where, And) else LEVELS:
+        (hits,) = store.search([StoreQuery(level=level, dense=make_book(1).vectors.book, where=where, limit=99)])
+        assert {hit.payload["title"] for hit in hits} == {f"Title {number}" for number in numbers}
+
+
+def test_a_key_that_no_book_has_is_refused_with_those_that_there_are(open_library: Opener) -> None:
+    store = open_library()
+    store.publish(*make_book(1, metadata={"shelf": "A"}).parts)
+    query = StoreQuery(level="passage", text="whale", where=Condition("metadata.self", "eq", "A"))
+    with pytest.raises(QueryError, match=r"'metadata\.self', which no book has; known keys: author.*metadata\.shelf"):
+        store.search([query])
