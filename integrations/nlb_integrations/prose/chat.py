@@ -11,11 +11,11 @@ from nlb_integrations.prose.writer import Writer, Written
 from nlb_retriever.records import Answer
 from nlb_retriever.store.bm25 import word_ids
 
-_POINTS_BACK = re.compile(
-    r"\b(?:he|him|his|she|her|hers|it|its|they|them|their|theirs|this|that|these|those|there|then|else|one|ones|"
-    r"former|latter|himself|herself|itself|themselves)\b|^(?:and|but|so|or)\b",
+_BACKWARDS = re.compile(
+    r"\b(?:he|him|his|she|her|hers|it|its|they|them|their|theirs|this|that|these|those|there|then|one|ones)\b",
     re.IGNORECASE,
 )
+_GOING_ON = re.compile(r"(?:and|but|so|or|then)\b", re.IGNORECASE)
 _FEW_WORDS = 2
 
 
@@ -28,7 +28,15 @@ def search_text(question: str, history: Sequence[Answer]) -> str:
 
 
 def _leans(question: str) -> bool:
-    return bool(_POINTS_BACK.search(question)) or len(word_ids(question)) < _FEW_WORDS
+    """Whether a question is about what another one was about.
+
+    A word such as "he" stands for something before it. That is in the question itself where a word that counts came
+    first ("What did the man do with his sparrow?"), unless none follows ("What did the butler tell him?").
+    """
+    if len(word_ids(question)) < _FEW_WORDS or _GOING_ON.match(question):
+        return True
+    found = list(_BACKWARDS.finditer(question))
+    return bool(found) and (not word_ids(question[: found[0].start()]) or not word_ids(question[found[-1].end() :]))
 
 
 class Chat:

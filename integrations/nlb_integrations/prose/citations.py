@@ -20,10 +20,12 @@ from nlb_retriever.store.bm25 import word_ids
 
 SUPPORT = 0.25
 """Least support of a supported sentence."""
+_FEW_WORDS = 3
 
 _MARK = re.compile(r"(\s*)\[\s*(?:passages?\s*)?(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\s*\]", re.IGNORECASE)
 # What may yet become the start of a mark, of white space before one, or of the next sentence.
 _OPEN_END = re.compile(r"[\s\"'“‘(]*(?:\[[\w\s,;]{0,40})?\Z")
+_LOOP = re.compile(r"(.{6,80}?)\1{3}", re.DOTALL)
 _ENDED = re.compile(r"[.!?…:;‽؟。！？][\W_]*\Z")
 
 
@@ -51,7 +53,7 @@ class Checker:
         self.forged: list[int] = []
         self.declined = False
         self.repeats = False
-        """Whether the last sentence had been written before."""
+        """Whether the model has begun to write the same again and again: then nothing more is taken."""
 
     def feed(self, piece: str) -> Iterator[str | ProseSentence]:
         """Go on with a piece of any length."""
@@ -61,7 +63,7 @@ class Checker:
             rest = self._held[found.end() :]
             if "\n" in found[1]:  # a line that begins with a number is what the number is for
                 yield from self._end_sentence()
-                rest = found[1] + rest.lstrip()
+                rest = found[1] + rest
             self._marks += map(int, re.findall(r"\d+", found[2]))
             self._held = rest
         certain = _OPEN_END.search(self._held)
@@ -81,6 +83,7 @@ class Checker:
         """Go on with a text without marks; a model that repeats itself says nothing more."""
         if self.repeats:
             return
+        text = re.sub(r"\n[^\S\n]+", "\n", text)
         self._current += text if self._current or self.sentences else text.lstrip()
         while len(spans := sentence_spans(self._current)) > 1 and re.search(r"\w", self._current[spans[1][0] :]):
             end = spans[0][1]
@@ -91,6 +94,9 @@ class Checker:
                 return
             self._current, self._shown = rest, ahead
         yield from self._show()
+        if _LOOP.search(self._current[-400:]):
+            yield from self._end_sentence()
+            self.repeats = True
 
     def _show(self) -> Iterator[str]:
         if new := self._current[self._shown :]:
@@ -116,6 +122,8 @@ class Checker:
         if _bare(text) == _bare(DECLINED):
             self.declined = True
             return ProseSentence(text=text, citations=(), supported=True)
+        if _LOOP.search(text):
+            return ProseSentence(text=text, citations=(), supported=False)
         evidence = [gather_evidence(text, [hit.text]) for hit in self._hits]
         scores = [support(text, self._question, hit.text) for hit in self._hits]
         borne = [index for index, score in enumerate(scores) if score >= SUPPORT]
@@ -136,12 +144,20 @@ class Checker:
 
 
 def support(sentence: str, question: str, passage: str) -> float:
-    """How far a passage bears a sentence out: 0 to 1; 0 for a sentence without a word that counts."""
-    asked = word_ids(question)
-    if not word_ids(sentence):
+    """How far a passage bears a sentence out: 0 to 1; 0 for a sentence without a word that counts.
+
+    A word or two stand somewhere in many passages: they must stand in a sentence that is about the question.
+    """
+    words, asked = word_ids(sentence), word_ids(question)
+    if not words:
         return 0.0
+    said = gather_evidence(sentence, [passage])
+    if asked and len(words) < _FEW_WORDS:
+        about = gather_evidence(question, [passage])
+        pairs = zip(said.sentences[0], about.sentences[0], strict=True)
+        return max((min(one.share, other.share) for one, other in pairs), default=0.0)
     new = " ".join(word for word in sentence.split() if not word_ids(word) <= asked)
-    whole = _together(gather_evidence(sentence, [passage]))
+    whole = _together(said)
     return (whole + _together(gather_evidence(new, [passage]))) / 2 if new else whole
 
 

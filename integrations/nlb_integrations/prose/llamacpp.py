@@ -143,6 +143,8 @@ class LlamaCpp(CustomLLM):
             "max_tokens": self.max_tokens,
             "temperature": self.temperature,
             "seed": self.seed,
+            "dry_multiplier": 0.8,  # small models fall into loops
+            "dry_penalty_last_n": 128,
             **kwargs,
         }
         for chunk in self._chunks(request):

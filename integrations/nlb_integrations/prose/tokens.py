@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import httpx
 
 
@@ -14,6 +16,7 @@ class ServerTokenizer:
 
     def __init__(self, client: httpx.Client) -> None:
         self._client = client
+        weakref.finalize(self, client.close)
 
     def encode(self, text: str) -> list[int]:
         """The tokens of a text, control tokens' names read as text.

