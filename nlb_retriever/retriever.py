@@ -25,6 +25,7 @@ from nlb_retriever.reranker import LEAST_SENTENCES, features, score
 from nlb_retriever.scope import Scope, make_scope
 from nlb_retriever.sentences import sentence_spans
 from nlb_retriever.store import Filter, LibraryStore, StoredPoint, StoreQuery, open_store
+from nlb_retriever.store.filters import check
 from nlb_retriever.vectorizer import Question, Vectorizer
 
 Mode = Literal["fused", "dense", "bm25"]
@@ -221,6 +222,8 @@ class Retriever:
         strategy: Strategy = "coarse-to-fine",
     ) -> Ranking:
         """Score the candidates of a question that is encoded."""
+        if scope.where is not None:
+            check(scope.where, level)  # in the words of the level asked for, not of one that helps it
         flat = strategy == "flat" or mode != "fused"
         levels: tuple[Level, ...] = (level,) if flat else _NEEDED[level]
         count = max(CANDIDATES, limit) if limit else 0

@@ -13,7 +13,7 @@ import pytest
 from nlb_retriever import Retriever, index_books
 from nlb_retriever.errors import LibraryNotFound, MismatchError, QueryError
 from nlb_retriever.places import Surroundings, find_surroundings
-from nlb_retriever.records import LEVELS
+from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store import Condition, Or, open_store
 from tests.texts import KITCHEN, LIGHTHOUSE
 
@@ -281,3 +281,13 @@ def test_searching_in_a_new_process_loads_no_torch(library: Path) -> None:
         "assert not {'torch', 'transformers', 'llama_index'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code, str(library)], check=True, timeout=120)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_filter_that_cannot_be_asked_with_is_refused_in_the_words_of_the_level(
+    retriever: Retriever, level: Level
+) -> None:
+    with pytest.raises(QueryError, match=f"cannot filter a {level} by 'colour'; known keys: author"):
+        retriever.search("a whale", level=level, where=Condition("colour", "eq", "red"))
+    with pytest.raises(QueryError, match="is no filter: use Condition, And, Or, Not"):
+        retriever.search("a whale", level=level, where={"colour": "red"})  # type: ignore[arg-type]

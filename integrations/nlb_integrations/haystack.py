@@ -17,7 +17,7 @@ from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Level
 from nlb_retriever.retriever import Mode, Retriever, Strategy
 from nlb_retriever.store import And, Condition, Filter, Not, Or
-from nlb_retriever.store.filters import Operator, check
+from nlb_retriever.store.filters import Operator
 
 with extra("haystack"):
     from haystack import Document, component, default_from_dict, default_to_dict
@@ -138,7 +138,7 @@ class NLBRetriever:
             limit=check_count("top_k", self.top_k if top_k is None else top_k),
             book=self.book,
             before=self.before,
-            where=None if where is None else check(where, self.level),
+            where=where,
             mode=self.mode,
             strategy=self.strategy,
         )

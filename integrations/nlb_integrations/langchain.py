@@ -15,7 +15,6 @@ from nlb_integrations.conventions import as_retriever, check_count, extra, to_me
 from nlb_retriever.records import Level
 from nlb_retriever.retriever import Mode, Retriever, Strategy
 from nlb_retriever.store import Filter
-from nlb_retriever.store.filters import check
 
 with extra("langchain"):
     from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -81,7 +80,7 @@ class NLBRetriever(BaseRetriever):
             limit=check_count("k", self.k if k is None else k),
             book=self.book,
             before=self.before,
-            where=None if self.where is None else check(self.where, self.level),
+            where=self.where,
             mode=self.mode,
             strategy=self.strategy,
         )
