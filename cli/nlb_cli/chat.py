@@ -53,7 +53,8 @@ def chat(
                 told = tell(partial(conversation.stream, question), quote, library, as_json=as_json, indent=None)
             except QueryError as error:
                 note(exact(f"nlb: {error}"))
-                told = False
+                failed = True
+                continue
             except KeyboardInterrupt:
                 if not live:
                     raise

@@ -66,7 +66,7 @@ def test_a_model_that_is_down_leaves_the_books_own_words(nlb: InProcess, library
     with free_port() as port:
         ran = nlb("ask", STORM, "--llm", f"http://127.0.0.1:{port}/v1", "--library", library)
     assert ran.code == 1
-    assert ran.out.startswith("The storm of that November broke the clock. [1]")
+    assert ran.out.startswith("The storm of that November broke the clock.")
     assert ran.err == (
         f"nlb: no server can be reached at http://127.0.0.1:{port}/v1: start it, or name another model; "
         "this is in the books' own words\n"
@@ -82,7 +82,7 @@ def test_nothing_and_nonsense_leave_the_books_own_words(
     assert ran.code == 1
     assert ran.err.startswith(f"nlb: {why}") and ran.err.count("\n") == 1
     shown = ran.out.removeprefix(f"{FALSE} (unsupported)\n") if text else ran.out
-    assert shown.startswith("The storm of that November broke the clock. [1]")
+    assert shown.startswith("The storm of that November broke the clock.")
     told = json.loads(nlb("ask", STORM, "--llm", url, "--json", "--library", library).out)
     assert told["model"] is None
     assert all(sentence["supported"] for sentence in told["sentences"])
@@ -152,7 +152,7 @@ def test_a_chat_gives_a_line_of_json_for_each_question(nlb: InProcess, library: 
 
 def test_a_chat_goes_on_after_a_question_that_failed(nlb: InProcess, library: Path, serve: Serve) -> None:
     url = serve("It broke the clock [1].").url
-    ran = nlb("chat", "--llm", url, "--library", library, stdin=f"{'very ' * 9000}long?\n{STORM}\n")
+    ran = nlb("chat", "--llm", url, "--library", library, stdin=f"{STORM * 900}\n{STORM}\n")
     assert ran.code == 1
     assert "shorten it" in ran.err and ran.err.count("\n") == 1
     assert ran.out.startswith("It broke the clock. [1]")
@@ -180,9 +180,11 @@ def test_a_terminal_wraps_what_is_written(nlb_terminal: OnTerminal, library: Pat
     assert "\x1b[36m[1]\x1b[0m" in ran.out
 
 
-def test_a_chat_on_a_terminal_asks_and_ends_with_ctrl_d(nlb_terminal: OnTerminal, library: Path, serve: Serve) -> None:
+def test_a_chat_on_a_terminal_asks_until_it_is_told_to_quit(
+    nlb_terminal: OnTerminal, library: Path, serve: Serve
+) -> None:
     url = serve("It broke the clock [1].").url
-    ran = nlb_terminal("chat", "--llm", url, "--library", library, typed=f"{STORM}\n\x04")
+    ran = nlb_terminal("chat", "--llm", url, "--library", library, typed=f"{STORM}\n/quit\n")
     assert ran.code == 0
     assert ran.out.count("> ") == 2
     assert "It broke the clock." in ran.out
