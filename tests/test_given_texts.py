@@ -119,7 +119,7 @@ def test_a_file_and_a_text_of_one_source_are_one_book(library: Path, tmp_path: P
     assert [ref.changed for ref in index_books([file], library).indexed] == [True]
 
 
-@pytest.mark.parametrize("place", ["marked", "passages", "sections", "book", "flushed"])
+@pytest.mark.parametrize("place", ["passages", "book", "flushed"])
 def test_what_fails_in_the_middle_of_publishing_leaves_the_old_version(
     place: str, library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
