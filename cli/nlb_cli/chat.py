@@ -63,7 +63,7 @@ def chat(
             failed |= not told
             if not as_json:
                 write("\n")
-    raise typer.Exit(1 if failed else 0)
+    raise typer.Exit(1 if failed and not live else 0)
 
 
 def _typed() -> Iterator[str]:

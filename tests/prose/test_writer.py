@@ -12,6 +12,7 @@ import pytest
 from llama_index.core.llms import MockLLM
 
 from nlb_integrations.prose import Chat, Prose, ProseSentence, Writer
+from nlb_integrations.prose.chat import search_text
 from nlb_integrations.prose.llamacpp import LlamaCpp
 from nlb_integrations.prose.prompt import DECLINED, INSTRUCTIONS, messages, turn_messages
 from nlb_retriever import Retriever
@@ -158,6 +159,26 @@ def test_a_chat_keeps_its_history_and_searches_a_follow_up_with_what_it_is_about
     assert second[: len(first) - 1] == first[:-1]
     assert third[: len(second) - 1] == second[:-1]
     assert len(third) == 6
+
+
+@pytest.mark.parametrize(
+    ("question", "leans"),
+    [
+        ("And why did he do it?", True),
+        ("What did the butler tell him?", True),
+        ("Why?", True),
+        ("Where did she live after that?", True),
+        ("What did the man do with his sparrow?", False),
+        ("Who took the lamp when Tobias died?", False),
+        ("Why did Ebe Ashpeter have to take the cat?", False),
+    ],
+)
+def test_only_a_question_that_points_back_is_searched_with_the_last_that_stands_alone(
+    question: str, leans: bool
+) -> None:
+    history = [Answer(question=asked, found=True, answer="So.") for asked in (STORM, "And then?")]
+    assert search_text(question, history) == (f"{STORM} {question}" if leans else question)
+    assert search_text(question, []) == question
 
 
 def test_the_real_model_answers_in_several_pieces_and_is_checked(retriever: Retriever, smollm2: Any) -> None:
