@@ -2,8 +2,8 @@
 
 A sentence is supported by a passage if its words stand together in it: the mean of two shares, that of the sentence's
 words and that of those which the question did not bring, each of them in the two neighbouring sentences of the passage
-that have most, rare words counting more. On statements made of FairytaleQA's answers, with the bound at `SUPPORT`:
-see docs/prose.md, where the figures are. The chunk encoder's cosine adds nothing to it.
+that have most, rare words counting more. What this keeps and lets pass is in docs/prose.md; the chunk encoder's cosine,
+alone or with it, tells no better.
 """
 
 from __future__ import annotations
