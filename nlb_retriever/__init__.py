@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from nlb_retriever.answering import answer as answer
     from nlb_retriever.errors import NlbError as NlbError
     from nlb_retriever.indexer import index_books as index_books
+    from nlb_retriever.indexer import index_texts as index_texts
+    from nlb_retriever.reading.text import make_book as make_book
     from nlb_retriever.records import Answer as Answer
     from nlb_retriever.records import Hit as Hit
     from nlb_retriever.retriever import Retriever as Retriever
@@ -30,10 +32,12 @@ _HOMES = {
     "Retriever": "retriever",
     "answer": "answering",
     "index_books": "indexer",
+    "index_texts": "indexer",
+    "make_book": "reading.text",
     "open_store": "store",
 }
 
-__all__ = ["Answer", "Hit", "NlbError", "Retriever", "answer", "index_books", "open_store"]
+__all__ = ["Answer", "Hit", "NlbError", "Retriever", "answer", "index_books", "index_texts", "make_book", "open_store"]
 
 
 def __getattr__(name: str) -> Any:

@@ -25,6 +25,7 @@ from nlb_retriever.reranker import LEAST_SENTENCES, features, score
 from nlb_retriever.scope import Scope, make_scope
 from nlb_retriever.sentences import sentence_spans
 from nlb_retriever.store import Filter, LibraryStore, StoredPoint, StoreQuery, open_store
+from nlb_retriever.store.engine import PayloadKeys
 from nlb_retriever.store.filters import check
 from nlb_retriever.vectorizer import Question, Vectorizer
 
@@ -41,11 +42,12 @@ RERANKED = 50
 """Best sections that the reranker puts in order."""
 CHUNKS_READ = 64
 """Most passages of a section that the reranker looks at, evenly spread: bounds its time."""
-_KEYS: Mapping[Level, tuple[str, ...]] = {
+_KEYS: Mapping[Level, PayloadKeys] = {
     "book": ("book_id",),
-    "section": ("book_id", "section_id"),
+    "section": False,  # known by their ids; to fetch any key is to read the section's whole text
     "passage": ("book_id", "section_id"),
 }
+"""What fusion has to know of a candidate."""
 _NEEDED: Mapping[Level, tuple[Level, ...]] = {
     "book": ("book", "passage"),
     "section": ("section", "passage"),

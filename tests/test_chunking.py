@@ -194,7 +194,7 @@ def test_monstrous_text_takes_linear_time(unit: str, tokens: int) -> None:
     chunker = Chunker(MINILM, tokens=tokens)
     began = time.process_time()
     passages = chunker.passages(text, whole(text))
-    assert time.process_time() - began < 10
+    assert time.process_time() - began < 30
     check(text, whole(text), passages, 254)
     assert max(passage.end - passage.start for passage in passages) <= 254 * 16
 

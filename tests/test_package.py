@@ -9,7 +9,8 @@ import nlb_retriever
 
 
 def test_the_public_names_are_these() -> None:
-    assert nlb_retriever.__all__ == ["Answer", "Hit", "NlbError", "Retriever", "answer", "index_books", "open_store"]
+    records, calls = ["Answer", "Hit", "NlbError", "Retriever"], ["answer", "index_books", "index_texts", "make_book"]
+    assert nlb_retriever.__all__ == [*records, *calls, "open_store"]
     for name in nlb_retriever.__all__:
         assert getattr(nlb_retriever, name).__name__ == name
 
