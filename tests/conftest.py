@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell has it so for what it runs in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # and some tests press Ctrl-C
 
 
 def find_data() -> Path:
