@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
 from nlb_retriever import checkpoint as checkpoints
-from nlb_retriever.config import locate_library
+from nlb_retriever.config import Manifest, locate_library
 from nlb_retriever.encoding import load_encoder
 from nlb_retriever.errors import MismatchError, NlbError, QueryError
 from nlb_retriever.evidence import gather_evidence
@@ -27,7 +26,7 @@ from nlb_retriever.sentences import sentence_spans
 from nlb_retriever.store import Filter, LibraryStore, StoredPoint, StoreQuery, open_store
 from nlb_retriever.store.engine import PayloadKeys
 from nlb_retriever.store.filters import check
-from nlb_retriever.vectorizer import Question, Vectorizer
+from nlb_retriever.vectorizer import Question, Vectorizer, clean_question
 
 Mode = Literal["fused", "dense", "bm25"]
 Strategy = Literal["coarse-to-fine", "flat"]
@@ -94,7 +93,10 @@ class Retriever:
     def __init__(self, library: str | Path | None = None, *, device: str = "cpu") -> None:
         self._location = locate_library(library)
         self._device = device
-        self._opening = threading.RLock()
+        self._opening = threading.Lock()
+        self._store: LibraryStore | None = None
+        self._loaded: tuple[Manifest, Vectorizer] | None = None
+        self._searching = threading.local()
 
     def __enter__(self) -> Retriever:
         return self
@@ -105,10 +107,11 @@ class Retriever:
         self.close()
 
     def close(self) -> None:
-        """Close the library; a later search opens it again."""
+        """Close the library; a later search opens it again, as it is then."""
         with self._opening:
-            if store := self.__dict__.pop("_store", None):
-                store.close()
+            store, self._store = self._store, None
+        if store:
+            store.close()  # not under our lock: it waits for searches, and a search may wait for that
 
     @property
     def store(self) -> LibraryStore:
@@ -118,12 +121,22 @@ class Retriever:
             LibraryNotFound: there is none.
             StoreError: it is damaged.
         """
+        if store := getattr(self._searching, "store", None):
+            return cast(LibraryStore, store)
         with self._opening:
+            self._store = self._store or open_store(self._location)
             return self._store
 
-    @cached_property
-    def _store(self) -> LibraryStore:
-        return open_store(self._location)
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        """`LibraryStore.session`, all of it on one store, even if another thread closes the library meanwhile."""
+        before, store = getattr(self._searching, "store", None), self.store
+        with store.session():
+            self._searching.store = store
+            try:
+                yield
+            finally:
+                self._searching.store = before
 
     @property
     def vectorizer(self) -> Vectorizer:
@@ -133,12 +146,15 @@ class Retriever:
             EncoderError: one is not to be found.
             MismatchError: one is no longer what it was.
         """
-        with self._opening:
-            return self._vectorizer
-
-    @cached_property
-    def _vectorizer(self) -> Vectorizer:
         store = self.store
+        if not self._loaded or self._loaded[0] != store.manifest:  # another one after a rebuild
+            with self._opening:
+                if not self._loaded or self._loaded[0] != store.manifest:
+                    self._loaded = store.manifest, self._load(store)
+                return self._loaded[1]
+        return self._loaded[1]
+
+    def _load(self, store: LibraryStore) -> Vectorizer:
         manifest = store.manifest
         encoder = load_encoder(manifest.encoder, device=self._device, use="ask")
         # Opening the levels and reading them for the first time takes as long as compiling the encoder.
@@ -193,7 +209,7 @@ class Retriever:
         question = clean_question(question)
         scope = make_scope(self.store, book=book, section=section, before=before, where=where)
         asked = self.vectorizer.question(question) if mode != "bm25" else None
-        with self.store.session():
+        with self.session():
             ranking = self.rank(question, asked, level=level, limit=limit, scope=scope, mode=mode, strategy=strategy)
             hits = self.hits(ranking, limit)
             return [self._widened(hit, neighbours) for hit in hits] if neighbours and level == "passage" else hits
@@ -208,7 +224,7 @@ class Retriever:
         question = clean_question(question)
         scope = make_scope(self.store, book=book, section=None, before=None, where=where)
         asked = self.vectorizer.question(question)
-        with self.store.session():
+        with self.session():
             ranking = self.rank(question, asked, level="passage", limit=limit, scope=scope)
             return {level: self.hits(ranking.at(level), limit) for level in LEVELS}
 
@@ -293,7 +309,7 @@ class Retriever:
             return {}
         asked = self.vectorizer.question(question)
         query = StoreQuery(level="section", text=question, ids=tuple(ids), limit=len(ids), payload=False)
-        with self.store.session():
+        with self.session():
             return self._judge(asked, ids, self.store.search([query])[0])
 
     def _judge(self, asked: Question | None, ids: Sequence[str], words: Sequence[StoredPoint]) -> dict[str, float]:
@@ -381,17 +397,3 @@ def _warm(store: LibraryStore) -> None:
     with suppress(NlbError):  # the search itself will say so
         for level in LEVELS:
             store.search([StoreQuery(level=level, dense=anything, limit=1, payload=False)])
-
-
-def clean_question(question: str) -> str:
-    """A question without what no tokenizer or store takes: control characters and broken encoding.
-
-    Raises:
-        QueryError: nothing is left of it.
-    """
-    # A command line hands on bytes that are no UTF-8 as lone surrogates.
-    text = question.encode("utf-8", "replace").decode("utf-8")
-    text = "".join(character if character.isprintable() else " " for character in text).strip()
-    if not text:
-        raise QueryError('the question is empty: ask in words, as in `nlb ask "Who hunts the whale?"`')
-    return text

@@ -203,6 +203,16 @@ class Vectorizer:
         return self.checkpoint.build()
 
 
+def clean_question(question: str) -> str:
+    """A question without what no tokenizer or store takes: control characters and broken encoding.
+
+    Raises:
+        QueryError: nothing is left of it.
+    """
+    text = question.encode("utf-8", "replace").decode("utf-8")
+    return _clean("".join(character if character.isprintable() else " " for character in text))
+
+
 def _clean(question: str) -> str:
     """A question that a tokenizer takes.
 

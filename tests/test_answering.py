@@ -105,7 +105,7 @@ def test_each_mode_and_strategy_answers_from_its_own_passages(retriever: Retriev
 def test_answering_by_words_alone_loads_no_encoder(retriever: Retriever) -> None:
     with Retriever(retriever.store.place) as fresh:
         assert "twelve" in answer("Who paid twelve silver coins?", fresh, mode="bm25").answer
-        assert "_vectorizer" not in vars(fresh)
+        assert fresh._loaded is None
 
 
 def test_an_empty_question_is_refused(retriever: Retriever) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from nlb_retriever import Retriever, index_books
+from nlb_retriever import Retriever, index_books, index_texts, make_book
+from nlb_retriever.checkpoint import UNTRAINED
 from nlb_retriever.errors import LibraryNotFound, MismatchError, QueryError
 from nlb_retriever.places import Surroundings, find_surroundings
 from nlb_retriever.records import LEVELS, Level
@@ -291,3 +293,25 @@ def test_a_filter_that_cannot_be_asked_with_is_refused_in_the_words_of_the_level
         retriever.search("a whale", level=level, where=Condition("colour", "eq", "red"))
     with pytest.raises(QueryError, match="is no filter: use Condition, And, Or, Not"):
         retriever.search("a whale", level=level, where={"colour": "red"})  # type: ignore[arg-type]
+
+
+def test_a_library_that_was_rebuilt_is_searched_with_its_new_encoders_when_opened_again(tmp_path: Path) -> None:
+    place = tmp_path / "library"
+    index_texts([make_book(LIGHTHOUSE, source="lamp")], place)
+    with Retriever(place) as retriever:
+        trained = retriever.vectorizer
+        index_books([], place, checkpoint=UNTRAINED, rebuild=True)
+        retriever.close()
+        assert retriever.search("the lamp")
+        assert retriever.vectorizer.checkpoint.sha256 == retriever.store.manifest.checkpoint_sha256
+        assert retriever.vectorizer.checkpoint.sha256 != trained.checkpoint.sha256
+
+
+def test_a_retriever_may_be_closed_while_others_search_with_it(tmp_path: Path) -> None:
+    place = tmp_path / "library"
+    index_texts([make_book(LIGHTHOUSE, source="lamp")], place)
+    with Retriever(place) as retriever, ThreadPoolExecutor(2) as threads:
+        searches = [threads.submit(retriever.search, "the lamp") for _ in range(20)]
+        while not all(search.done() for search in searches):
+            retriever.close()
+        assert all(search.result() for search in searches)

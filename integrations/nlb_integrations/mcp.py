@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Annotated
 
 from nlb_integrations.conventions import as_retriever, extra
-from nlb_retriever.errors import NlbError, QueryError, StoreError
+from nlb_retriever.errors import LibraryNotFound, NlbError, QueryError, StoreError
 from nlb_retriever.retriever import Retriever
 from nlb_retriever.scope import find_sections
-from nlb_retriever.store import LibraryStore
 
 with extra("mcp"):
     from mcp.server.mcpserver import MCPServer
@@ -96,10 +95,9 @@ class _Tools:
     """The tools over one library. The SDK runs each call in a thread of its own."""
 
     def __init__(self, library: str | Path | Retriever | None, device: str) -> None:
-        self._make = functools.partial(as_retriever, library, device)
-        self._make()  # refuses an impossible name
+        self._library = as_retriever(library, device)
+        self._loading = threading.Thread(target=_load, args=(self._library,), name="nlb-load")
         self._opening = threading.Lock()
-        self._opened: tuple[Retriever, LibraryStore] | None = None
 
     def search_passages(
         self, question: Question, limit: Limit = 5, book: InBook = None, before: Before = None
@@ -112,7 +110,7 @@ class _Tools:
         if before is not None and book is None:
             raise QueryError("before names a section of a book: give book too")
         name = None if before is None else str(before)
-        hits = self._open()[0].search(question, limit=limit, book=book, before=name)
+        hits = self._open().search(question, limit=limit, book=book, before=name)
         return Found(question=question, quotations=[Quotation.of(hit) for hit in hits]).told()
 
     def search_books(self, question: Question, limit: Limit = 5) -> Annotated[CallToolResult, Found]:
@@ -121,12 +119,12 @@ class _Tools:
         For choosing a book by subject, plot or persons, not for its title (list_books) and not for a detail
         (search_passages). Each book comes with the passage of it that fits best.
         """
-        hits = self._open()[0].search(question, limit=limit, level="book")
+        hits = self._open().search(question, limit=limit, level="book")
         return Found(question=question, quotations=[Quotation.of(hit) for hit in hits]).told()
 
     def list_books(self, offset: Offset = 0, limit: Page = 50) -> Annotated[CallToolResult, BookList]:
         """List the books of the library by title, with author, year and number of sections, a page at a time."""
-        entries = self._open()[1].books()
+        entries = self._open().store.books()
         shown = entries[offset : offset + limit]
         return BookList(
             books=[Listed.of(entry) for entry in shown],
@@ -138,7 +136,7 @@ class _Tools:
         self, book: Book, offset: Offset = 0, limit: Page = 100
     ) -> Annotated[CallToolResult, SectionList]:
         """List the sections of a book, its table of contents, with the numbers by which read_section reads them."""
-        store = self._open()[1]
+        store = self._open().store
         entry = store.find_book(book)
         points = store.sections(entry.id)
         return SectionList(
@@ -155,7 +153,7 @@ class _Tools:
         For reading on around a quotation (give its book_id and start), or a chapter as a whole. Where a section goes
         on, the result has a next_start to call again with; where it ends, the next_section.
         """
-        store = self._open()[1]
+        store = self._open().store
         entry = store.find_book(book)
         points = store.sections(entry.id)
         if section is None:
@@ -177,14 +175,13 @@ class _Tools:
 
         @functools.wraps(tool)
         def told(*args: object, **kwargs: object) -> CallToolResult:
-            before = self._opened
             try:
                 try:
                     return tool(*args, **kwargs)
+                except LibraryNotFound:
+                    raise
                 except StoreError:
-                    if before is None:
-                        raise
-                    self._forget(before)
+                    self._library.close()
                     return tool(*args, **kwargs)
             except NlbError as error:
                 line = str(error).replace("`nlb books`", "list_books").replace("`nlb show`", "list_sections")
@@ -192,19 +189,13 @@ class _Tools:
 
         return told
 
-    def _forget(self, opened: tuple[Retriever, LibraryStore]) -> None:
-        with self._opening:
-            if self._opened is opened:
-                self._opened = None
-
-    def _open(self) -> tuple[Retriever, LibraryStore]:
+    def _open(self) -> Retriever:
         """The library, opened by the first call, which also begins to load its encoders."""
+        _ = self._library.store
         with self._opening:
-            if self._opened is None:
-                retriever = self._make()
-                self._opened = retriever, retriever.store
-                threading.Thread(target=_load, args=(retriever,), name="nlb-load").start()
-            return self._opened
+            if self._loading.ident is None:
+                self._loading.start()
+        return self._library
 
 
 def _load(retriever: Retriever) -> None:

@@ -252,14 +252,15 @@ def index(place: Path, name: str, **how: Any) -> None:
     assert not index_books([folder], place, **how).failed
 
 
+@pytest.mark.parametrize("shared", [False, True])
 def test_books_that_are_indexed_meanwhile_are_seen_and_a_library_rebuilt_meanwhile_is_opened_again(
-    tmp_path: Path,
+    shared: bool, tmp_path: Path
 ) -> None:
     place = tmp_path / "library"
     index(place, "oak")
 
     async def run() -> list[set[str]]:
-        async with Client(make_server(place)) as client:
+        async with Client(make_server(Retriever(place) if shared else place)) as client:
 
             async def titles() -> set[str]:
                 told = await client.call_tool("search_books", {"question": "a tree"})

@@ -27,8 +27,9 @@ from nlb_integrations.llama_index.filters import to_filter
 from nlb_integrations.llama_index.nodes import to_nodes
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Hit, Level
-from nlb_retriever.retriever import Mode, Retriever, Strategy, clean_question
+from nlb_retriever.retriever import Mode, Retriever, Strategy
 from nlb_retriever.scope import make_scope
+from nlb_retriever.vectorizer import clean_question
 
 if TYPE_CHECKING:
     from nlb_retriever.vectorizer import Question
@@ -189,7 +190,7 @@ class NLBRetriever(BaseRetriever):
             library.store, book=self.book, section=None, before=self.before, where=to_filter(self.filters)
         )
         asked = self._embedded(bundle)
-        with library.store.session():
+        with library.session():
             ranking = library.rank(
                 words,
                 asked,
