@@ -63,12 +63,13 @@ def index_books(
         observer: called at every step.
 
     Returns:
-        What was done. Files that could not be read are in `failed`; they stop nothing.
+        What was done. Files that could not be read are in `failed`; they stop nothing, and what the library has
+        of them stays in it.
 
     Raises:
         MismatchError: the library was made with other encoders.
         LibraryBusy: another process writes to the library.
-        StoreError: the library cannot be written.
+        StoreError: the library cannot be written, or a rebuilt one would have lost a book.
         EncoderError: an encoder is missing or damaged.
     """
     run = _Run(chunk_encoder, checkpoint, chunk_tokens, partial(load_encoder, device=device), observer)
@@ -158,6 +159,14 @@ def _rebuild(location: str | Path, run: _Run) -> IndexReport:
             shutil.rmtree(fresh)
         with closing(started or open_store(fresh, create=manifest, writer=True)) as store:
             report = run.carry_out(store, str(location))
+            if kept := run.keep_failed(old, report):
+                again = run.carry_out(store, str(location))
+                report = replace(report, indexed=report.indexed + again.indexed, tokens=again.tokens)
+                if again.failed:
+                    raise StoreError(
+                        f"library {location} is as it was: {again.failed[0].reason}, and of its {len(kept)} books that "
+                        "cannot be read again this one would be lost: `nlb remove` it, or rebuild with other encoders"
+                    )
     replace_library(location, fresh)
     return report
 
@@ -200,16 +209,15 @@ class _Run:
             if entry.from_file and Path(entry.source).is_file():
                 files.append(Path(entry.source))
             else:
-                self.texts.append(
-                    Text(
-                        source=entry.source,
-                        content_hash=entry.content_hash,
-                        size=entry.chars,
-                        load=partial(_stored, store, entry),
-                        book_id=entry.id,
-                    )
-                )
+                self.texts.append(_held(store, entry))
         self._found = replace(self._found, files=(*self._found.files, *files))
+
+    def keep_failed(self, store: LibraryStore, report: IndexReport) -> list[Text]:
+        """Take on, instead of all else, the books of a library that could not be read again, as it has them."""
+        failed = {source_of(each.source) for each in report.failed}
+        self._found, self._prune = Discovery(files=(), skipped={}, failed=()), False
+        self.texts = [_held(store, entry) for entry in store.books() if source_of(Path(entry.source)) in failed]
+        return self.texts
 
     def manifest(self, pinned: Manifest | None) -> Manifest:
         """What the run wants a library to pin; what was not asked for is as the library has it.
@@ -326,6 +334,16 @@ class _Run:
 
 def _ref(entry: BookEntry) -> BookRef:
     return BookRef(book_id=entry.id, title=entry.title, source=entry.source)
+
+
+def _held(store: LibraryStore, entry: BookEntry) -> Text:
+    return Text(
+        source=entry.source,
+        content_hash=entry.content_hash,
+        size=entry.chars,
+        load=partial(_stored, store, entry),
+        book_id=entry.id,
+    )
 
 
 def _stored(store: LibraryStore, entry: BookEntry) -> Book | ReadingError:

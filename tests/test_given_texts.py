@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever import index_books
-from nlb_retriever.errors import MismatchError, QueryError
+from nlb_retriever.errors import MismatchError, QueryError, ReadingError, StoreError
 from nlb_retriever.indexer import index_texts
 from nlb_retriever.reading.text import make_book
 from nlb_retriever.records import Book, Page, Section
@@ -108,6 +108,55 @@ def test_rebuilding_takes_from_the_library_what_is_in_no_file(library: Path, tmp
     index_books([], library, chunk_tokens=256, rebuild=True)
     again = index_texts([lamp(), bread()], library)
     assert (again.tokens, len(again.unchanged)) == (0, 2)
+
+
+def test_rebuilding_keeps_what_can_no_longer_be_read_from_its_file(library: Path, tmp_path: Path) -> None:
+    file = tmp_path / "kitchen.txt"
+    file.write_text(KITCHEN)
+    index_books([file], library)
+    index_texts([lamp()], library)
+    before = held(library)
+    file.write_bytes(bytes(1000))
+    report = index_books([tmp_path], library, chunk_tokens=64, rebuild=True)
+    assert [failed.source for failed in report.failed] == [file]
+    assert {ref.source for ref in report.indexed} == {"lamp", str(file)}
+    assert held(library) == before
+
+
+def test_a_rebuilding_that_would_lose_a_given_book_leaves_the_library_as_it_is(
+    library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index_texts([lamp(), bread()], library)
+    before = held(library)
+    with monkeypatch.context() as patched:
+        patched.setattr(library_module.LibraryStore, "read_book", lambda self, entry: None)
+        with pytest.raises(StoreError, match="is as it was: .* would be lost: `nlb remove` it"):
+            index_books([], library, chunk_tokens=64, rebuild=True)
+    assert held(library) == before
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ("C:\\u0000", "C:\\u0000"),
+        ("a\0b\ud800", "ab?"),
+        (float("nan"), "nan"),
+        (2**70, str(2**70)),
+        ({(1, 2): [1.5, True, None]}, {"(1, 2)": [1.5, True, None]}),
+        ({"b", "a"}, ["a", "b"]),
+    ],
+)
+def test_metadata_of_any_kind_are_kept_as_plain_values(value: object, kept: object, library: Path) -> None:
+    report = index_texts([make_book(KITCHEN, source="x", metadata={"key": value})], library)
+    assert report.failed == ()
+    assert held(library)["x"].metadata == {"key": kept}
+
+
+@pytest.mark.parametrize("spans", [[(1, 9)], [(0, 8)], [(0, 4), (5, 9)], [(0, 5), (4, 9)], [(0, 10)]])
+def test_sections_that_do_not_cover_the_text_are_refused(spans: list[tuple[int, int]]) -> None:
+    sections = [Section(path=("One",), start=start, end=end) for start, end in spans]
+    with pytest.raises(ReadingError, match="x: its sections must cover its 9 characters"):
+        make_book("Nine char", source="x", sections=sections)
 
 
 def test_a_file_and_a_text_of_one_source_are_one_book(library: Path, tmp_path: Path) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import PurePath
 from typing import Any
 
+from nlb_retriever.errors import ReadingError
 from nlb_retriever.reading.book import language_tag, title_from_name
 from nlb_retriever.reading.draft import clean, one_line
 from nlb_retriever.reading.outline import find_headings
@@ -47,14 +50,20 @@ def make_book(
         pages: in text order.
         metadata: what else is known; what JSON has no word for becomes text.
         passing: keys of metadata that may change without the book being another (a file's dates).
+
+    Raises:
+        ReadingError: the sections are no partition of the text.
     """
     text = clean(text)
     printed, by = title_page(text) if not title else (None, None)
-    known = json.loads(json.dumps(dict(metadata or {}), default=str, ensure_ascii=True).replace("\\u0000", ""))
+    known = {_plain_words(key): _plain(value) for key, value in (metadata or {}).items()}
     title = one_line(title or printed or "") or (title_from_name(PurePath(name)) if name else "")
     title = title or one_line(text[:1000], _TITLE_CHARS) or "Untitled"
     author = one_line(author or by or "") or None
     sections = tuple(sections) or partition(text, find_headings(text), title)
+    borders = [(0, 0), *((section.start, section.end) for section in sections)]
+    if borders[-1][1] != len(text) or any(before[1] != after[0] for before, after in pairwise(borders)):
+        raise ReadingError(f"{source}: its sections must cover its {len(text)} characters without gaps or overlaps")
     what = {
         "about": [title, author, language, year, text],
         "sections": [[section.path, section.start] for section in sections],
@@ -76,3 +85,22 @@ def make_book(
         metadata=known,
         from_file=False,
     )
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON and every store have it; what they have no word for as text."""
+    if isinstance(value, Mapping):
+        return {_plain_words(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, set | frozenset):
+        return sorted(map(_plain_words, value))  # in an order that is the same in every run
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int) and -(2**63) <= value < 2**63:
+        return int(value)
+    return float(value) if isinstance(value, float) and math.isfinite(value) else _plain_words(value)
+
+
+def _plain_words(value: Any) -> str:
+    return str(value).replace("\0", "").encode("utf-8", "replace").decode("utf-8")

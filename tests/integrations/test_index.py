@@ -390,3 +390,14 @@ def test_they_are_where_llamaindex_users_look_for_them() -> None:
     assert {ChunkEmbedding.class_name(), NextLevelEmbedding.class_name()} == {
         "NLBChunkEmbedding", "NLBNextLevelEmbedding",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("year", "known", "told"),
+    [("1901.0", 1901, {}), (-300, -300, {}), ("c. 1850", None, {"year": "c. 1850"}), ("--5", None, {"year": "--5"})],
+)
+def test_what_is_no_year_is_kept_as_it_was_told(
+    year: object, known: int | None, told: dict[str, Any], library: Path
+) -> None:
+    NLBIndex.from_documents([Document(text=KITCHEN, id_="x", metadata={"year": year})], library).close()
+    assert (books(library)["x"].year, books(library)["x"].metadata) == (known, told)

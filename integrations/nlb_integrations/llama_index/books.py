@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -75,18 +76,19 @@ class Given:
             Section(path=part.path or (), start=start, end=end)
             for part, (start, end) in zip(self.parts if self.nodes else (), pairwise(borders), strict=False)
         ]
-        year = str(self.metadata.get("year") or "").strip()
+        year = _number(self.metadata.get("year"))
+        own = {key for key in _OF_THE_BOOK + _OF_A_PART if key != "year" or year is not None}
         return make_book(
             text,
             source=self.source,
             title=_words(self.metadata.get("title")),
             author=_words(self.metadata.get("author")),
             language=_words(self.metadata.get("language")),
-            year=int(year) if year.lstrip("-").isdecimal() else None,
+            year=year,
             name=_words(self.metadata.get("file_name")),
             sections=sections,
             pages=pages,
-            metadata={key: value for key, value in self.metadata.items() if key not in _OF_THE_BOOK + _OF_A_PART},
+            metadata={key: value for key, value in self.metadata.items() if key not in own},
             passing=_PASSING,
         )
 
@@ -232,3 +234,9 @@ def _agreed(metadata: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _words(value: Any) -> str | None:
     return str(value) if value not in (None, "") else None
+
+
+def _number(value: Any) -> int | None:
+    """A year, where that is what it is."""
+    found = re.fullmatch(r"\s*(-?\d{1,4})(?:\.0)?\s*", str(value))
+    return int(found[1]) if found else None
