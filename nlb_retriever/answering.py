@@ -122,8 +122,12 @@ def _choose(question: str, hits: Sequence[Hit], limit: int) -> list[Sentence]:
 
 
 def _is_heading(hit: Hit, sentence: Sentence) -> bool:
-    """Whether a sentence is only a title, or a piece of one ("CHAPTER I. The Keeper" reads as two sentences)."""
-    titles = [part.casefold() for part in (hit.title, *hit.section)]
+    """Whether a sentence is only a title, or a piece of one ("CHAPTER I. The Keeper" reads as two sentences).
+
+    A text without a title is called by its first words, all of them or cut short: these are no heading.
+    """
+    own = {hit.title} if hit.title.endswith("…") or hit.title == " ".join(hit.text.split()) else set()
+    titles = [part.casefold() for part in (hit.title, *hit.section) if part not in own]
     pieces = {piece.strip() for title in titles for piece in (title, *re.split("[.:]", title))}
     return hit.text[sentence.start : sentence.end].casefold().strip(" .:") in pieces
 

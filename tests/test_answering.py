@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nlb_retriever import Retriever, answer, index_books
+from nlb_retriever import Retriever, answer, index_books, index_texts, make_book
 from nlb_retriever.errors import QueryError
 from nlb_retriever.store import Condition
 
@@ -165,3 +165,19 @@ def test_a_heading_answers_nothing(tmp_path: Path) -> None:
         quotes = [citation.quote for citation in answer("Who was the keeper?", retriever).citations]
     assert quotes[0] == "Old Tobias was the keeper of the light."
     assert not any(quote.startswith("CHAPTER") for quote in quotes)
+
+
+def test_a_text_that_is_called_by_its_first_words_is_quoted(tmp_path: Path) -> None:
+    notes = {
+        "a sentence": "The oven is hot when a pinch of flour browns in a minute.",
+        "two": "The kiln is warm. Fire it now.",
+        "a longer one": "The forge is red at dusk. The smith leaves it to cool, and goes home by the river.",
+    }
+    index_texts([make_book(text, source=source) for source, text in notes.items()], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        for question, quote in (
+            ("When is the oven hot?", notes["a sentence"]),
+            ("Is the kiln warm?", "The kiln is warm."),
+            ("When is the forge red?", "The forge is red at dusk."),
+        ):
+            assert answer(question, retriever, limit=1).answer == quote
