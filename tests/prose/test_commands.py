@@ -192,13 +192,14 @@ def test_a_chat_on_a_terminal_asks_until_it_is_told_to_quit(
 
 
 def test_ctrl_c_ends_a_chat_on_a_pipe_in_one_line(library: Path, serve: Serve) -> None:
+    server = serve("It broke.", silence=60)
     command = [
         sys.executable,
         "-c",
         RUN,
         "chat",
         "--llm",
-        serve("It broke.", silence=60).url,
+        server.url,
         "--library",
         str(library),
     ]
@@ -210,7 +211,9 @@ def test_ctrl_c_ends_a_chat_on_a_pipe_in_one_line(library: Path, serve: Serve) -
     assert started.stdin is not None
     started.stdin.write(f"{STORM}\n")
     started.stdin.flush()
-    time.sleep(4)
+    while not server.asked:  # the question has come through
+        assert started.poll() is None
+        time.sleep(0.05)
     started.send_signal(signal.SIGINT)
     out, err = started.communicate(timeout=60)
     assert (started.returncode, out, err) == (130, "", "nlb: interrupted\n")

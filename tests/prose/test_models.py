@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from llama_index.core.llms import ChatMessage
+from llama_index.llms.ollama import Ollama
+from llama_index.llms.openai_like import OpenAILike
 
 from nlb_integrations.prose import Writer, open_llm
 from nlb_integrations.prose.budget import counter_of, estimate
@@ -52,6 +56,68 @@ def test_an_estimate_is_no_less_than_the_tokens(smollm2: Any, library: Path) -> 
     for book in (library.parent / "books").iterdir():
         text = book.read_text()
         assert len(smollm2.tokenizer.encode(text)) <= estimate(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "老园丁在春天沿着墙种了红玫瑰。",
+        "Старый садовник весной посадил розы.",
+        "बूढ़े माली ने लाल गुलाब",
+        "ས་གཞི་ཆེན་པོ་ཞིག་ཡོད།",
+        "😀🎉🚀",
+    ],
+)
+def test_an_estimate_holds_for_other_scripts(text: str, smollm2: Any) -> None:
+    assert len(smollm2.tokenizer.encode(text)) <= estimate(text)
+
+
+def test_a_model_that_only_names_its_tokenizer_is_counted_by_estimate() -> None:
+    named = OpenAILike(model="x", api_base="http://127.0.0.1:9/v1", api_key="none", tokenizer="some/model")
+    assert counter_of(named)("The white whale") == estimate("The white whale")
+
+
+@pytest.mark.parametrize(
+    ("host", "place"),
+    [
+        ("192.0.2.1", "http://192.0.2.1:11434"),
+        ("192.0.2.1:80", "http://192.0.2.1:80"),
+        ("https://example.org/ollama", "https://example.org/ollama"),
+    ],
+)
+def test_ollama_is_looked_for_where_its_own_programs_would(
+    host: str, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def refuse(self: Ollama) -> int:
+        asked.append(self.base_url)
+        raise ConnectionError
+
+    monkeypatch.setattr(Ollama, "get_context_window", refuse)
+    monkeypatch.setenv("OLLAMA_HOST", host)
+    with pytest.raises(LanguageModelError, match=f"reached at {place}:"):
+        open_llm("ollama:tiny")
+    assert asked == [place]
+
+
+def test_an_answer_that_is_broken_off_is_not_waited_for(smollm2: Any) -> None:
+    """A stop comes through only between two pieces, and there may be minutes between them."""
+    held, ended = threading.Event(), threading.Event()
+
+    class Busy:
+        def handle_chat_completions(self, request: dict[str, Any], take: Callable[[dict[str, Any]], bool]) -> None:
+            take({"choices": [{"delta": {"content": "One"}}]})
+            held.wait(timeout=5)
+            ended.set()
+
+    busy = smollm2.model_copy()
+    busy._server = Busy()
+    pieces = busy.stream_chat([ChatMessage(role="user", content="Hello")])
+    assert next(pieces).delta == "One"
+    pieces.close()
+    assert not ended.is_set()
+    held.set()
 
 
 def test_a_server_that_is_not_llama_cpp_will_do(retriever: Retriever, serve: Serve) -> None:

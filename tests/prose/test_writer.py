@@ -225,4 +225,7 @@ def test_breaking_off_stops_the_real_model(retriever: Retriever, smollm2: Any) -
     stream = Writer(smollm2, retriever, passages=1).stream(STORM)
     assert next(piece for piece in stream if isinstance(piece, str))
     stream.close()  # type: ignore[attr-defined]
-    assert not [thread for thread in threading.enumerate() if thread.name == "nlb-llama"]
+    for thread in threading.enumerate():
+        if thread.name == "nlb-llama":
+            thread.join(timeout=60)
+            assert not thread.is_alive()

@@ -86,9 +86,12 @@ class LlamaCpp(CustomLLM):
             raise LanguageModelError(
                 f"{self.path} cannot be used: llama.cpp takes GGUF files whose model it knows and that fit the memory"
             ) from error
-        # trust_env: no proxy stands between us and ourselves.
+        # No proxy stands between us and ourselves, and on a busy machine we wait.
         client = httpx.Client(
-            base_url=self._server.listening_address, headers={"Authorization": f"Bearer {key}"}, trust_env=False
+            base_url=self._server.listening_address,
+            headers={"Authorization": f"Bearer {key}"},
+            trust_env=False,
+            timeout=None,
         )
         self._tokenizer = ServerTokenizer(client)
         self.context_window = client.get("/props").json()["default_generation_settings"]["n_ctx"]
@@ -175,14 +178,12 @@ class LlamaCpp(CustomLLM):
             finally:
                 chunks.put(None)
 
-        thread = threading.Thread(target=write, name="nlb-llama", daemon=True)
-        thread.start()
+        threading.Thread(target=write, name="nlb-llama", daemon=True).start()
         try:
             while (chunk := chunks.get()) is not None:
                 yield chunk
         finally:
-            stop.set()
-            thread.join()
+            stop.set()  # not waited for: a long prompt is read to its end, and the server lets the next one queue
 
 
 def _load() -> ModuleType:

@@ -20,6 +20,7 @@ TIMEOUT = 120.0
 """Seconds without a word after which a server is given up."""
 KNOWN = "smollm2, ./model.gguf, ollama:NAME, openai:NAME or the URL of a server, such as http://127.0.0.1:8080/v1"
 _OPENAI = "https://api.openai.com/v1"
+_OLLAMA_PORT = 11434
 
 
 def open_llm(name: str, *, max_tokens: int = ANSWER_TOKENS, timeout: float = TIMEOUT) -> LLM:
@@ -63,8 +64,9 @@ def _smollm2() -> Path:
 def _ollama(name: str, max_tokens: int, timeout: float) -> LLM:
     with extra("llm"):
         from llama_index.llms.ollama import Ollama
-    place = os.environ.get("OLLAMA_HOST") or "http://127.0.0.1:11434"
-    place = place if "://" in place else f"http://{place}"
+    place = os.environ.get("OLLAMA_HOST") or "127.0.0.1"
+    if "://" not in place:
+        place = f"http://{place}" if place.rpartition(":")[2].isdecimal() else f"http://{place}:{_OLLAMA_PORT}"
     options = {"num_predict": max_tokens, "seed": 0}
     llm = Ollama(model=name, base_url=place, temperature=0.0, request_timeout=timeout, additional_kwargs=options)
     try:
@@ -88,16 +90,13 @@ def _compatible(base: str, name: str | None, max_tokens: int, timeout: float) ->
     own = next((model for model in listed if name in {None, model.get("id")}), None)
     if own is None and name is None:
         raise LanguageModelError(f"the server at {base} offers no model: load one there")
-    client = httpx.Client(
-        base_url=base.removesuffix("/v1"), headers={"Authorization": f"Bearer {key}"}, timeout=timeout
-    )
     return OpenAILike(
         model=name or str(own and own["id"]),
         api_base=base,
         api_key=key,
         is_chat_model=True,
         context_window=_window(own or {}),
-        tokenizer=_tokenizer(client, own or {}),
+        tokenizer=_tokenizer(own or {}, base, key, timeout),
         max_tokens=max_tokens,
         temperature=0.0,
         max_retries=0,
@@ -136,6 +135,9 @@ def _window(model: dict[str, Any]) -> int:
     return told if isinstance(told, int) else WINDOW
 
 
-def _tokenizer(client: httpx.Client, model: dict[str, Any]) -> ServerTokenizer | None:
+def _tokenizer(model: dict[str, Any], base: str, key: str, timeout: float) -> ServerTokenizer | None:
     """The tokenizer of a llama.cpp server."""
-    return ServerTokenizer(client) if model.get("owned_by") == "llamacpp" else None
+    if model.get("owned_by") != "llamacpp":
+        return None
+    headers = {"Authorization": f"Bearer {key}"}
+    return ServerTokenizer(httpx.Client(base_url=base.removesuffix("/v1"), headers=headers, timeout=timeout))
