@@ -82,8 +82,9 @@ class Manifest:
         differences = "; ".join(
             f"{key} {_short(mine[key])} in the library, {_short(theirs[key])} asked for" for key in different
         )
+        how = "otherwise than" if self.encoder == other.encoder else f"with {self.encoder}, not {other.encoder} as"
         raise MismatchError(
-            f"library {library} was made with {self.encoder}, not {other.encoder} as asked for ({differences}): "
+            f"library {library} was made {how} asked for ({differences}): "
             "run `nlb index --rebuild`, or use the encoder it was made with"
         )
 

@@ -85,13 +85,13 @@ def nlb(
 
 
 app.command()(indexing.index)
-app.command()(asking.ask)
-app.command()(chat.chat)
+app.command(short_help="Answer a question from your books, and cite them.")(asking.ask)
+app.command(short_help="Talk with a language model about your books.")(chat.chat)
 app.command()(asking.search)
 app.command("books")(books.list_books)
 app.command()(books.show)
 app.command()(books.remove)
-app.command()(serving.mcp)
+app.command(short_help="Serve a library to an AI assistant (MCP).")(serving.mcp)
 app.command()(training.train)
 app.command("eval")(evaluation.evaluate)
 app.command()(health.info)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nlb_cli.terminal import Line, block, exact, inline, is_styled, is_terminal, line, write_lines, write_rich
+from nlb_cli.terminal import Line, block, exact, inline, is_styled, is_terminal, line, width, write_lines, write_rich
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 SHORT_ID = 8
 """Digits of a book's id that are shown to people, and enough for commands."""
+_WHOLE_TABLE = 70
+"""Columns of a terminal from which on the table of books has room for its counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,11 +103,12 @@ def write_books(entries: Sequence[BookEntry]) -> None:
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD if is_styled() else None, pad_edge=False, header_style="bold", show_edge=False)
-    for title in head:
+    shown = len(head) if width() >= _WHOLE_TABLE else 4
+    for title in head[:shown]:
         justify: JustifyMethod = "left" if title in head[:3] else "right"
         table.add_column(title, justify=justify, no_wrap=title not in {"Title", "Author"})
     for row in rows:
-        table.add_row(Text(row[0][:SHORT_ID], "dim"), Text(row[1], "bold"), *map(Text, row[2:]))
+        table.add_row(Text(row[0][:SHORT_ID], "dim"), Text(row[1], "bold"), *map(Text, row[2:shown]))
     write_rich(table)
 
 

@@ -26,7 +26,8 @@ def extra(name: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
+        top, _, inner = (error.name or "").partition(".")
+        missing = f"{top}.{inner}" if top == "llama_index" else top  # whose core is there
         if missing.startswith("nlb_"):
             raise
         raise MissingExtra(f"{missing} is not installed: run `pip install 'nlb-retriever[{name}]'`") from error

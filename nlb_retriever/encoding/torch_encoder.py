@@ -34,7 +34,7 @@ class TorchEncoder:
         device: as torch names it ("cpu", "cuda", "cuda:1", "mps").
 
     Raises:
-        EncoderError: the folder holds no usable sentence-transformers model.
+        EncoderError: the folder holds no usable sentence-transformers model, or the machine no such device.
     """
 
     def __init__(self, folder: Path, *, name: str, sha256: str, device: str) -> None:
@@ -43,6 +43,10 @@ class TorchEncoder:
         from transformers.utils import logging as transformers_logging
 
         transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # of reading the weights: only the command line draws
+        try:
+            torch.zeros(1, device=device).item()
+        except (RuntimeError, AssertionError) as error:  # the second: a torch that was built without CUDA
+            raise EncoderError(f"torch cannot use a device {device!r} on this machine: give auto or cpu") from error
         kind = device.partition(":")[0]
         dtype = torch.bfloat16 if kind == "cuda" else torch.float32
         try:

@@ -81,6 +81,11 @@ def test_a_book_is_shown_as_its_tree_of_sections(nlb: InProcess, shelf: Path) ->
     )
 
 
+def test_a_narrow_terminal_keeps_the_titles_and_leaves_out_the_counts(nlb_terminal: OnTerminal, shelf: Path) -> None:
+    ran = nlb_terminal("books", "--library", shelf, columns=50, env={"NO_COLOR": "1"})
+    assert "Title" in ran.out and "Tokens" not in ran.out and "…" not in ran.out
+
+
 def test_a_terminal_draws_the_tree(nlb_terminal: OnTerminal, shelf: Path) -> None:
     ran = nlb_terminal("show", "lamp", "--library", shelf, env={"COLORTERM": ""})
     assert "PART ONE" in ran.out

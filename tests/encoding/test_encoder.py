@@ -159,6 +159,12 @@ def test_an_unknown_model_offline_is_one_line(monkeypatch: pytest.MonkeyPatch) -
         load_encoder("nobody/no-such-model", device="cpu")
 
 
+@pytest.mark.parametrize("device", ["gpu", "cuda:99"])
+def test_a_device_that_is_not_there_is_told(device: str) -> None:
+    with pytest.raises(EncoderError, match=f"cannot use a device '{device}' on this machine: give auto or cpu"):
+        load_encoder(device=device)
+
+
 def test_a_folder_without_a_model_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(EncoderError, match="holds no weights"):
         load_encoder(tmp_path, device="cpu")

@@ -70,3 +70,13 @@ def test_a_missing_framework_is_an_import_error_for_those_who_try_and_do_without
         "try:\n    import nlb_integrations.haystack\nexcept ImportError:\n    print('without')"
     )
     assert python(code) == "without"
+
+
+def test_a_missing_package_for_language_models_is_not_taken_for_the_core_of_llamaindex() -> None:
+    told = python("""
+import sys
+sys.modules["llama_index.llms.ollama"] = None
+from nlb_integrations.prose import open_llm
+open_llm("ollama:any")
+""")
+    assert "llama_index.llms.ollama is not installed: run `pip install 'nlb-retriever[llm]'`" in told
