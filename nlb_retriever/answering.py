@@ -30,6 +30,7 @@ NEAR_PASSAGES, NEAR_GROWTH = 300, 0.05
 WORDS_NEAR = 0.25
 """Weight of the share of the question's words that stand in the best passage."""
 NOT_FOUND = "Not in your library."
+_ENDS = frozenset(".!?…;:\"'”’»)")
 
 
 def answer(
@@ -116,7 +117,10 @@ def _choose(question: str, hits: Sequence[Hit], limit: int) -> list[Sentence]:
         return sentence.share + PASSAGE_WEIGHT * hits[sentence.passage].score / best
 
     sentences = [
-        sentence for own in evidence.sentences for sentence in own if not _is_heading(hits[sentence.passage], sentence)
+        sentence
+        for own in evidence.sentences
+        for sentence in own
+        if not _is_heading(hits[sentence.passage], sentence) and not _is_list(hits[sentence.passage], sentence)
     ]
     return sorted(sentences, key=lambda sentence: (-score(sentence), sentence.passage, sentence.order))[:limit]
 
@@ -130,6 +134,12 @@ def _is_heading(hit: Hit, sentence: Sentence) -> bool:
     titles = [part.casefold() for part in (hit.title, *hit.section) if part not in own]
     pieces = {piece.strip() for title in titles for piece in (title, *re.split("[.:]", title))}
     return hit.text[sentence.start : sentence.end].casefold().strip(" .:") in pieces
+
+
+def _is_list(hit: Hit, sentence: Sentence) -> bool:
+    """Whether a sentence is a run of lines that none ends, as in a table of contents."""
+    text = hit.text[sentence.start : sentence.end].rstrip()
+    return text.count("\n") >= 3 and text[-1:] not in _ENDS
 
 
 def _runs(chosen: Sequence[Sentence]) -> list[list[Sentence]]:

@@ -181,3 +181,14 @@ def test_a_text_that_is_called_by_its_first_words_is_quoted(tmp_path: Path) -> N
             ("When is the forge red?", "The forge is red at dusk."),
         ):
             assert answer(question, retriever, limit=1).answer == quote
+
+
+def test_a_table_of_contents_answers_nothing_and_verse_does(tmp_path: Path) -> None:
+    told = {
+        "contents": "I The Mill\nII The Mill by Night\nIII The Miller Rides\nIV The Mill Burns\nEpilogue",
+        "verse": "The wheel went round,\nthe stones lay still,\nthe miller rode\nby night from the mill.",
+    }
+    index_texts([make_book(text, source=name, title=name) for name, text in told.items()], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        found = answer("Who rode by night from the mill?", retriever)
+    assert [citation.quote for citation in found.citations] == [told["verse"]]

