@@ -401,3 +401,16 @@ def test_what_is_no_year_is_kept_as_it_was_told(
 ) -> None:
     NLBIndex.from_documents([Document(text=KITCHEN, id_="x", metadata={"year": year})], library).close()
     assert (books(library)["x"].year, books(library)["x"].metadata) == (known, told)
+
+
+def test_a_short_node_is_kept_though_its_words_stand_in_another(library: Path) -> None:
+    def node(text: str, id_: str) -> TextNode:
+        source = {NodeRelationship.SOURCE: RelatedNodeInfo(node_id="recipe")}
+        return TextNode(text=text, id_=id_, relationships=source)
+
+    index = NLBIndex.from_nodes([node("Salt the water before the pasta goes in.", "a")], library)
+    index.insert_nodes([node("Salt", "b")])
+    index.insert_nodes([node("Salt", "b")])
+    with open_store(library) as store:
+        sections = [section.payload["text"].strip() for section in store.sections(store.find_book("recipe").id)]
+    assert sections == ["Salt the water before the pasta goes in.", "Salt"]

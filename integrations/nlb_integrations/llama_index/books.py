@@ -22,6 +22,7 @@ _OF_THE_BOOK = ("title", "author", "language", "year")
 _OF_A_PART = ("page_label", "header_path", "chapter")
 _PASSING = ("file_size", "creation_date", "last_modified_date", "last_accessed_date")
 """What a file system says of a file may change without its text: no reason to encode it again."""
+_FEW_WORDS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,13 +155,22 @@ def with_pages(old: Sequence[Part], new: Sequence[Part], *, instead: bool) -> tu
 
 
 def with_nodes(old: Book, new: Sequence[Part]) -> tuple[Part, ...]:
-    """A book's sections as parts, and behind them those of `new` whose text is not in the book."""
+    """A book's sections as parts, and behind them those of `new` that the book does not hold.
+
+    It holds what is one of its sections, and longer texts that stand in it anywhere: of nodes that overlap, what
+    they share is kept once, so they are no sections any more. A few words may stand anywhere by chance.
+    """
     labels = [next((page.label for page in reversed(old.pages) if page.start <= s.start), None) for s in old.sections]
     held = tuple(
         Part(text=old.text[section.start : section.end], path=section.path, label=label, joint="")
         for section, label in zip(old.sections, labels, strict=True)
     )
-    return (*held, *(part for part in new if part.text.strip() not in old.text))
+    sections = {part.text.strip() for part in held}
+
+    def is_held(text: str) -> bool:
+        return text in sections or (len(text.split()) > _FEW_WORDS and text in old.text)
+
+    return (*held, *(part for part in new if not is_held(part.text.strip())))
 
 
 def _source(item: BaseNode, owned: Mapping[str, set[str]]) -> str:
