@@ -66,13 +66,10 @@ def answer(
         QueryError, LibraryNotFound, StoreError, EncoderError: see `Retriever.search`.
     """
     question = clean_question(question)
-    scope = make_scope(retriever.store, book=book, section=section, before=before, where=where)
-    asked = retriever.vectorizer.question(question) if mode != "bm25" else None
-    ranking = retriever.rank(
-        question, asked, level="passage", limit=PASSAGES, scope=scope, mode=mode, strategy=strategy
+    hits = find_near(
+        question, retriever, book=book, section=section, where=where, before=before, mode=mode, strategy=strategy
     )
-    hits = retriever.hits(ranking, PASSAGES)
-    chosen = _choose(question, hits, limit) if _is_near(question, hits, ranking, retriever, scope) else []
+    chosen = _choose(question, hits, limit)
     if not chosen:
         return Answer(question=question, found=False, answer=NOT_FOUND)
     citations = tuple(_cite(hits[run[0].passage], run) for run in _runs(chosen))
@@ -82,6 +79,34 @@ def answer(
         answer=" ".join(" ".join(citation.quote.split()) for citation in citations),
         citations=citations,
     )
+
+
+def find_near(
+    question: str,
+    retriever: Retriever,
+    *,
+    book: str | None = None,
+    section: str | None = None,
+    where: Filter | None = None,
+    before: str | None = None,
+    mode: Mode = "fused",
+    strategy: Strategy = "coarse-to-fine",
+    limit: int = PASSAGES,
+) -> list[Hit]:
+    """The best passages for a question; none where nothing in the library is near it.
+
+    Args:
+        limit: at most so many passages. Everything else is as for `answer`, and so is what it raises.
+    """
+    question = clean_question(question)
+    scope = make_scope(retriever.store, book=book, section=section, before=before, where=where)
+    asked = retriever.vectorizer.question(question) if mode != "bm25" else None
+    with retriever.session():
+        ranking = retriever.rank(
+            question, asked, level="passage", limit=limit, scope=scope, mode=mode, strategy=strategy
+        )
+        hits = retriever.hits(ranking, limit)
+        return hits if _is_near(question, hits, ranking, retriever, scope) else []
 
 
 def _is_near(question: str, hits: Sequence[Hit], ranking: Ranking, retriever: Retriever, scope: Scope) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from typing import Any
 
@@ -17,7 +16,7 @@ from llama_index.core.instrumentation.span_handlers import SimpleSpanHandler
 from nlb_integrations import NLBRetriever
 from nlb_integrations.llama_index import SearchEvent
 from nlb_retriever import Retriever
-from nlb_retriever.records import Hit
+from tests.integrations.ticking import run_while_ticking
 
 STORM = "What broke in the November storm?"
 
@@ -27,27 +26,7 @@ def ids(retriever: NLBRetriever, question: str) -> list[str]:
 
 
 def test_the_event_loop_goes_on_while_a_query_runs(nlb: NLBRetriever, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The search waits for the loop to tick five times: a loop that it blocked would never let it end."""
-    ticked = threading.Event()
-    real = Retriever.search
-    outcome: list[bool] = []
-
-    def slow(self: Retriever, *args: Any, **kwargs: Any) -> list[Hit]:
-        outcome.append(ticked.wait(timeout=10))
-        return real(self, *args, **kwargs)
-
-    monkeypatch.setattr(Retriever, "search", slow)
-
-    async def tick() -> None:
-        for _ in range(5):
-            await asyncio.sleep(0.01)
-        ticked.set()
-
-    async def both() -> list[Any]:
-        return await asyncio.gather(nlb.aretrieve(STORM), tick())
-
-    nodes, _ = asyncio.run(both())
-    assert outcome == [True]
+    nodes = run_while_ticking(monkeypatch, Retriever, "search", lambda: nlb.aretrieve(STORM))
     assert [node.node_id for node in nodes] == ids(nlb, STORM)
 
 

@@ -7,7 +7,6 @@ import os
 import pickle
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +21,7 @@ from nlb_retriever import Retriever
 from nlb_retriever.encoding import EncoderIdentity
 from nlb_retriever.errors import MismatchError
 from nlb_retriever.store.payloads import point_id
+from tests.integrations.ticking import run_while_ticking
 from tests.texts import KITCHEN, LIGHTHOUSE
 
 BOTH = (ChunkEmbedding(), NextLevelEmbedding())
@@ -99,29 +99,14 @@ def test_they_can_be_the_settings_embedding_model(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("model", BOTH, ids=lambda model: model.class_name())
 def test_the_event_loop_goes_on_while_texts_are_encoded(model: LocalEmbedding, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Encoding waits for the loop to tick: a loop that it blocked would never let it end."""
-    ticked, waited = threading.Event(), list[bool]()
-    real = embeddings.chunk_encoder
-
-    def slow(name: str, device: str) -> object:
-        waited.append(ticked.wait(timeout=10))
-        return real(name, device)
-
     model.get_query_embedding("loaded")  # what is remembered does not wait
-    monkeypatch.setattr(embeddings, "chunk_encoder", slow)
     embeddings.vectorizer.cache_clear()
-
-    async def tick() -> None:
-        for _ in range(5):
-            await asyncio.sleep(0.01)
-        ticked.set()
 
     async def all_ways() -> None:
         ways = (model.aget_query_embedding("a"), model.aget_text_embedding("b"), model.aget_text_embedding_batch(["c"]))
-        await asyncio.gather(tick(), *ways)
+        await asyncio.gather(*ways)
 
-    asyncio.run(all_ways())
-    assert waited and all(waited)
+    run_while_ticking(monkeypatch, embeddings, "chunk_encoder", all_ways)
 
 
 def test_a_checkpoint_of_another_encoder_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,8 @@ from haystack.utils.filters import document_matches_filter
 from nlb_integrations.haystack import NLBRetriever
 from nlb_retriever import Retriever
 from nlb_retriever.errors import LibraryNotFound, QueryError, StoreError
-from nlb_retriever.records import LEVELS, Hit, Level
+from nlb_retriever.records import LEVELS, Level
+from tests.integrations.ticking import run_while_ticking
 
 STORM = "What broke in the November storm?"
 TEMPLATE = "{% for each in documents %}{{ each.meta.title }}: {{ each.content }}\n{% endfor %}Question: {{ question }}"
@@ -131,27 +131,7 @@ def test_warming_up_opens_the_library_and_loads_its_encoders_once(library: Path)
 
 
 def test_the_event_loop_goes_on_while_a_query_runs(nlb: NLBRetriever, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The search waits for the loop to tick five times: a loop that it blocked would never let it end."""
-    ticked = threading.Event()
-    real = Retriever.search
-    outcome: list[bool] = []
-
-    def slow(self: Retriever, *args: Any, **kwargs: Any) -> list[Hit]:
-        outcome.append(ticked.wait(timeout=10))
-        return real(self, *args, **kwargs)
-
-    monkeypatch.setattr(Retriever, "search", slow)
-
-    async def tick() -> None:
-        for _ in range(5):
-            await asyncio.sleep(0.01)
-        ticked.set()
-
-    async def both() -> list[Any]:
-        return await asyncio.gather(nlb.run_async(STORM, top_k=2), tick())
-
-    found, _ = asyncio.run(both())
-    assert outcome == [True]
+    found = run_while_ticking(monkeypatch, Retriever, "search", lambda: nlb.run_async(STORM, top_k=2))
     assert ids(found) == ids(nlb.run(STORM, top_k=2))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 import uuid
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from nlb_integrations.llama_index import index as index_module
 from nlb_retriever import index_books
 from nlb_retriever.errors import QueryError
 from nlb_retriever.store import BookEntry, open_store
+from tests.integrations.ticking import run_while_ticking
 from tests.texts import KITCHEN, LIGHTHOUSE
 
 LAMP = "Who took the lamp?"
@@ -347,30 +347,16 @@ def test_engines_take_the_retrievers_arguments_and_their_own(library: Path) -> N
 def test_async_writing_never_blocks_the_loop_and_many_at_once_take_turns(
     library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first writing waits for the loop to tick: a loop that it blocked would never let it end."""
-    ticked = threading.Event()
-    real = index_module.index_texts
-
-    def slow(*args: Any, **kwargs: Any) -> Any:
-        assert ticked.wait(timeout=10)
-        return real(*args, **kwargs)
-
-    monkeypatch.setattr(index_module, "index_texts", slow)
     index = NLBIndex(library)
-
-    async def tick() -> None:
-        for _ in range(5):
-            await asyncio.sleep(0.01)
-        ticked.set()
 
     async def work() -> None:
         notes = [Document(text=f"Note {number} about apples.", id_=f"note {number}") for number in range(3)]
-        await asyncio.gather(tick(), *(index.ainsert(note) for note in notes))
+        await asyncio.gather(*(index.ainsert(note) for note in notes))
         await asyncio.gather(index.adelete_ref_doc("note 1"), index.aupdate_ref_doc(documents()[0]))
         assert await index.arefresh_ref_docs(documents()) == [False, True]
         await index.ainsert_nodes([TextNode(text="A node.", id_="node")])
 
-    asyncio.run(work())
+    run_while_ticking(monkeypatch, index_module, "index_texts", work)
     assert set(index.ref_doc_info) == {"note 0", "note 2", "lamp", "bread", "node"}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +20,9 @@ from pydantic import ValidationError
 from nlb_integrations.langchain import NLBRetriever
 from nlb_retriever import Retriever
 from nlb_retriever.errors import LibraryNotFound, QueryError, StoreError
-from nlb_retriever.records import LEVELS, Hit, Level
+from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store import Condition, Not
+from tests.integrations.ticking import run_while_ticking
 
 STORM = "What broke in the November storm?"
 OVEN = "How hot is the oven?"
@@ -114,27 +114,7 @@ def test_batches_sync_and_async_find_what_single_questions_find(nlb: NLBRetrieve
 
 
 def test_the_event_loop_goes_on_while_a_query_runs(nlb: NLBRetriever, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The search waits for the loop to tick five times: a loop that it blocked would never let it end."""
-    ticked = threading.Event()
-    real = Retriever.search
-    outcome: list[bool] = []
-
-    def slow(self: Retriever, *args: Any, **kwargs: Any) -> list[Hit]:
-        outcome.append(ticked.wait(timeout=10))
-        return real(self, *args, **kwargs)
-
-    monkeypatch.setattr(Retriever, "search", slow)
-
-    async def tick() -> None:
-        for _ in range(5):
-            await asyncio.sleep(0.01)
-        ticked.set()
-
-    async def both() -> list[Any]:
-        return await asyncio.gather(nlb.ainvoke(STORM, k=1), tick())
-
-    found, _ = asyncio.run(both())
-    assert outcome == [True]
+    found = run_while_ticking(monkeypatch, Retriever, "search", lambda: nlb.ainvoke(STORM, k=1))
     assert [document.id for document in found] == ids(nlb, k=1)
 
 

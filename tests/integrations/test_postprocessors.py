@@ -6,7 +6,6 @@ import asyncio
 import bz2
 import json
 import tarfile
-import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from nlb_retriever import Retriever, index_books
 from nlb_retriever.checkpoint import UNTRAINED
 from nlb_retriever.errors import LibraryNotFound, QueryError
 from tests.doubles import minilm_tokenizer
+from tests.integrations.ticking import run_while_ticking
 from tests.texts import LIGHTHOUSE
 
 TALES = """\
@@ -429,30 +429,15 @@ def test_they_work_on_what_a_fusion_of_levels_found(tales: Retriever) -> None:
 
 @pytest.mark.parametrize("which", [0, 1, 2])
 def test_the_event_loop_goes_on_while_one_works(which: int, tales: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The work waits for the loop to tick five times: a loop that it blocked would never let it end."""
     postprocessor = every(tales)[which]
     found = sections_of(tales, mode="dense")
     expected = postprocessor.postprocess_nodes(found, query_str=SUMMARY)
-    ticked = threading.Event()
-    outcome: list[bool] = []
-    real = type(postprocessor)._postprocess_nodes
-
-    def slow(self: Any, *given: Any) -> list[NodeWithScore]:
-        outcome.append(ticked.wait(timeout=10))
-        return real(self, *given)
-
-    monkeypatch.setattr(type(postprocessor), "_postprocess_nodes", slow)
-
-    async def tick() -> None:
-        for _ in range(5):
-            await asyncio.sleep(0.01)
-        ticked.set()
-
-    async def both() -> Any:
-        return await asyncio.gather(postprocessor.apostprocess_nodes(found, query_str=SUMMARY), tick())
-
-    nodes, _ = asyncio.run(both())
-    assert outcome == [True]
+    nodes = run_while_ticking(
+        monkeypatch,
+        type(postprocessor),
+        "_postprocess_nodes",
+        lambda: postprocessor.apostprocess_nodes(found, query_str=SUMMARY),
+    )
     assert nodes == expected
 
 

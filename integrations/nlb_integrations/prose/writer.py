@@ -13,7 +13,7 @@ from nlb_integrations.prose.budget import answer_room, counter_of, fit
 from nlb_integrations.prose.citations import Checker
 from nlb_integrations.prose.prompt import messages
 from nlb_integrations.prose.records import Prose, ProseSentence
-from nlb_retriever.answering import PASSAGES, answer
+from nlb_retriever.answering import NOT_FOUND, PASSAGES, find_near
 from nlb_retriever.errors import LanguageModelError, NlbError
 from nlb_retriever.records import Answer, Hit
 from nlb_retriever.retriever import Retriever
@@ -83,13 +83,13 @@ class Writer:
             LibraryNotFound, StoreError, EncoderError: see `Retriever.search`.
         """
         searched = search or question
-        scope: dict[str, Any] = {"book": book, "section": section, "where": where, "before": before}
-        near = answer(searched, self.retriever, limit=1, **scope)
-        if not near.found:
-            yield near.answer
-            yield Prose(question=question, found=False, answer=near.answer, searched=searched)
+        hits = find_near(
+            searched, self.retriever, book=book, section=section, where=where, before=before, limit=self.passages
+        )
+        if not hits:
+            yield NOT_FOUND
+            yield Prose(question=question, found=False, answer=NOT_FOUND, searched=searched)
             return
-        hits = self.retriever.search(searched, limit=self.passages, **scope)
         known = self._ask(lambda: self.llm.metadata)
         name = known.model_name
         room = self._ask(lambda: answer_room(self.llm))
