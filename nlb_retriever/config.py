@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nlb_retriever.errors import MismatchError, StoreError
+from nlb_retriever.records import Level
 
 RELEASED = "released"
 """What a manifest calls the trained checkpoint that comes with the package."""
@@ -33,16 +34,26 @@ class Manifest:
     encoder_sha256: str
     """Hash of the chunk encoder's weights."""
     dim: int
-    """Length of every vector."""
+    """Numbers of the vectors of passages and books."""
     chunk_tokens: int
     """Tokens a chunk with [CLS] and [SEP]; 0 for one sentence a chunk."""
     checkpoint: str
     """Folder of the next-level encoder's checkpoint, or "released" or "untrained"."""
     checkpoint_sha256: str
+    order_dim: int = 0
+    """Numbers of the order part that sections' vectors have behind `dim` others."""
     format: int = FORMAT
 
+    @property
+    def dims(self) -> dict[Level, int]:
+        """Numbers of the vectors of each level."""
+        return {"book": self.dim, "section": self.dim + self.order_dim, "passage": self.dim}
+
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        values = asdict(self)
+        if not self.order_dim:  # as it was before there were any: fingerprints stay
+            del values["order_dim"]
+        return values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Manifest:
@@ -57,6 +68,7 @@ class Manifest:
                 f"the library has format {values.get('format')!r}, this version reads {FORMAT}: "
                 "run `nlb index --rebuild` on your books"
             )
+        values = {"order_dim": 0, **values}
         if wrong := sorted(known ^ set(values)):
             raise MismatchError(f"the library's manifest has wrong or missing keys {wrong}; known: {sorted(known)}")
         return cls(**values)
@@ -76,7 +88,7 @@ class Manifest:
             MismatchError: naming each difference with both values.
         """
         mine, theirs = self._decisive(), other._decisive()
-        different = [key for key in mine if mine[key] != theirs[key]]
+        different = [key for key in mine if key in theirs and mine[key] != theirs[key]]
         if not different:
             return
         differences = "; ".join(

@@ -16,6 +16,9 @@ from nlb_retriever.store import StoredPoint
 
 DENSE_WEIGHT: Mapping[Level, float] = {"book": 0.5, "section": 0.5, "passage": 0.3}
 """Weight of a point's nearness in meaning, beside 1 for its words (BM25)."""
+UNSEEN = 0.5
+"""Nearness of a point that only words found, in parts of the lowest that vectors found: looked up, the median is 0.4 to
+0.6 of it on three libraries, and to look each up brings no more."""
 BEST_PASSAGE_WEIGHT: Mapping[Level, float] = {"book": 0.5, "section": 0.3}
 """Weight of its best passage for a book or section."""
 SECTION_WEIGHT = 0.25
@@ -52,12 +55,13 @@ class Pool:
 def make_pool(level: Level, dense: Sequence[StoredPoint], words: Sequence[StoredPoint]) -> Pool:
     """Join what a search by vector and one by words found.
 
-    A point that only words found gets the lowest nearness of the other list, one that only the
-    vector found has no words.
+    A point that only words found gets a part of the lowest nearness of the other list, one that only
+    the vector found has no words.
     """
     near = _over_best(dense)
     said = _over_best(words)
     floor = min(near.values(), default=0.0)
+    floor = min(floor, UNSEEN * floor)
     weight = DENSE_WEIGHT[level]
     payloads = {point.id: point.payload for point in (*dense, *words)}
     return Pool(

@@ -240,6 +240,7 @@ class _Run:
             chunk_tokens=tokens,
             checkpoint=folder,
             checkpoint_sha256=checkpoint.sha256,
+            order_dim=checkpoint.heads.section_dim - identity.dim if checkpoint.heads else 0,
         )
 
     def _choose(self, pinned: Manifest | None, identity: EncoderIdentity) -> tuple[Checkpoint, str]:

@@ -13,7 +13,8 @@ import numpy as np
 from nlb_retriever.checkpoint import Checkpoint
 from nlb_retriever.encoding import ChunkEncoder, Vectors
 from nlb_retriever.errors import EncoderError, QueryError
-from nlb_retriever.records import Book, Passage
+from nlb_retriever.order import waves
+from nlb_retriever.records import Book, Level, Passage
 from nlb_retriever.sentences import sentence_spans
 
 if TYPE_CHECKING:
@@ -25,23 +26,24 @@ _TEXTS_AT_ONCE = 256
 
 @dataclass(frozen=True, kw_only=True)
 class BookVectors:
-    """All vectors of a book: float32 rows of unit length, D numbers each."""
+    """All vectors of a book: float32 rows of unit length, D numbers each; those of sections may go on behind them."""
 
     passages: Vectors
     """(n, D), one row a passage: the chunk encoder's vectors, mapped by the checkpoint's head if it has one."""
     sections: Vectors
-    """(s, D), one row a section of the book: the mean of its passages' contextual vectors, likewise mapped.
-    A section without a passage (a heading's path and no text) has the vector of its titles."""
+    """(s, section_dim), one row a section of the book: the mean of its passages' contextual vectors, likewise mapped,
+    and behind it, if the checkpoint has that, the order part. A section without a passage (a heading's path and no
+    text) has the vector of its titles."""
     book: Vectors
     """(D,), the mean over all passages, likewise mapped."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PooledVectors:
-    """What the chunks of a book are together: float32 rows of unit length."""
+    """What the chunks of a book are together: float32 rows."""
 
     sections: Vectors
-    """(s, D), one row a range of chunks."""
+    """(s, section_dim), one row a range of chunks: unit vectors (D,) and their order parts."""
     book: Vectors
     """(D,), the whole book's."""
 
@@ -61,11 +63,17 @@ class Question:
     """A question as libraries are searched with it."""
 
     vector: Vectors
-    """(D,), for books, sections and passages alike."""
+    """(D,), a unit vector for books, sections and passages alike."""
+    order: Vectors
+    """(section_dim - D,), the order part, which stands behind it for sections."""
     sentences: Vectors
     """(n, D), each to be compared with passages."""
     whole: Vectors
     """(D,), as the chunk encoder gives it."""
+
+    def at(self, level: Level) -> Vectors:
+        """What a level is searched with."""
+        return np.concatenate([self.vector, self.order]) if level == "section" else self.vector
 
 
 class Vectorizer:
@@ -81,6 +89,11 @@ class Vectorizer:
         self.encoder = encoder
         self.checkpoint = checkpoint
         self.heads = checkpoint.heads
+
+    @property
+    def section_dim(self) -> int:
+        """Numbers of a section's vector."""
+        return self.heads.section_dim if self.heads else self.encoder.identity.dim
 
     def vectorize(
         self, book: Book, passages: Sequence[Passage], *, progress: Callable[[int], None] | None = None
@@ -110,12 +123,12 @@ class Vectorizer:
         borders = np.searchsorted(owners, np.arange(len(book.sections) + 1)).tolist()
         told = [index for index, (first, last) in enumerate(pairwise(borders)) if first < last]
         pooled = self.pool(vectors, [(borders[index], borders[index + 1]) for index in told])
-        sections = np.empty((len(book.sections), vectors.shape[1]), dtype=np.float32)
+        sections = np.zeros((len(book.sections), self.section_dim), dtype=np.float32)
         sections[told] = pooled.sections
         if untold := sorted(set(range(len(book.sections))) - set(told)):
             titles = [" ".join((book.title, *book.sections[index].path)) for index in untold]
             names = self._encode(titles, [f"{book.source}, the title {title!r}" for title in titles])
-            sections[untold] = self.heads.passage(names) if self.heads else names
+            sections[untold, : vectors.shape[1]] = self.heads.passage(names) if self.heads else names
         return BookVectors(passages=self.passages(vectors, owners), sections=sections, book=pooled.book)
 
     def passages(self, chunks: Vectors, sections: Indexes) -> Vectors:
@@ -140,7 +153,10 @@ class Vectorizer:
             sections[index] = _mean(contextual[first:last])
         book = _mean(contextual)
         if self.heads:
-            sections, book = self.heads.section(sections), self.heads.book(book)
+            transforms = np.empty((len(ranges), self.heads.frequencies, chunks.shape[1]), dtype=np.float32)
+            for index, (first, last) in enumerate(ranges):
+                transforms[index] = waves(contextual[first:last], self.heads.frequencies)
+            sections, book = self.heads.sections(sections, transforms), self.heads.book(book)
         return PooledVectors(sections=sections, book=book)
 
     def encode_questions(self, texts: Sequence[str]) -> list[QuestionVectors]:
@@ -162,7 +178,7 @@ class Vectorizer:
         return [QuestionVectors(whole=own[0], sentences=own[1:] if len(own) > 1 else own) for own in rows]
 
     def question_vector(self, question: QuestionVectors) -> Vectors:
-        """The vector (D,) that books, sections and passages are searched with."""
+        """The vector (section_dim,) that sections are searched with; by its first D numbers books and passages are."""
         return self.heads.question(question.whole, question.sentences) if self.heads else question.whole
 
     def question(self, text: str) -> Question:
@@ -177,7 +193,8 @@ class Vectorizer:
     def ask(self, raw: QuestionVectors) -> Question:
         """A question whose chunk encoder's vectors are known."""
         sentences = self.heads.question_short(raw.sentences) if self.heads else raw.sentences
-        return Question(vector=self.question_vector(raw), sentences=sentences, whole=raw.whole)
+        vector, order = np.split(self.question_vector(raw), [self.encoder.identity.dim])
+        return Question(vector=vector, order=order, sentences=sentences, whole=raw.whole)
 
     def _encode(self, texts: Sequence[str], names: Sequence[str], *, query: bool = False) -> Vectors:
         """Encode, and refuse what is no unit vector: the store would take a NaN without a word."""

@@ -20,6 +20,7 @@ from nlb_retriever.errors import EncoderError, MismatchError
 from nlb_retriever.heads import AFFINES, Affine, Heads
 from nlb_retriever.model import NextLevelEncoder
 from nlb_retriever.model_config import NextLevelConfig
+from nlb_retriever.order import Order
 from nlb_retriever.reranker import FEATURES
 from tests.doubles import KeywordEncoder
 
@@ -104,7 +105,12 @@ def some_heads(dim: int = 3, seed: int = 0) -> Heads:
     }
     gate = np.array([2, -2, 0.8], dtype=np.float32)
     reranker = np.arange(len(FEATURES), dtype=np.float32)
-    return Heads(**affines, gate=gate, reranker=reranker, context=np.array([0.1], dtype=np.float32))
+    order = Order(
+        directions=random.normal(size=(dim, 2)).astype(np.float32),
+        weights=np.array([2, 1, 1], dtype=np.float32),
+        half=np.array([4], dtype=np.float32),
+    )
+    return Heads(**affines, gate=gate, reranker=reranker, context=np.array([0.1], dtype=np.float32), order=order)
 
 
 def test_heads_are_saved_and_loaded_bit_for_bit_and_decide_the_identity(tmp_path: Path) -> None:
@@ -122,6 +128,8 @@ def test_heads_are_saved_and_loaded_bit_for_bit_and_decide_the_identity(tmp_path
     assert loaded.build().config == TINY
     older = {name: tensor for name, tensor in some_heads().tensors().items() if name != "heads.context"}
     assert Heads.from_tensors(older, 3).context == [0]
+    oldest = {name: tensor for name, tensor in older.items() if not name.startswith("heads.order.")}
+    assert Heads.from_tensors(oldest, 3).order is None
     others = {keep("b", some_heads(seed=1)).sha256, keep("c", None).sha256}
     assert loaded.sha256 not in others and len(others) == 2
 
@@ -134,6 +142,12 @@ def test_heads_are_saved_and_loaded_bit_for_bit_and_decide_the_identity(tmp_path
         (
             lambda tensors: tensors.update({"heads.book.matrix": torch.ones(2, 2)}),
             r"heads.book.matrix is \[2, 2\], should be \[3, 3\]",
+        ),
+        (lambda tensors: tensors.pop("heads.order.half"), r"heads.order.half is missing, should be \[1\]"),
+        (lambda tensors: tensors.pop("heads.order.directions"), r"heads.order.directions is missing"),
+        (
+            lambda tensors: tensors.update({"heads.order.weights": torch.ones(3, 1)}),
+            r"heads.order.weights is \[3, 1\], should be \[1\]",
         ),
     ],
 )

@@ -28,12 +28,12 @@ def points(**scores: float) -> list[StoredPoint]:
 def test_each_list_counts_by_its_share_of_its_best() -> None:
     pool = make_pool("passage", points(a_b_s=0.8, c_b_s=0.4), points(a_b_s=5.0, d_b_s=20.0))
     weight = DENSE_WEIGHT["passage"]
-    assert pool.scores == pytest.approx({"a_b_s": 0.25 + weight, "c_b_s": 0.5 * weight, "d_b_s": 1 + 0.5 * weight})
+    assert pool.scores == pytest.approx({"a_b_s": 0.25 + weight, "c_b_s": 0.5 * weight, "d_b_s": 1 + 0.25 * weight})
 
 
-def test_what_only_words_found_is_as_near_as_the_farthest_of_the_others() -> None:
+def test_what_only_words_found_is_half_as_near_as_the_farthest_of_the_others() -> None:
     pool = make_pool("book", points(a_b=0.5, c_d=0.25), points(e_f=3.0))
-    assert pool.scores["e_f"] == pytest.approx(1 + DENSE_WEIGHT["book"] * 0.5)
+    assert pool.scores["e_f"] == pytest.approx(1 + DENSE_WEIGHT["book"] * 0.25)
 
 
 def test_lists_that_found_nothing_add_nothing() -> None:

@@ -26,35 +26,10 @@ from nlb_retriever.store.edge import EdgeEngine
 from nlb_retriever.store.shards import FOLDERS
 from tests.doubles import KeywordEncoder
 
-WORDS = [
-    "harbour",
-    "lantern",
-    "captain",
-    "storm",
-    "letter",
-    "garden",
-    "winter",
-    "brother",
-    "forest",
-    "silver",
-    "bread",
-    "window",
-    "promise",
-    "river",
-    "soldier",
-    "mountain",
-    "doctor",
-    "candle",
-    "journey",
-    "kitchen",
-    "shadow",
-    "market",
-    "violin",
-    "daughter",
-    "bridge",
-    "secret",
-    "morning",
-]
+WORDS = """
+harbour lantern captain storm letter garden winter brother forest silver bread window promise river
+soldier mountain doctor candle journey kitchen shadow market violin daughter bridge secret morning
+""".split()
 
 
 def write_book(path: Path, seed: int, *, chapters: int = 3, sentences: int = 30) -> Path:

@@ -34,3 +34,65 @@ CHAPTER II. The Oven
 
 Heat the oven until a pinch of flour browns in a minute. A loaf of two pounds needs three quarters of an hour.
 """
+
+TALES = """\
+Tales of the Marsh
+
+by Ida Fenn
+
+CHAPTER I. The Harbour
+
+Ada walked to the harbour before dawn and counted the boats that had come in with the evening tide, as she always did.
+
+Two barrels of salted herring stood on the quay, and a merchant from the north paid her for both of them in silver.
+
+The nets were torn, so she sat among the empty baskets and mended them until the sun stood over the breakwater.
+
+A pilot told her that the sandbank had moved again in the gale, and that the old chart was not to be trusted any more.
+
+She drew the new channel on the back of a sail with charcoal, and hung it where every skipper would see it.
+
+By noon the fleet was out again, and only the gulls and the ship's cat were left to quarrel over the fish heads.
+
+CHAPTER II. The Orchard
+
+Boris pruned the pear trees in February while the ground was still hard and the buds were closed like fists.
+
+His grandmother kept bees behind the hedge, and she told them of every birth and every funeral in the family.
+
+A late frost came in April, and all night they burned wet straw between the rows to keep the blossom from freezing.
+
+In summer the wasps found the early plums, and the boy hung jars of sweet vinegar in the branches to drown them.
+
+They pressed cider in October with a stone press that two ponies turned, and the whole yard smelled of apples.
+
+The last crate went to the school, where the teacher let each child choose one pear and draw it before eating it.
+
+CHAPTER III. The Trial
+
+Clara wrote a long letter to the magistrate about the broken wall beside the churchyard and who had broken it.
+
+The hearing was held above the inn, since the roof of the courthouse leaked on the bench and on the clerk.
+
+Three witnesses swore that a grey horse had kicked the stones loose, and one swore that there was no horse at all.
+
+The carter wept when his bill was read aloud, and offered to pay for the mortar if nobody told his wife.
+
+The judge laughed until his wig slipped, fined him a shilling, and sent both parties to mend the wall together.
+
+On Sunday the wall stood straight again, and somebody had carved a small grey horse into its topmost stone.
+
+CHAPTER IV. The Mill
+
+Dmitri found a brass key under the floor of the mill while he was looking for the place where the rats came in.
+
+He told nobody, and carried a lantern through the marsh to the drowned chapel, whose door had never been opened.
+
+The key turned. Inside stood an iron chest, and in the chest lay the ledgers of the miller's grandfather.
+
+They showed that the barley of forty years had been weighed with a false stone, a pound short in every sack.
+
+The miller came after him with a cudgel, but when he had read three pages he sat down on the wet steps in silence.
+
+In the morning the false stone lay at the bottom of the millpond, and flour was given to every house that asked.
+"""

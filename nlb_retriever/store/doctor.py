@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from nlb_retriever.config import Manifest
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store.engine import Engine, Floats
 from nlb_retriever.store.filters import And, Condition
@@ -29,7 +30,7 @@ class _Found:
 
 def find_problems(engine: Engine, state: State) -> list[str]:
     """One line for each thing that is not as it should be."""
-    entries, found = _survey(engine, state.manifest.dim)
+    entries, found = _survey(engine, state.manifest)
     lines = [
         f"an interrupted run left {sum(map(len, found[pair].ordinals.values()))} points of book {pair[0]}: "
         "the next `nlb index` removes them"
@@ -49,7 +50,7 @@ def find_problems(engine: Engine, state: State) -> list[str]:
 
 def mend_books(engine: Engine, state: State) -> list[str]:
     """Delete the points of every version that is not a whole book; says which."""
-    entries, found = _survey(engine, state.manifest.dim)
+    entries, found = _survey(engine, state.manifest)
     done = []
     for pair in entries.keys() | found.keys():
         entry = entries.get(pair)
@@ -63,7 +64,7 @@ def mend_books(engine: Engine, state: State) -> list[str]:
     return sorted(done)
 
 
-def _survey(engine: Engine, dim: int) -> tuple[dict[Version, BookEntry], dict[Version, _Found]]:
+def _survey(engine: Engine, manifest: Manifest) -> tuple[dict[Version, BookEntry], dict[Version, _Found]]:
     books = (point for point in engine.scroll("book", Condition("kind", "eq", "book")))
     entries = {(entry.id, entry.version): entry for entry in (BookEntry.from_payload(point.payload) for point in books)}
     found: dict[Version, _Found] = defaultdict(_Found)
@@ -75,13 +76,16 @@ def _survey(engine: Engine, dim: int) -> tuple[dict[Version, BookEntry], dict[Ve
             book.ordinals[level].append(point.payload.get("ordinal", 0))
             if level == "section":
                 book.spans.append((point.payload["start"], point.payload["end"]))
-            if not _is_unit(point.dense, dim):
+            if not _is_sound(point.dense, manifest.dims[level], manifest.dim):
                 book.bad[level] += 1
     return entries, found
 
 
-def _is_unit(vector: Floats | None, dim: int) -> bool:
-    return vector is not None and vector.shape == (dim,) and bool(abs(np.linalg.norm(vector) - 1) < _UNIT)
+def _is_sound(vector: Floats | None, size: int, unit: int) -> bool:
+    """Whether a vector has so many numbers, the first of them a unit vector."""
+    if vector is None or vector.shape != (size,) or not np.isfinite(vector).all():
+        return False
+    return bool(abs(np.linalg.norm(vector[:unit]) - 1) < _UNIT)
 
 
 def _wrongs(entry: BookEntry, found: _Found) -> list[str]:

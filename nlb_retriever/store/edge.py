@@ -6,7 +6,7 @@ A shard can be open in one process at a time, so processes take turns (shards.py
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from nlb_retriever.store.shards import FOLDERS, RESERVE, Shards, copy_shard, siz
 
 GRAPH_FROM = 200_000
 """Passages from which they are searched by a graph (HNSW); comparing all of fewer takes under 16 ms."""
+_DISTANCES = {"book": qe.Distance.Cosine, "section": qe.Distance.Dot, "passage": qe.Distance.Cosine}
 _SEGMENT: dict[Level, int] = {"book": 32, "section": 512, "passage": 2048}
 """Points from which `optimize` makes what was written a segment that opens fast: others are read into memory."""
 _PLACES = ("book_id", "version", "section_id", "section_path"), ("section",)
@@ -67,7 +68,7 @@ class EdgeEngine:
     def exists(self) -> bool:
         return (self._folder / FOLDERS["book"]).is_dir()
 
-    def create(self, dim: int, first: Point) -> None:
+    def create(self, dims: Mapping[Level, int], first: Point) -> None:
         self.require_space(0)
         with self.session():
             # `books` comes last: a folder without it is no library, and making one starts afresh
@@ -78,7 +79,7 @@ class EdgeEngine:
                 shutil.rmtree(final, ignore_errors=True)
                 making.mkdir(parents=True)
                 with self._shards.errors(level, " in the making"):
-                    shard = qe.EdgeShard.create(str(making), self._config(level, dim))
+                    shard = qe.EdgeShard.create(str(making), self._config(level, dims[level]))
                     words, numbers = _INDEXED[level]
                     keyword = qe.KeywordIndexParams(memory=qe.Memory.Cold)
                     number = qe.IntegerIndexParams(lookup=False, range=True, memory=qe.Memory.Cold)
@@ -96,7 +97,7 @@ class EdgeEngine:
         """How shards are made; they keep it. Without a graph, segments compare with all their vectors."""
         kilobytes = dim * 4 / 1024
         return qe.EdgeConfig(
-            vectors={DENSE: qe.EdgeVectorParams(dim, qe.Distance.Cosine, memory=qe.Memory.Cold)},
+            vectors={DENSE: qe.EdgeVectorParams(dim, _DISTANCES[level], memory=qe.Memory.Cold)},
             sparse_vectors={SPARSE: qe.EdgeSparseVectorParams(modifier=qe.Modifier.Idf, memory=qe.Memory.Cold)},
             hnsw_config=qe.HnswIndexConfig(
                 m=16 if graph else 0, ef_construct=100, full_scan_threshold=1000, memory=qe.Memory.Cold

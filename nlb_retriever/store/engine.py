@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -96,8 +96,12 @@ class Engine(Protocol):
         ...
 
     def exists(self) -> bool: ...
-    def create(self, dim: int, first: Point) -> None:
-        """Make the collections with `first` as the only point of the books; all or nothing."""
+    def create(self, dims: Mapping[Level, int], first: Point) -> None:
+        """Make the collections for vectors of so many numbers, with `first` as the only point of the books; all or
+        nothing.
+
+        Sections are compared by dot product, books and passages by cosine.
+        """
         ...
 
     def upsert(self, level: Level, points: Iterable[Point]) -> None: ...

@@ -153,7 +153,7 @@ class LibraryStore:
         Raises:
             QueryError: a filter or vector that cannot be asked with.
         """
-        prepared = [prepare(query, self.manifest.dim) for query in queries]
+        prepared = [prepare(query, self.manifest.dims) for query in queries]
 
         def search(state: State) -> list[list[StoredPoint]]:
             visible = {level: self._visible(level, state, searching=True) for level in LEVELS}
@@ -176,7 +176,7 @@ class LibraryStore:
         Raises:
             StoreError: the vectors are wrong or it cannot be written; what was published stays.
         """
-        payloads.check_vectors(book, passages, vectors, self.manifest.dim)
+        payloads.check_vectors(book, passages, vectors, self.manifest.dims)
         size = sum(passage.end - passage.start for passage in passages) + len(book.text)
         self._engine.require_space(8 * size + 8 * vectors.passages.nbytes)
         with self._engine.session():

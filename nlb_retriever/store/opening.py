@@ -54,7 +54,7 @@ def open_engine(
         if not engine.exists() or (create is not None and not engine.retrieve("book", [STATE_ID])):
             if create is None:
                 raise LibraryNotFound(f"no library at {engine.place}: run `nlb index FOLDER` first")
-            engine.create(create.dim, State(manifest=create).to_point())
+            engine.create(create.dims, State(manifest=create).to_point())
         store = LibraryStore(engine, writer=writer, lock=lock)
         if create is not None:
             store.manifest.check(create, engine.place)

@@ -130,22 +130,22 @@ def point_id(book_id: str, version: str, level: Level, ordinal: int) -> str:
     return str(uuid5(NAMESPACE, f"{book_id}/{version}/{level}/{ordinal}"))
 
 
-def check_vectors(book: Book, passages: Sequence[Passage], vectors: BookVectors, dim: int) -> None:
+def check_vectors(book: Book, passages: Sequence[Passage], vectors: BookVectors, dims: Mapping[Level, int]) -> None:
     """Refuse vectors that the engines would take silently.
 
     Raises:
         StoreError: naming the book and the ordinal.
     """
-    rows = {
+    rows: dict[Level, tuple[Floats, int]] = {
         "passage": (vectors.passages, len(passages)),
         "section": (vectors.sections, len(book.sections)),
         "book": (np.asarray(vectors.book)[None, :] if np.ndim(vectors.book) == 1 else vectors.book, 1),
     }
     for level, (matrix, expected) in rows.items():
-        if matrix.shape != (expected, dim):
+        if matrix.shape != (expected, dims[level]):
             raise StoreError(
                 f"book {book.id} ({book.title}): its {level} vectors have shape {tuple(matrix.shape)}, "
-                f"the library needs {(expected, dim)}: was it encoded with another encoder?"
+                f"the library needs {(expected, dims[level])}: was it encoded with another encoder?"
             )
         bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1) | ~np.asarray(matrix).any(axis=1))
         if bad.size:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -33,6 +33,11 @@ TRIES = 5
 PAUSE = 0.2
 TIMEOUT = 60
 _PAGE = 200
+_DISTANCES = {
+    "book": models.Distance.COSINE,
+    "section": models.Distance.DOT,
+    "passage": models.Distance.COSINE,
+}
 _URL = re.compile(r"(https?://[^/]+)/([A-Za-z0-9][A-Za-z0-9._-]*)/?")
 
 T = TypeVar("T")
@@ -72,22 +77,22 @@ class RemoteEngine:
     def exists(self) -> bool:
         return self._call(lambda: self._client.collection_exists(self._collections["book"]))
 
-    def create(self, dim: int, first: Point) -> None:
+    def create(self, dims: Mapping[Level, int], first: Point) -> None:
         for level in reversed(LEVELS):
             name = self._collections[level]
             if self._call(lambda name=name: self._client.collection_exists(name)):  # type: ignore[misc]
                 self._call(lambda name=name: self._client.delete_collection(name))  # type: ignore[misc]
-            self._call(lambda name=name: self._make(name, dim))  # type: ignore[misc]
+            self._call(lambda name=name, level=level: self._make(name, level, dims[level]))  # type: ignore[misc]
             schema = [(key, models.PayloadSchemaType.KEYWORD) for key in KEYWORD_KEYS[level]]
             schema += [(key, models.PayloadSchemaType.INTEGER) for key in NUMBER_KEYS[level]]
             for key, kind in schema:
                 self._index(name, key, kind)
         self.upsert("book", [first])
 
-    def _make(self, name: str, dim: int) -> bool:
+    def _make(self, name: str, level: Level, dim: int) -> bool:
         return self._client.create_collection(
             name,
-            vectors_config={DENSE: models.VectorParams(size=dim, distance=models.Distance.COSINE)},
+            vectors_config={DENSE: models.VectorParams(size=dim, distance=_DISTANCES[level])},
             sparse_vectors_config={SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)},
         )
 

@@ -24,7 +24,7 @@ class StoreQuery:
 
     level: Level
     dense: Floats | None = None
-    """(D,), unit length."""
+    """(dims[level],), its first D numbers of unit length."""
     text: str | None = None
     """Searched with BM25. Exactly one of `dense` and `text` is given."""
     where: Filter | None = None
@@ -51,7 +51,7 @@ class Prepared:
         return self.native.where is not None and not all(map(is_native, conditions(self.native.where)))
 
 
-def prepare(query: StoreQuery, dim: int) -> Prepared | None:
+def prepare(query: StoreQuery, dims: Mapping[Level, int]) -> Prepared | None:
     """Check a query; None where nothing can be found.
 
     Raises:
@@ -65,8 +65,11 @@ def prepare(query: StoreQuery, dim: int) -> Prepared | None:
         vector = weigh_question(query.level, query.text)
     else:
         vector = np.asarray(query.dense, dtype=np.float32)
+        dim = dims[query.level]
         if vector.shape != (dim,):
-            raise QueryError(f"a question's vector has shape {vector.shape}, the library needs ({dim},)")
+            raise QueryError(
+                f"a question's vector has shape {vector.shape}, the library's {query.level}s need ({dim},)"
+            )
         if not np.isfinite(vector).all() or not vector.any():
             raise QueryError("a question's vector is zero or not finite")
     if query.limit <= 0 or query.ids == () or (isinstance(vector, Sparse) and not vector.indices):

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nlb_retriever.records import LEVELS
 from nlb_retriever.store import StoreQuery, open_engine, open_store
 from nlb_retriever.store.edge import EdgeEngine
 from nlb_retriever.store.engine import EngineQuery, Floats, Point
@@ -32,7 +33,7 @@ def test_a_graph_finds_nine_and_a_half_of_the_ten_nearest(tmp_path: Path) -> Non
     vectors = clustered(12_000)
     first = Point(id=str(uuid.uuid4()), payload={"kind": "state"})
     engine = EdgeEngine(tmp_path, graph_from=2_000)
-    engine.create(DIM, first)
+    engine.create(dict.fromkeys(LEVELS, DIM), first)
     engine.upsert(
         "passage",
         (Point(id=str(uuid.UUID(int=row + 1)), payload={"ordinal": row}, dense=vectors[row]) for row in range(12_000)),

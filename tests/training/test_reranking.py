@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -10,6 +12,7 @@ from nlb_training.affines import whiten
 from nlb_training.examples import Example
 from nlb_training.material import Material, collect
 from nlb_training.queries import QueryVectors
+from nlb_training.ranking import measure
 from nlb_training.reranking import Lists, list_candidates, measure_reranker, train_reranker
 from tests.training.memory import no_old_garbage  # noqa: F401  (a fixture of every test here)
 from tests.training.test_retrieval import (  # one_thread is a fixture of every test here
@@ -48,9 +51,21 @@ def text(book: int) -> str:
     return "word " * 1200
 
 
-def test_the_reranker_learns_the_order_that_section_vectors_do_not_have(ordered: tuple[Material, Heads]) -> None:
+def test_section_vectors_with_an_order_part_know_the_order(ordered: tuple[Material, Heads]) -> None:
     material, heads = ordered
-    lists = list_candidates(material, torch.arange(BOOKS), heads, text)
+    with_order, without = (
+        measure(material, torch.arange(BOOKS), each)["section, long query"]
+        for each in (heads, replace(heads, order=None))
+    )
+    assert without < 80
+    assert with_order > 95
+
+
+def test_the_reranker_learns_the_order_that_section_vectors_without_it_do_not_have(
+    ordered: tuple[Material, Heads],
+) -> None:
+    material, heads = ordered
+    lists = list_candidates(material, torch.arange(BOOKS), replace(heads, order=None), text)
     assert lists is not None
     assert lists.found.shape == (72, 50, len(FEATURES))
     figures = measure_reranker(lists)

@@ -121,7 +121,7 @@ def test_the_librarys_heads_are_those_that_were_trained(tmp_path: Path) -> None:
         questions = model.question(material.whole, material.averaged, material.counts).numpy()
         passages = model.map("passage", material.chunks).numpy()
     mine = [heads.question(material.queries.whole[one], material.queries.of(one)) for one in range(len(questions))]
-    np.testing.assert_allclose(np.stack(mine), questions, atol=1e-5)
+    np.testing.assert_allclose(np.stack(mine)[:, : material.dim], questions, atol=1e-5)
     np.testing.assert_allclose(heads.passage(material.chunks.numpy()), passages, atol=1e-5)
 
 

@@ -82,7 +82,7 @@ def write_card(name: str, facts: Mapping[str, Any]) -> str:
         f"- chunk encoder: {encoder['name']}, {encoder['dim']} numbers a vector, SHA-256 of its weights "
         f"`{encoder['sha256']}`",
         f"- chunks: {chunks}, never across a section's border",
-        _shape(model, heads=facts.get("retrieval") is not None),
+        _shape(model, facts.get("retrieval")),
         f"- started from: {facts['start']}",
         f"- identity (SHA-256 of its config and weights): `{facts['sha256']}`",
         "",
@@ -118,8 +118,10 @@ def write_card(name: str, facts: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _shape(model: Mapping[str, Any], *, heads: bool) -> str:
-    mapped = "; an affine head a kind of text" if heads else ""
+def _shape(model: Mapping[str, Any], retrieval: Mapping[str, Any] | None) -> str:
+    mapped = "; an affine head a kind of text" if retrieval else ""
+    if retrieval and retrieval["order_dim"]:
+        mapped += f"; {retrieval['order_dim']} numbers behind a section's vector tell the order of its chunks"
     if not model["layers"]:
         return f"- shape: no trunk, sections and books are means of chunk vectors{mapped}"
     return (

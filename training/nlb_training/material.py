@@ -18,6 +18,7 @@ from torch.nn.functional import normalize
 
 from nlb_retriever.encoding import Vectors
 from nlb_retriever.errors import TrainingError
+from nlb_retriever.order import waves
 from nlb_training.corpus import Corpus
 from nlb_training.examples import Example, find_chunks
 from nlb_training.queries import QueryVectors
@@ -107,6 +108,14 @@ class Material:
         chunks = self.contextual.numpy()
         weighed = chunks if weights is None else chunks * weights[:, None]
         return normalize(torch.from_numpy(np.asarray(self.sections @ weighed, dtype=np.float32)), dim=-1)
+
+    def section_waves(self, count: int) -> Tensor:
+        """(S, F, D) `nlb_retriever.order.waves` of the sections' chunks, F = count."""
+        chunks = self.contextual.numpy()
+        result = np.empty((self.sections.shape[0], count, chunks.shape[1]), dtype=np.float32)
+        for section, (first, last) in enumerate(pairwise(self.sections.indptr)):
+            result[section] = waves(chunks[self.sections.indices[first:last]], count)
+        return torch.from_numpy(result)
 
     def pool_books(self, weights: Vectors | None = None) -> Tensor:
         """(B, D) unit means of the books' chunks, weighed (N,) if told so."""

@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import normalize
 
 from nlb_retriever.encoding import Vectors
 from nlb_retriever.heads import Heads
@@ -30,7 +29,9 @@ def measure(material: Material, books: Tensor, heads: Heads | None) -> dict[str,
     figures: dict[str, float] = {}
     all_sections, all_books = material.pool_sections(), material.pool_books()
     if heads:
-        all_sections = torch.from_numpy(heads.section(all_sections.numpy()))
+        all_sections = torch.from_numpy(
+            heads.sections(all_sections.numpy(), material.section_waves(heads.frequencies).numpy())
+        )
         all_books = torch.from_numpy(heads.book(all_books.numpy()))
     for name, asked in (("section, long query", material.long), ("section, title", material.short)):
         if len(rows := _some(asked.among(books))):
@@ -82,12 +83,12 @@ def _passages(material: Material, books: Tensor, heads: Heads | None) -> dict[st
         right = np.zeros((len(some), len(chunks)), dtype=np.bool_)
         for row, (_, _, answers) in zip(right, some, strict=True):
             row[np.searchsorted(chunks.numpy(), answers)] = True
-        found.append(rank((questions[start : start + _ROWS] @ candidates.T).numpy(), right))
+        found.append(rank((questions[start : start + _ROWS, : material.dim] @ candidates.T).numpy(), right))
     return {"passage, question": _points(np.concatenate(found))}
 
 
 def _questions(material: Material, query: Sequence[int], heads: Heads | None, *, middle: bool = False) -> Tensor:
-    """Vectors (q, D) of queries, or of the sentence in the middle of each."""
+    """Vectors (q, section_dim) of queries, or of the sentence in the middle of each."""
     vectors: list[Vectors] = []
     for one in query:
         sentences = material.queries.of(one)
@@ -95,13 +96,13 @@ def _questions(material: Material, query: Sequence[int], heads: Heads | None, *,
         if middle:
             whole, sentences = sentences[len(sentences) // 2], sentences[len(sentences) // 2][None]
         vectors.append(heads.question(whole, sentences) if heads else whole)
-    return normalize(torch.from_numpy(np.stack(vectors)), dim=-1)
+    return torch.from_numpy(np.stack(vectors))
 
 
 def _mrr(queries: Tensor, candidates: Tensor, right: Tensor) -> float:
     found: list[NDArray[np.float64]] = []
     for start in range(0, len(queries), _ROWS):
-        scores = (queries[start : start + _ROWS] @ candidates.T).numpy()
+        scores = (queries[start : start + _ROWS, : candidates.shape[1]] @ candidates.T).numpy()
         truth = np.zeros(scores.shape, dtype=np.bool_)
         truth[np.arange(len(scores)), right[start : start + _ROWS].numpy()] = True
         found.append(rank(scores, truth))

@@ -62,7 +62,8 @@ def list_candidates(material: Material, books: Tensor, heads: Heads, read: Calla
         return None
     query = material.long.query[rows].tolist()
     vectors = np.stack([heads.question(material.queries.whole[one], material.queries.of(one)) for one in query])
-    dense = vectors @ heads.section(material.pool_sections()[candidates].numpy()).T  # (q, c)
+    means, waves = material.pool_sections()[candidates], material.section_waves(heads.frequencies)[candidates]
+    dense = vectors @ heads.sections(means.numpy(), waves.numpy()).T  # (q, c)
     words = score_words([material.texts[one] for one in query], _texts(material, candidates, read), "section").astype(
         np.float32
     )

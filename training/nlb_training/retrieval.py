@@ -38,6 +38,8 @@ _OWN_BOOK = 0.5
 _SENTENCES, _SHORT, _BOOKS = 0.5, 0.25, 0.25
 """Weights of these terms; long queries for sections and questions for passages weigh 1."""
 _NEVER = -1e4
+_ROWS = 512
+"""Questions whose hard negatives are looked for at once."""
 
 Progress = Callable[[int, int, float], None]
 
@@ -60,6 +62,9 @@ class RetrievalSettings:
     """Long queries of a step, and questions."""
     pool: int = 800
     """Chunks that the questions of a step are kept from, beside those that answer them."""
+    hard: int = 10
+    """Chunks beside those of the pool that each question is kept from: the nearest to it, by the start's vectors,
+    that do not answer it (hard negatives)."""
     runs: int = 1
     """Trainings from the same start, each with its own seed, whose heads are averaged (model soups, arXiv
     2203.05482), so that no seed decides."""
@@ -70,10 +75,10 @@ class RetrievalSettings:
     """Whether the reranker is trained too."""
 
     def __post_init__(self) -> None:
-        if self.steps < 0 or self.books < 1 or self.batch_size < 1 or self.pool < 0 or self.runs < 1:
+        if min(self.steps, self.pool, self.hard) < 0 or min(self.books, self.batch_size, self.runs) < 1:
             raise TrainingError(
-                f"steps ({self.steps}) and pool ({self.pool}) must be 0 or more, books ({self.books}), "
-                f"batch_size ({self.batch_size}) and runs ({self.runs}) 1 or more"
+                f"steps ({self.steps}), pool ({self.pool}) and hard ({self.hard}) must be 0 or more, "
+                f"books ({self.books}), batch_size ({self.batch_size}) and runs ({self.runs}) 1 or more"
             )
         if not 0 < self.learning_rate < math.inf or not 0 <= self.held_out < 1:
             raise TrainingError(
@@ -168,6 +173,7 @@ class _Run:
         self.passage_rows = material.rows(
             torch.tensor(sorted({book for _, book, _ in self.passages}), dtype=torch.long)
         )
+        self.hard = self._find_hard()
         count = len(material.chunks)
         self.section_views = [
             material.pool_sections(self._weights(_HALF, count)).half()
@@ -232,16 +238,36 @@ class _Run:
 
     def _choose_passage(self, scale: Tensor) -> Tensor:
         """-ln of the share that the chunks that answer a question have together."""
-        chosen = [self.passages[row] for row in self._draw(len(self.passages), self.settings.batch_size).tolist()]
+        asked = self._draw(len(self.passages), self.settings.batch_size)
+        chosen = [self.passages[row] for row in asked.tolist()]
         query = self._question(torch.tensor([query for query, _, _ in chosen]))
         drawn = self.passage_rows[self._draw(len(self.passage_rows), self.settings.pool)]
         answers = torch.from_numpy(np.concatenate([rows for _, _, rows in chosen]))
-        columns = torch.unique(torch.cat([answers, drawn]))
+        columns = torch.unique(torch.cat([answers, drawn, self.hard[asked].flatten()]))
         right = torch.zeros(len(chosen), len(columns), dtype=torch.bool)
         owners = torch.repeat_interleave(torch.arange(len(chosen)), torch.tensor([len(rows) for _, _, rows in chosen]))
         right[owners, torch.searchsorted(columns, answers)] = True
         scores = scale * (query @ self.model.map("passage", self.material.chunks[columns]).T)
         return (torch.logsumexp(scores, 1) - torch.logsumexp(scores.masked_fill(~right, _NEVER), 1)).mean()
+
+    @torch.no_grad()
+    def _find_hard(self) -> Tensor:
+        """(p, hard) for each question for passages the nearest chunks that do not answer it."""
+        count = min(
+            self.settings.hard,
+            max(0, len(self.passage_rows) - max((len(rows) for _, _, rows in self.passages), default=0)),
+        )
+        found = torch.zeros(len(self.passages), count, dtype=torch.long)
+        if not count:
+            return found
+        chunks = self.model.map("passage", self.material.chunks[self.passage_rows])
+        for start in range(0, len(self.passages), _ROWS):
+            some = self.passages[start : start + _ROWS]
+            scores = self._question(torch.tensor([query for query, _, _ in some])) @ chunks.T
+            for row, (_, _, answers) in zip(scores, some, strict=True):
+                row[torch.searchsorted(self.passage_rows, torch.from_numpy(answers))] = _NEVER
+            found[start : start + _ROWS] = self.passage_rows[scores.topk(count, dim=1).indices]
+        return found
 
     def _runs(self, query: Tensor) -> Tensor:
         """One to three sentences that follow each other out of each long query, as questions (q, D)."""

@@ -45,7 +45,7 @@ class Trained:
 
     heads: Heads
     figures: Mapping[str, Any]
-    """As in figures.json: `trained` and `steps`; numbers of books and examples; where books were held out
+    """As in figures.json: `trained`, `steps` and `order_dim`; numbers of books and examples; where books were held out
     `held_out` (MRR of "raw", "start" and "heads") and `reranker` (MRR before and after)."""
 
 
@@ -138,7 +138,7 @@ def train_retrieval(
         heads, losses = train_heads(material, everything, settings, seed=seed, start=heads, progress=step)
     if weights is not None:
         heads = replace(heads, reranker=np.asarray(weights, dtype=np.float32))
-    figures |= {"trained": bool(losses), "steps": len(losses)}
+    figures |= {"trained": bool(losses), "steps": len(losses), "order_dim": heads.section_dim - material.dim}
     if losses:
         figures |= {"first_loss": losses[0], "last_loss": float(np.mean(losses[-10:]))}
     _write(folder, heads, figures, losses)

@@ -214,9 +214,12 @@ class NLBRetriever(BaseRetriever):
         if bundle.embedding is None:
             parts = [vectorizer.question(text) for text in bundle.embedding_strs]
             mean = np.mean([part.vector for part in parts], axis=0)
-            unit = np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-9), dtype=np.float32)
-            whole = np.stack([part.whole for part in parts]).mean(axis=0)
-            return Question(vector=unit, sentences=np.concatenate([part.sentences for part in parts]), whole=whole)
+            return Question(
+                vector=np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-9), dtype=np.float32),
+                order=np.mean([part.order for part in parts], axis=0),
+                sentences=np.concatenate([part.sentences for part in parts]),
+                whole=np.mean([part.whole for part in parts], axis=0),
+            )
         given = np.asarray(bundle.embedding, dtype=np.float32)
         encoder = vectorizer.encoder.identity
         length = float(np.linalg.norm(given))

@@ -17,6 +17,7 @@ from nlb_retriever import checkpoint as checkpoints
 from nlb_retriever.checkpoint import Checkpoint
 from nlb_retriever.encoding import Vectors
 from nlb_retriever.errors import EncoderError, QueryError
+from nlb_retriever.records import Level
 from nlb_retriever.vectorizer import Vectorizer
 from nlb_training.evaluation.lexical import score_words
 from nlb_training.evaluation.metrics import Matrix, standardize
@@ -79,12 +80,16 @@ class Space:
                 raise EncoderError(f"{item.file}: {error}") from error
         return runs
 
-    def vectors(self, items: Sequence[Item], vectorizer: Vectorizer) -> Vectors:
-        """(n, D), one row an item: of a span what the checkpoint makes of its chunks, of a text the question's."""
-        result = np.empty((len(items), self.chunks.encoder.identity.dim), dtype=np.float32)
+    def vectors(self, items: Sequence[Item], vectorizer: Vectorizer, level: Level) -> Vectors:
+        """One row an item: of a span what the checkpoint makes of its chunks, of a text the question's.
+
+        As long as vectors of the level are.
+        """
+        dim = vectorizer.section_dim if level == "section" else self.chunks.encoder.identity.dim
+        result = np.empty((len(items), dim), dtype=np.float32)
         told = [index for index, item in enumerate(items) if item.span is None]
         for index, raw in zip(told, self.chunks.questions([items[index].text for index in told]), strict=True):
-            result[index] = vectorizer.question_vector(raw)
+            result[index] = vectorizer.question_vector(raw)[:dim]
         places: dict[str, list[int]] = {}
         for index, item in enumerate(items):
             if item.span is not None:
@@ -93,26 +98,25 @@ class Space:
             book = self.book(file)
             runs = [run for _, run in self.runs([items[index] for index in indexes])]
             pooled = vectorizer.pool(book.vectors, runs)
-            for index, run, section in zip(indexes, runs, pooled.sections, strict=True):
-                result[index] = pooled.book if run == (0, len(book.spans)) else section
+            result[indexes] = pooled.book if level == "book" else pooled.sections[:, :dim]
         return result
 
 
 def encoder_part(space: Space, checkpoint: Checkpoint) -> Part:
-    """Cosine of question and span vectors of a checkpoint.
+    """Product of question and span vectors of a checkpoint.
 
     Raises:
         MismatchError: the checkpoint is not for this chunk encoder.
     """
     vectorizer = Vectorizer(space.chunks.encoder, checkpoint)
-    known: dict[int, tuple[Sequence[Item], Vectors]] = {}  # the items are kept, so that their id stays theirs
+    known: dict[tuple[int, Level], tuple[Sequence[Item], Vectors]] = {}  # items are kept: their id stays theirs
 
-    def vectors(items: Sequence[Item]) -> Vectors:
-        if id(items) not in known:
-            known[id(items)] = (items, space.vectors(items, vectorizer))
-        return known[id(items)][1]
+    def vectors(items: Sequence[Item], level: Level) -> Vectors:
+        if (id(items), level) not in known:
+            known[id(items), level] = (items, space.vectors(items, vectorizer, level))
+        return known[id(items), level][1]
 
-    return lambda pairs: vectors(pairs.queries) @ vectors(pairs.documents).T
+    return lambda pairs: vectors(pairs.queries, pairs.level) @ vectors(pairs.documents, pairs.level).T
 
 
 def _first(space: Space) -> Part:
