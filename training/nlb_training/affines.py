@@ -30,8 +30,8 @@ passages, which are trained with short questions, are found with long ones too."
 CONTEXT = 0.15
 """Of `Heads.context`: 0.1 and 0.2 were the best, and alike, on FairytaleQA's train questions."""
 ORDER = (1.2, 0.6, 0.2)
-"""Of `Order.weights`: chosen on BookSum's train summaries. Up to half more is a little better where a section is just what
-is summarised, and worse where it is a part of that or more, as sections of a book without clear headings are."""
+"""Of `Order.weights`: chosen on BookSum's train summaries. Half more is as good where a section is just what is
+summarised, and worse where it is a part of that or more, as sections of a book without clear headings are."""
 ORDER_HALF = 4.0
 """Of `Order.half`: 2 to 8 are alike."""
 ORDER_SHARE = 3
