@@ -315,3 +315,33 @@ def test_a_retriever_may_be_closed_while_others_search_with_it(tmp_path: Path) -
         while not all(search.done() for search in searches):
             retriever.close()
         assert all(search.result() for search in searches)
+
+
+EVENTS = (
+    "Nora left her father's farm with a single trunk.",
+    "The ferry sank within sight of the harbour.",
+    "A glassblower took her in and taught her his trade.",
+    "She married his nephew in the chapel on the hill.",
+    "War came, and the furnaces were used for shells.",
+    "Her husband did not return from the mountains.",
+    "She sold the workshop to a brewer from the coast.",
+    "An old woman now, she planted pears beside the river.",
+)
+
+
+def test_the_section_that_tells_it_in_the_same_order_is_nearest_by_meaning(tmp_path: Path) -> None:
+    forth, back = (f"CHAPTER {name}\n\n" + "\n\n".join(told) for name, told in (("I", EVENTS), ("II", EVENTS[::-1])))
+    index_texts(
+        [make_book(forth, source="forth", title="Forth"), make_book(back, source="back", title="Back")],
+        tmp_path / "library",
+        chunk_tokens=0,
+    )
+    with Retriever(tmp_path / "library") as retriever:
+        nearest = {}
+        for name, told in (("Forth", EVENTS), ("Back", EVENTS[::-1])):
+            hits = retriever.search(" ".join(told), level="section", mode="dense")
+            nearest[name] = hits[0].title
+            assert hits[0].score > hits[1].score + 0.1
+        assert nearest == {"Forth": "Forth", "Back": "Back"}
+        one, other = retriever.search(EVENTS[1], level="section", mode="dense")
+        assert one.score == pytest.approx(other.score, abs=0.02)  # their headings differ
