@@ -60,8 +60,8 @@ def make_pool(level: Level, dense: Sequence[StoredPoint], words: Sequence[Stored
     """
     near = _over_best(dense)
     said = _over_best(words)
-    floor = min(near.values(), default=0.0)
-    floor = min(floor, UNSEEN * floor)
+    lowest = min(near.values(), default=0.0)
+    floor = min(lowest, UNSEEN * lowest)  # half of what is below zero would be nearer
     weight = DENSE_WEIGHT[level]
     payloads = {point.id: point.payload for point in (*dense, *words)}
     return Pool(

@@ -344,9 +344,7 @@ def test_engines_take_the_retrievers_arguments_and_their_own(library: Path) -> N
         index.as_query_engine(response_mode="compact")
 
 
-def test_async_writing_never_blocks_the_loop_and_many_at_once_take_turns(
-    library: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_async_writing_never_blocks_the_loop_and_takes_turns(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = NLBIndex(library)
 
     async def work() -> None:

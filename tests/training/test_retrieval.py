@@ -20,7 +20,7 @@ from nlb_training.examples import Example
 from nlb_training.material import Material, collect
 from nlb_training.queries import QueryVectors, encode_queries
 from nlb_training.ranking import measure, rank
-from nlb_training.retrieval import RetrievalSettings, mask_sections, train_heads
+from nlb_training.retrieval import RetrievalSettings, _Run, mask_sections, train_heads
 from nlb_training.retrieval_stage import read_trained, train_retrieval
 from tests.training.memory import no_old_garbage  # noqa: F401  (a fixture of every test here)
 from tests.training.shelves import KEYWORDS, CountingEncoder
@@ -130,6 +130,22 @@ def test_equal_seeds_give_equal_bits_and_others_do_not(tmp_path: Path) -> None:
     one, again, other = (train_heads(material, all_books(material), FAST, seed=seed)[0].tensors() for seed in (3, 3, 4))
     assert all(np.array_equal(one[name], again[name]) for name in one)
     assert not np.array_equal(one["heads.section.matrix"], other["heads.section.matrix"])
+
+
+def test_hard_negatives_are_the_nearest_chunks_that_do_not_answer(tmp_path: Path) -> None:
+    material = cone(tmp_path)
+    books = all_books(material)
+    model = TrainedHeads(whiten(material, books))
+    run = _Run(material, books, replace(FAST, hard=3), model, torch.Generator())
+    assert run.hard.shape == (len(material.passages), 3)
+    heads = model.to_heads()
+    for (query, _, answers), hard in zip(run.passages, run.hard.numpy(), strict=True):
+        asked = heads.question(material.queries.whole[query], material.queries.of(query))[: material.dim]
+        others = np.setdiff1d(run.passage_rows.numpy(), answers)
+        near = heads.passage(material.chunks.numpy()) @ asked
+        assert not set(hard) & set(answers)
+        np.testing.assert_allclose(near[hard], np.sort(near[others])[::-1][:3], atol=1e-5)
+    assert _Run(material, books, replace(FAST, hard=0), model, torch.Generator()).hard.shape[1] == 0
 
 
 def test_several_runs_are_averaged(tmp_path: Path) -> None:
