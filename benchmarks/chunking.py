@@ -15,9 +15,9 @@ from pathlib import Path
 
 from data import dev_folder
 
-from nlb_retriever.chunking import Chunker
 from nlb_retriever.encoding import load_encoder
 from nlb_retriever.reading import read_book
+from nlb_retriever.text.chunking import Chunker
 
 
 def main() -> None:

@@ -20,10 +20,10 @@ import openvino
 from data import dev_texts
 from openvino import opset13 as op
 
-from nlb_retriever.chunking import Chunker
 from nlb_retriever.encoding import ChunkEncoder, load_encoder
 from nlb_retriever.encoding.load import load_torch_encoder
 from nlb_retriever.records import Section
+from nlb_retriever.text.chunking import Chunker
 
 LAYERS, HIDDEN, INNER = 6, 384, 1536
 """Of MiniLM."""

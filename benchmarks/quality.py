@@ -31,8 +31,8 @@ from data import Collection, books_folder, data_folder
 
 from nlb_retriever import Hit, Retriever, answer, index_books
 from nlb_retriever.records import Level, source_of
-from nlb_retriever.retriever import Mode
-from nlb_retriever.store.bm25 import count_words
+from nlb_retriever.search.retriever import Mode
+from nlb_retriever.text.words import count_words
 from nlb_training.evaluation import metrics
 from nlb_training.evaluation.metrics import Values
 from nlb_training.evaluation.retrieval import LOOK_AT, MODES, first_right

@@ -15,22 +15,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nlb_retriever.answering import answer as answer
     from nlb_retriever.errors import NlbError as NlbError
     from nlb_retriever.indexer import index_books as index_books
     from nlb_retriever.indexer import index_texts as index_texts
     from nlb_retriever.reading.text import make_book as make_book
     from nlb_retriever.records import Answer as Answer
     from nlb_retriever.records import Hit as Hit
-    from nlb_retriever.retriever import Retriever as Retriever
+    from nlb_retriever.search.answer import answer as answer
+    from nlb_retriever.search.retriever import Retriever as Retriever
     from nlb_retriever.store import open_store as open_store
 
 _HOMES = {
     "Answer": "records",
     "Hit": "records",
     "NlbError": "errors",
-    "Retriever": "retriever",
-    "answer": "answering",
+    "Retriever": "search.retriever",
+    "answer": "search.answer",
     "index_books": "indexer",
     "index_texts": "indexer",
     "make_book": "reading.text",

@@ -15,7 +15,7 @@ from nlb_retriever.encoding import ChunkEncoder, Vectors
 from nlb_retriever.errors import EncoderError, QueryError
 from nlb_retriever.order import waves
 from nlb_retriever.records import Book, Level, Passage
-from nlb_retriever.sentences import sentence_spans
+from nlb_retriever.text.sentences import sentence_spans
 
 if TYPE_CHECKING:
     from nlb_retriever.heads import Indexes

@@ -11,7 +11,7 @@ from nlb_retriever.errors import MismatchError, QueryError, ReadingError, StoreE
 from nlb_retriever.indexer import index_texts
 from nlb_retriever.reading.text import make_book
 from nlb_retriever.records import Book, Page, Section
-from nlb_retriever.retriever import Retriever
+from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import Condition, open_store
 from nlb_retriever.store import library as library_module
 from tests.doubles import KeywordEncoder

@@ -12,7 +12,6 @@ import pytest
 import torch
 
 from nlb_retriever import checkpoint
-from nlb_retriever.chunking import Chunker
 from nlb_retriever.encoding import Vectors
 from nlb_retriever.errors import EncoderError, MismatchError, QueryError
 from nlb_retriever.heads import AFFINES, Affine, Heads
@@ -20,6 +19,7 @@ from nlb_retriever.model import NextLevelEncoder
 from nlb_retriever.model_config import NextLevelConfig
 from nlb_retriever.records import Book, Section
 from nlb_retriever.reranker import FEATURES
+from nlb_retriever.text.chunking import Chunker
 from nlb_retriever.vectorizer import BookVectors, Vectorizer
 from tests.doubles import KeywordEncoder
 

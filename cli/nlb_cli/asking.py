@@ -26,7 +26,7 @@ from nlb_retriever.records import Hit, Level
 
 if TYPE_CHECKING:
     from nlb_cli.queries import Query
-    from nlb_retriever.retriever import Retriever
+    from nlb_retriever.search.retriever import Retriever
     from nlb_retriever.store import Filter
 
 Mode = Literal["fused", "dense", "bm25"]
@@ -55,8 +55,8 @@ def ask(
     as_json: Json = False,
 ) -> None:
     """Answer a question with your books' own sentences, or with a language model's, and cite them."""
-    from nlb_retriever.answering import answer
-    from nlb_retriever.retriever import Retriever
+    from nlb_retriever.search.answer import answer
+    from nlb_retriever.search.retriever import Retriever
 
     asked = question_of(question)
     where = filter_of(author, language, year)
@@ -96,7 +96,7 @@ def search(
 ) -> None:
     """Find books, sections or passages, the best first."""
     from nlb_cli.queries import Query
-    from nlb_retriever.retriever import Retriever
+    from nlb_retriever.search.retriever import Retriever
 
     if (question is None) == (queries is None):
         raise typer.BadParameter("give a question, or a file of them with --queries", param_hint="QUESTION")

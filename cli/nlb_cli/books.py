@@ -41,7 +41,7 @@ def show(
 ) -> None:
     """Show a book's sections as a tree, one section, or the whole text."""
     from nlb_cli import shelf
-    from nlb_retriever.scope import find_sections
+    from nlb_retriever.search.scope import find_sections
     from nlb_retriever.store import open_store
 
     with open_store(locate_library(library)) as store:

@@ -37,8 +37,8 @@ def chat(
     from nlb_cli.prose import tell
     from nlb_integrations.prose import Chat, Writer, open_llm
     from nlb_integrations.prose.chat import search_text
-    from nlb_retriever.answering import answer
-    from nlb_retriever.retriever import Retriever
+    from nlb_retriever.search.answer import answer
+    from nlb_retriever.search.retriever import Retriever
 
     where = filter_of(author, language, year)
     scope: dict[str, Any] = {"book": book, "section": section, "before": before, "where": where}

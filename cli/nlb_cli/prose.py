@@ -13,7 +13,7 @@ from nlb_retriever.records import Answer
 if TYPE_CHECKING:
     from nlb_integrations.prose.records import Prose
     from nlb_integrations.prose.writer import Written
-    from nlb_retriever.retriever import Retriever
+    from nlb_retriever.search.retriever import Retriever
 
 
 def write_prose(model: str, retriever: Retriever, question: str, scope: dict[str, Any]) -> Iterator[Written]:

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from nlb_retriever.errors import MissingExtra, QueryError
 from nlb_retriever.records import LEVELS, Hit
-from nlb_retriever.retriever import Mode, Retriever, Strategy
+from nlb_retriever.search.retriever import Mode, Retriever, Strategy
 from nlb_retriever.store.filters import KEYWORD_KEYS, METADATA, NUMBER_KEYS, TEXT_KEY
 
 CHAPTER_SEPARATOR = " > "

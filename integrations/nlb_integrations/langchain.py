@@ -13,7 +13,7 @@ from typing import Self, cast
 
 from nlb_integrations.conventions import as_retriever, check_count, extra, to_metadata
 from nlb_retriever.records import Level
-from nlb_retriever.retriever import Mode, Retriever, Strategy
+from nlb_retriever.search.retriever import Mode, Retriever, Strategy
 from nlb_retriever.store import Filter
 
 with extra("langchain"):

@@ -20,8 +20,8 @@ from typing import Annotated
 
 from nlb_integrations.conventions import as_retriever, extra
 from nlb_retriever.errors import LibraryNotFound, NlbError, QueryError, StoreError
-from nlb_retriever.retriever import Retriever
-from nlb_retriever.scope import find_sections
+from nlb_retriever.search.retriever import Retriever
+from nlb_retriever.search.scope import find_sections
 
 with extra("mcp"):
     from mcp.server.mcpserver import MCPServer

@@ -9,8 +9,8 @@ from nlb_retriever.store.engine import StoredPoint
 from nlb_retriever.store.filters import And, Condition, Filter, Not, Or, all_of, at_level
 from nlb_retriever.store.library import LibraryStore
 from nlb_retriever.store.opening import open_engine, open_store
-from nlb_retriever.store.payloads import BookEntry
-from nlb_retriever.store.search import StoreQuery
+from nlb_retriever.store.points import BookEntry
+from nlb_retriever.store.query import StoreQuery
 
 __all__ = [
     "And",

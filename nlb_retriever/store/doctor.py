@@ -11,7 +11,7 @@ from nlb_retriever.config import Manifest
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store.engine import Engine, Floats
 from nlb_retriever.store.filters import And, Condition
-from nlb_retriever.store.payloads import STATE_ID, BookEntry, State
+from nlb_retriever.store.points import STATE_ID, BookEntry, State
 
 _PLACE = ("book_id", "version", "ordinal", "start", "end")
 _UNIT = 1e-3

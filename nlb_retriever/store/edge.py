@@ -18,7 +18,6 @@ import qdrant_edge as qe
 from nlb_retriever.errors import StoreError
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store import ledger
-from nlb_retriever.store.bm25 import Sparse
 from nlb_retriever.store.engine import (
     DENSE,
     SEARCH_BREADTH,
@@ -32,6 +31,7 @@ from nlb_retriever.store.engine import (
 from nlb_retriever.store.failpoint import failpoint
 from nlb_retriever.store.filters import Filter, to_native
 from nlb_retriever.store.shards import FOLDERS, RESERVE, Shards, copy_shard, size_of
+from nlb_retriever.text.words import Sparse
 
 GRAPH_FROM = 200_000
 """Passages from which they are searched by a graph (HNSW); comparing all of fewer takes under 16 ms."""

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nlb_retriever.records import Level
-from nlb_retriever.store.bm25 import Sparse
 from nlb_retriever.store.filters import Filter
+from nlb_retriever.text.words import Sparse
 
 DENSE = "text-dense"
 SPARSE = "text-sparse-new"

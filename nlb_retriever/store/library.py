@@ -18,14 +18,14 @@ import numpy as np
 
 from nlb_retriever.errors import LibraryBusy, StoreError
 from nlb_retriever.records import LEVELS, Book, Level, Passage
-from nlb_retriever.store import payloads
+from nlb_retriever.store import points
 from nlb_retriever.store.engine import Engine, PayloadKeys, SectionVectors, StoredPoint
 from nlb_retriever.store.failpoint import failpoint
 from nlb_retriever.store.filters import And, Condition, Filter, Not, all_of, check_metadata, matches
-from nlb_retriever.store.finding import find_entry
 from nlb_retriever.store.lock import WriterLock
-from nlb_retriever.store.payloads import BookEntry, BookVectors, State
-from nlb_retriever.store.search import StoreQuery, prepare, run
+from nlb_retriever.store.lookup import find_entry
+from nlb_retriever.store.points import BookEntry, BookVectors, State
+from nlb_retriever.store.query import StoreQuery, prepare, run
 
 COMPACT_EVERY = 25_000
 """Passages published in one run between two tidyings: what is not tidied lies in memory when open."""
@@ -103,7 +103,7 @@ class LibraryStore:
         """A book as it was given to `publish`; None where it has been removed or changed meanwhile."""
         sections = self.sections(entry.id)
         whole = len(sections) == entry.sections and all(part.payload["version"] == entry.version for part in sections)
-        return payloads.to_book(entry, sections) if whole else None
+        return points.to_book(entry, sections) if whole else None
 
     def retrieve(
         self, level: Level, ids: Sequence[str], *, payload: PayloadKeys = True, vectors: bool = False
@@ -137,7 +137,7 @@ class LibraryStore:
             first, last = section.payload["passages"]
             ordinals = np.unique(np.linspace(first, last - 1, min(most, last - first)).round().astype(int))
             book_id, version = section.payload["book_id"], section.payload["version"]
-            wanted.append([payloads.point_id(book_id, version, "passage", int(ordinal)) for ordinal in ordinals])
+            wanted.append([points.point_id(book_id, version, "passage", int(ordinal)) for ordinal in ordinals])
         everything = self.retrieve("passage", [point for own in wanted for point in own], payload=False, vectors=True)
         found = {point.id: point.dense for point in everything}
         result = []
@@ -176,20 +176,20 @@ class LibraryStore:
         Raises:
             StoreError: the vectors are wrong or it cannot be written; what was published stays.
         """
-        payloads.check_vectors(book, passages, vectors, self.manifest.dims)
+        points.check_vectors(book, passages, vectors, self.manifest.dims)
         size = sum(passage.end - passage.start for passage in passages) + len(book.text)
         self._engine.require_space(8 * size + 8 * vectors.passages.nbytes)
         with self._engine.session():
             state = self._mend()
             old = self._versions(book.id)
-            version = payloads.version_of(book, self.manifest, old[0] if old else None)
+            version = points.version_of(book, self.manifest, old[0] if old else None)
             state = self._write(replace(state, hidden=((book.id, version),)))
             failpoint("marked")
-            self._engine.upsert("passage", payloads.passage_points(book, version, passages, vectors))
+            self._engine.upsert("passage", points.passage_points(book, version, passages, vectors))
             failpoint("passages")
-            self._engine.upsert("section", payloads.section_points(book, version, passages, vectors))
+            self._engine.upsert("section", points.section_points(book, version, passages, vectors))
             failpoint("sections")
-            self._engine.upsert("book", [payloads.book_point(book, version, passages, vectors)])
+            self._engine.upsert("book", [points.book_point(book, version, passages, vectors)])
             failpoint("book")
             # what a state relies on must outlast a power cut before that state does
             self._engine.flush(_TEXTS)
@@ -261,7 +261,7 @@ class LibraryStore:
     # -- what both need ---------------------------------------------------------------------------
 
     def _state(self) -> State:
-        found = self._engine.retrieve("book", [payloads.STATE_ID])
+        found = self._engine.retrieve("book", [points.STATE_ID])
         if not found:
             raise StoreError(
                 f"library {self.place} is damaged (it has lost its manifest): run `nlb index --rebuild` on your books"
@@ -300,7 +300,7 @@ class LibraryStore:
                 if payload["book_id"] == book_id:
                     wanted = range(payload["n_sections" if level == "section" else "n_passages"])[max(first, 0) : last]
                     version = payload["version"]
-                    ids = [payloads.point_id(book_id, version, level, ordinal) for ordinal in wanted]
+                    ids = [points.point_id(book_id, version, level, ordinal) for ordinal in wanted]
                     return [self._renamed(point, state) for point in self._engine.retrieve(level, ids)]
             return []
 

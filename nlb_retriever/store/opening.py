@@ -9,7 +9,7 @@ from nlb_retriever.errors import LibraryNotFound, StoreError
 from nlb_retriever.store.engine import Engine
 from nlb_retriever.store.library import LibraryStore
 from nlb_retriever.store.lock import WriterLock
-from nlb_retriever.store.payloads import STATE_ID, State
+from nlb_retriever.store.points import STATE_ID, State
 
 
 def open_store(location: str | Path, *, create: Manifest | None = None, writer: bool = False) -> LibraryStore:

@@ -15,7 +15,6 @@ from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedR
 
 from nlb_retriever.errors import StoreError
 from nlb_retriever.records import LEVELS, Level
-from nlb_retriever.store.bm25 import Sparse
 from nlb_retriever.store.engine import (
     DENSE,
     SEARCH_BREADTH,
@@ -27,6 +26,7 @@ from nlb_retriever.store.engine import (
     batches,
 )
 from nlb_retriever.store.filters import KEYWORD_KEYS, NUMBER_KEYS, Filter, to_native
+from nlb_retriever.text.words import Sparse
 
 TRIES = 5
 """Of a request that meets a busy or failing server; the pause between them doubles from `PAUSE`."""

@@ -20,7 +20,7 @@ from nlb_integrations.llama_index.embeddings import LocalEmbedding
 from nlb_retriever import Retriever
 from nlb_retriever.encoding import EncoderIdentity
 from nlb_retriever.errors import MismatchError
-from nlb_retriever.store.payloads import point_id
+from nlb_retriever.store.points import point_id
 from tests.integrations.ticking import run_while_ticking
 from tests.texts import KITCHEN, LIGHTHOUSE
 

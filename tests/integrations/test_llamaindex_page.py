@@ -11,10 +11,10 @@ import qdrant_client
 from qdrant_client import QdrantClient
 
 from nlb_retriever import Retriever
-from nlb_retriever.chunking import Chunker
 from nlb_retriever.reading.text import make_book
 from nlb_retriever.store import open_engine
 from nlb_retriever.store.remote import RemoteEngine
+from nlb_retriever.text.chunking import Chunker
 from tests.texts import LIGHTHOUSE
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "llamaindex.md"

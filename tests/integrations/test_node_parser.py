@@ -16,8 +16,8 @@ from llama_index.core.schema import BaseNode, NodeRelationship, TextNode, Transf
 from llama_index.core.storage.docstore import SimpleDocumentStore
 
 from nlb_integrations import ChunkEmbedding, NLBNodeParser
-from nlb_retriever.chunking import Chunker
 from nlb_retriever.reading.text import make_book
+from nlb_retriever.text.chunking import Chunker
 from tests.doubles import minilm_tokenizer
 from tests.texts import KITCHEN, LIGHTHOUSE
 

@@ -12,10 +12,10 @@ from qdrant_client import QdrantClient
 
 from nlb_integrations import NextLevelEmbedding
 from nlb_retriever import Retriever
-from nlb_retriever.chunking import Chunker
 from nlb_retriever.reading.text import make_book
 from nlb_retriever.store import LibraryStore, StoreQuery, open_engine
 from nlb_retriever.store.remote import RemoteEngine
+from nlb_retriever.text.chunking import Chunker
 from tests.texts import KITCHEN, LIGHTHOUSE
 
 STORM = "What broke in the November storm?"

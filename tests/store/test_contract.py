@@ -10,7 +10,7 @@ from nlb_retriever.errors import LibraryBusy, LibraryNotFound, MismatchError, Qu
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store import And, Condition, LibraryStore, StoreQuery, open_store
 from nlb_retriever.store.engine import BATCH_BYTES, BATCH_POINTS, Floats, Point, batches
-from nlb_retriever.store.payloads import STATE_ID, passage_points
+from nlb_retriever.store.points import STATE_ID, passage_points
 from tests.store.books import DIM, MANIFEST, Made, Vectors, make_book
 from tests.store.conftest import Opener
 

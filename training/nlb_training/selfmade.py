@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlb_retriever.records import Section
-from nlb_retriever.sentences import sentence_spans
+from nlb_retriever.text.sentences import sentence_spans
 from nlb_training.examples import Example
 
 LEAST_WORDS = 3

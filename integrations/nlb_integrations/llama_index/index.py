@@ -28,9 +28,9 @@ from nlb_retriever.errors import LibraryNotFound
 from nlb_retriever.indexer import index_texts
 from nlb_retriever.records import Book
 from nlb_retriever.report import IndexEvent, IndexReport
-from nlb_retriever.retriever import Retriever
+from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import BookEntry, open_store
-from nlb_retriever.store.payloads import point_id
+from nlb_retriever.store.points import point_id
 
 _Mode = Literal["add", "update", "refresh"]
 """What becomes of parts of a book that are there and not given: they stay, but for `refresh`, which is given all."""

@@ -18,7 +18,7 @@ from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.indexer import DEFAULT_CHUNK_TOKENS
 from nlb_retriever.reading.outline import find_headings
 from nlb_retriever.reading.structure import partition
-from nlb_retriever.store.payloads import NAMESPACE
+from nlb_retriever.store.points import NAMESPACE
 
 
 def number_nodes(number: int, document: BaseNode) -> str:

@@ -9,8 +9,8 @@ from uuid import UUID
 from llama_index.core.schema import BaseNode, NodeRelationship, NodeWithScore, ObjectType, RelatedNodeInfo, TextNode
 
 from nlb_integrations.conventions import to_metadata
-from nlb_retriever.places import Surroundings, find_surroundings
 from nlb_retriever.records import Hit
+from nlb_retriever.search.hits import Surroundings, find_surroundings
 from nlb_retriever.store import LibraryStore
 
 _FOR_READERS = ("title", "author", "chapter", "page_label")

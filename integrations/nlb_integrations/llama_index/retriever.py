@@ -27,8 +27,8 @@ from nlb_integrations.llama_index.filters import to_filter
 from nlb_integrations.llama_index.nodes import to_nodes
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Hit, Level
-from nlb_retriever.retriever import Mode, Retriever, Strategy
-from nlb_retriever.scope import make_scope
+from nlb_retriever.search.retriever import Mode, Retriever, Strategy
+from nlb_retriever.search.scope import make_scope
 from nlb_retriever.vectorizer import clean_question
 
 if TYPE_CHECKING:

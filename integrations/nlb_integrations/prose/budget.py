@@ -11,7 +11,7 @@ from llama_index.core.llms import LLM
 from nlb_integrations.prose import prompt
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Answer, Hit
-from nlb_retriever.sentences import sentence_spans
+from nlb_retriever.text.sentences import sentence_spans
 
 ANSWER_TOKENS = 256
 """Room for the answer where the model does not say how much it writes."""

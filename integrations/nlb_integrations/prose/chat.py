@@ -9,7 +9,7 @@ from typing import Any
 from nlb_integrations.prose.records import Prose
 from nlb_integrations.prose.writer import Writer, Written
 from nlb_retriever.records import Answer
-from nlb_retriever.store.bm25 import word_ids
+from nlb_retriever.text.words import word_ids
 
 _BACKWARDS = re.compile(
     r"\b(?:he|him|his|she|her|hers|it|its|they|them|their|theirs|this|that|these|those|there|then|one|ones)\b",

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 
 from nlb_integrations.prose.prompt import DECLINED
 from nlb_integrations.prose.records import ProseSentence
-from nlb_retriever.evidence import Evidence, gather_evidence
 from nlb_retriever.records import Citation, Hit
-from nlb_retriever.sentences import sentence_spans
-from nlb_retriever.store.bm25 import word_ids
+from nlb_retriever.search.overlap import Evidence, gather_evidence
+from nlb_retriever.text.sentences import sentence_spans
+from nlb_retriever.text.words import word_ids
 
 SUPPORT = 0.25
 """Least support of a supported sentence."""

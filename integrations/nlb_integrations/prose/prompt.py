@@ -15,8 +15,8 @@ from collections.abc import Sequence
 
 from llama_index.core.llms import ChatMessage, MessageRole
 
-from nlb_retriever.answering import NOT_FOUND
 from nlb_retriever.records import Answer, Hit
+from nlb_retriever.search.answer import NOT_FOUND
 
 DECLINED = "The passages do not say."
 """What the model is to write, word for word, where the passages do not answer the question."""

@@ -13,10 +13,10 @@ from nlb_integrations.prose.budget import answer_room, counter_of, fit
 from nlb_integrations.prose.citations import Checker
 from nlb_integrations.prose.prompt import messages
 from nlb_integrations.prose.records import Prose, ProseSentence
-from nlb_retriever.answering import NOT_FOUND, PASSAGES, find_near
 from nlb_retriever.errors import LanguageModelError, NlbError
 from nlb_retriever.records import Answer, Hit
-from nlb_retriever.retriever import Retriever
+from nlb_retriever.search.answer import NOT_FOUND, PASSAGES, find_near
+from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import Filter
 
 _MARGIN = 16

@@ -9,9 +9,9 @@ from itertools import pairwise
 
 from tokenizers import Tokenizer
 
-from nlb_retriever.chunking import Chunker
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.records import Passage, Section
+from nlb_retriever.text.chunking import Chunker
 
 LEAST_TOKENS = 16
 MOST_TOKENS = 512

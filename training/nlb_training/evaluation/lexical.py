@@ -1,6 +1,6 @@
 """BM25 over exact texts, in memory: the baseline that every vector must be compared with.
 
-Words are the library's own (nlb_retriever.store.bm25: English stems without stop words), and so is the
+Words are the library's own (nlb_retriever.text.words: English stems without stop words), and so is the
 rarity of a word among N documents of which n hold it: ln(1 + (N - n + 0.5) / (n + 0.5)).
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
 from nlb_retriever.records import Level
-from nlb_retriever.store import bm25
+from nlb_retriever.text.words import WEIGHTS, count_words, weigh_question
 from nlb_training.evaluation.metrics import Values
 
 PLAIN = {"k": 1.2, "b": 0.75}
@@ -36,7 +36,7 @@ def score_words(queries: Sequence[str], documents: Sequence[str], level: Level |
     counts = _matrix([_counted(text) for text in documents], columns)
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     if level:
-        weights = bm25.WEIGHTS[level]
+        weights = WEIGHTS[level]
         k, b, average = weights.k, weights.b, weights.average
     else:
         k, b, average = PLAIN["k"], PLAIN["b"], float(lengths.mean()) or 1.0
@@ -50,13 +50,13 @@ def score_words(queries: Sequence[str], documents: Sequence[str], level: Level |
 
 @lru_cache(maxsize=20_000)
 def _counted(text: str) -> Mapping[int, float]:
-    words = bm25.count_words(text)
+    words = count_words(text)
     return {index: float(round(value)) for index, value in zip(words.indices, words.values, strict=True)}
 
 
 def _asked(text: str, level: Level | None) -> Mapping[int, float]:
     if level:
-        words = bm25.weigh_question(level, text)
+        words = weigh_question(level, text)
         return dict(zip(words.indices, words.values, strict=True))
     return dict.fromkeys(_counted(text), 1.0)
 

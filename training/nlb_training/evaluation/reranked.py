@@ -8,7 +8,7 @@ from nlb_retriever.checkpoint import Checkpoint
 from nlb_retriever.heads import Heads
 from nlb_retriever.reranker import LEAST_SENTENCES, features
 from nlb_retriever.reranker import score as weigh
-from nlb_retriever.retriever import RERANKED
+from nlb_retriever.search.retriever import RERANKED
 from nlb_training.evaluation.metrics import Matrix
 from nlb_training.evaluation.pairs import RankingSet
 from nlb_training.evaluation.systems import Space, System

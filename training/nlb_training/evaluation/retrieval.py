@@ -18,7 +18,7 @@ from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.errors import QueryError
 from nlb_retriever.indexer import DEFAULT_CHUNK_TOKENS, Observer, index_books
 from nlb_retriever.records import Hit, Level, source_of
-from nlb_retriever.retriever import Mode, Retriever
+from nlb_retriever.search.retriever import Mode, Retriever
 from nlb_training.evaluation import metrics
 from nlb_training.evaluation.metrics import Values
 from nlb_training.evaluation.results import Difference, Measurement

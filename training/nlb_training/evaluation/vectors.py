@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlb_retriever import checkpoint as checkpoints
-from nlb_retriever.chunking import Chunker
 from nlb_retriever.encoding import ChunkEncoder, Vectors, identify_encoder, load_encoder
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.records import Section
+from nlb_retriever.text.chunking import Chunker
 from nlb_retriever.vectorizer import QuestionVectors, Vectorizer
 from nlb_training.examples import Span
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from nlb_integrations.llama_index.retriever import NLBRetriever
-from nlb_retriever.retriever import Retriever
+from nlb_retriever.search.retriever import Retriever
 
 Library = str | Path | Retriever | NLBRetriever | None
 

@@ -21,7 +21,7 @@ from nlb_integrations.llama_index.nodes import section_of, to_nodes
 from nlb_integrations.llama_index.postprocessors.library import Library, open_library
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Hit
-from nlb_retriever.retriever import Retriever
+from nlb_retriever.search.retriever import Retriever
 
 
 class MergeNeighbours(BaseNodePostprocessor):

@@ -9,7 +9,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from nlb_integrations.llama_index.nodes import section_of
 from nlb_integrations.llama_index.postprocessors.library import Library, open_library
 from nlb_retriever.errors import QueryError
-from nlb_retriever.retriever import Retriever
+from nlb_retriever.search.retriever import Retriever
 
 
 class NextLevelReranker(BaseNodePostprocessor):

@@ -14,8 +14,8 @@ import numpy as np
 from nlb_retriever.config import Manifest
 from nlb_retriever.errors import StoreError
 from nlb_retriever.records import Book, Level, Page, Passage, Section
-from nlb_retriever.store.bm25 import book_words, passage_words, section_words, weigh_document
 from nlb_retriever.store.engine import Floats, Point, StoredPoint
+from nlb_retriever.text.words import book_words, passage_words, section_words, weigh_document
 
 NAMESPACE = UUID("6ba3b2a6-8d0e-5d5c-9a51-3a9f0e7c1b42")
 STATE_ID = str(uuid5(NAMESPACE, "state"))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nlb_retriever.sentences import sentence_spans
+from nlb_retriever.text.sentences import sentence_spans
 
 
 def sentences(text: str) -> list[str]:

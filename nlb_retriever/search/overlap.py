@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from nlb_retriever.sentences import sentence_spans
-from nlb_retriever.store.bm25 import word_ids
+from nlb_retriever.text.sentences import sentence_spans
+from nlb_retriever.text.words import word_ids
 
 
 @dataclass(frozen=True, kw_only=True)

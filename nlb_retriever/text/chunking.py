@@ -21,7 +21,7 @@ from tokenizers import Tokenizer, normalizers, pre_tokenizers
 
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.records import Passage, Section
-from nlb_retriever.sentences import sentence_spans
+from nlb_retriever.text.sentences import sentence_spans
 
 SENTENCE_TOKENS = 256
 """Longest chunk, with [CLS] and [SEP], where each sentence is a chunk of its own."""

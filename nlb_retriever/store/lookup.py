@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from nlb_retriever.errors import QueryError
-from nlb_retriever.store.payloads import BookEntry
+from nlb_retriever.store.points import BookEntry
 
 _ID_START = 4
 

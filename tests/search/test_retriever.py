@@ -14,8 +14,8 @@ import pytest
 from nlb_retriever import Retriever, index_books, index_texts, make_book
 from nlb_retriever.checkpoint import UNTRAINED
 from nlb_retriever.errors import LibraryNotFound, MismatchError, QueryError
-from nlb_retriever.places import Surroundings, find_surroundings
 from nlb_retriever.records import LEVELS, Level
+from nlb_retriever.search.hits import Surroundings, find_surroundings
 from nlb_retriever.store import Condition, Or, open_store
 from tests.texts import KITCHEN, LIGHTHOUSE
 

@@ -9,9 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
-from nlb_retriever.chunking import Chunker
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.records import Passage, Section
+from nlb_retriever.text.chunking import Chunker
 from tests.doubles import minilm_tokenizer
 
 MINILM = minilm_tokenizer()

@@ -8,7 +8,7 @@ from typing import Any
 
 from nlb_retriever.records import Hit, Level
 from nlb_retriever.store import LibraryStore, StoredPoint
-from nlb_retriever.store.payloads import point_id
+from nlb_retriever.store.points import point_id
 
 _IN_HIT = {"book_id", "title", "author", "source", "section_path", "section_id", "start", "end", "page", "text"}
 

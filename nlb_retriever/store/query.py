@@ -10,9 +10,9 @@ import numpy as np
 
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import LEVELS, Level
-from nlb_retriever.store.bm25 import Sparse, weigh_question
 from nlb_retriever.store.engine import Engine, EngineQuery, Floats, PayloadKeys, StoredPoint
 from nlb_retriever.store.filters import Filter, all_of, check, conditions, is_native, matches, resolve, weaken
+from nlb_retriever.text.words import Sparse, weigh_question
 
 _OVERFETCH = 4
 """Where engines cannot answer a filter: how many times more to ask for than is wanted, and again."""

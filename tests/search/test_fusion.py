@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nlb_retriever.fusion import (
+from nlb_retriever.search.fusion import (
     BEST_PASSAGE_WEIGHT,
     BOOK_WEIGHT,
     DENSE_WEIGHT,

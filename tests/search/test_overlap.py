@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from nlb_retriever.evidence import gather_evidence
+from nlb_retriever.search.overlap import gather_evidence
 
 
 def test_rare_words_count_more_and_shares_add_up() -> None:

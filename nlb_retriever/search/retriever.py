@@ -16,16 +16,16 @@ from nlb_retriever import checkpoint as checkpoints
 from nlb_retriever.config import Manifest, locate_library
 from nlb_retriever.encoding import load_encoder
 from nlb_retriever.errors import MismatchError, NlbError, QueryError
-from nlb_retriever.evidence import gather_evidence
-from nlb_retriever.fusion import Pool, from_levels_above, from_passages, make_pool
-from nlb_retriever.places import to_hit
 from nlb_retriever.records import LEVELS, Hit, Level
 from nlb_retriever.reranker import LEAST_SENTENCES, features, score
-from nlb_retriever.scope import Scope, make_scope
-from nlb_retriever.sentences import sentence_spans
+from nlb_retriever.search.fusion import Pool, from_levels_above, from_passages, make_pool
+from nlb_retriever.search.hits import to_hit
+from nlb_retriever.search.overlap import gather_evidence
+from nlb_retriever.search.scope import Scope, make_scope
 from nlb_retriever.store import Filter, LibraryStore, StoredPoint, StoreQuery, open_store
 from nlb_retriever.store.engine import PayloadKeys
 from nlb_retriever.store.filters import check
+from nlb_retriever.text.sentences import sentence_spans
 from nlb_retriever.vectorizer import Question, Vectorizer, clean_question
 
 Mode = Literal["fused", "dense", "bm25"]

@@ -1,0 +1,1 @@
+"""From a query to ranked hits and cited answers. `retriever.Retriever` is the way in."""

@@ -1,0 +1,1 @@
+"""What both searching and indexing do with text: sentences, chunks, words."""
