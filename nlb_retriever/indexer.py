@@ -25,7 +25,7 @@ from nlb_retriever.publishing import Observer, Publisher
 from nlb_retriever.reading import Discovery, discover
 from nlb_retriever.records import Book, FailedFile, source_of
 from nlb_retriever.report import BookRef, IndexEvent, IndexReport
-from nlb_retriever.store import BookEntry, LibraryStore, open_store
+from nlb_retriever.store import BookRecord, LibraryStore, open_store
 from nlb_retriever.store.replacing import replace_library
 
 __all__ = ["DEFAULT_CHUNK_TOKENS", "Observer", "index_books", "index_texts"]
@@ -333,11 +333,11 @@ class _Run:
         )
 
 
-def _ref(entry: BookEntry) -> BookRef:
+def _ref(entry: BookRecord) -> BookRef:
     return BookRef(book_id=entry.id, title=entry.title, source=entry.source)
 
 
-def _held(store: LibraryStore, entry: BookEntry) -> Text:
+def _held(store: LibraryStore, entry: BookRecord) -> Text:
     return Text(
         source=entry.source,
         content_hash=entry.content_hash,
@@ -347,5 +347,5 @@ def _held(store: LibraryStore, entry: BookEntry) -> Text:
     )
 
 
-def _stored(store: LibraryStore, entry: BookEntry) -> Book | ReadingError:
+def _stored(store: LibraryStore, entry: BookRecord) -> Book | ReadingError:
     return store.read_book(entry) or ReadingError(f"{entry.source}: is no longer in the library")

@@ -13,7 +13,7 @@ from pathlib import Path
 from nlb_retriever.errors import ReadingError
 from nlb_retriever.reading import hash_file
 from nlb_retriever.records import Book, FailedFile, source_of
-from nlb_retriever.store import BookEntry
+from nlb_retriever.store import BookRecord
 
 _DRAWN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -41,7 +41,7 @@ class Task:
     size: int
     """Bytes."""
     book_id: str
-    replaces: BookEntry | None
+    replaces: BookRecord | None
     """The book's version in the library, where this is a newer one."""
     path: Path
     """The file; of a text its name, for messages."""
@@ -54,12 +54,12 @@ class Plan:
     """All that a run will do, in order; making it changes nothing."""
 
     tasks: tuple[Task, ...] = ()
-    unchanged: tuple[BookEntry, ...] = ()
-    renamed: tuple[tuple[BookEntry, str], ...] = ()
+    unchanged: tuple[BookRecord, ...] = ()
+    renamed: tuple[tuple[BookRecord, str], ...] = ()
     """Books whose content now has another source."""
     duplicates: tuple[tuple[Path, str], ...] = ()
     """Files with the content of another file, and that file or the book it is."""
-    removed: tuple[BookEntry, ...] = ()
+    removed: tuple[BookRecord, ...] = ()
     failed: tuple[FailedFile, ...] = ()
 
     def __add__(self, other: Plan) -> Plan:
@@ -73,7 +73,7 @@ class Plan:
         )
 
 
-def plan_files(files: Iterable[Path], entries: Sequence[BookEntry], *, prune: bool, folders: Sequence[Path]) -> Plan:
+def plan_files(files: Iterable[Path], entries: Sequence[BookRecord], *, prune: bool, folders: Sequence[Path]) -> Plan:
     """Compare files with a library's books.
 
     A file whose bytes the library holds is unchanged, or renamed where the book's own file is gone;
@@ -94,8 +94,8 @@ def plan_files(files: Iterable[Path], entries: Sequence[BookEntry], *, prune: bo
         except (OSError, ReadingError) as error:
             failed.append(FailedFile(source=path, reason=str(error)))
     present = {(source_of(path), digest) for path, digest in hashes.items()}
-    unchanged: list[BookEntry] = []
-    renamed: list[tuple[BookEntry, str]] = []
+    unchanged: list[BookRecord] = []
+    renamed: list[tuple[BookRecord, str]] = []
     duplicates: list[tuple[Path, str]] = []
     fresh: dict[str, Path] = {}
     claimed: set[str] = set()
@@ -134,7 +134,7 @@ def plan_files(files: Iterable[Path], entries: Sequence[BookEntry], *, prune: bo
     )
 
 
-def plan_texts(texts: Iterable[Text], entries: Sequence[BookEntry], *, taken: Set[str] = frozenset()) -> Plan:
+def plan_texts(texts: Iterable[Text], entries: Sequence[BookRecord], *, taken: Set[str] = frozenset()) -> Plan:
     """Compare texts with a library's books.
 
     A text is who its source says: the same content under it is unchanged, another one a new version. Two texts
@@ -153,12 +153,12 @@ def plan_texts(texts: Iterable[Text], entries: Sequence[BookEntry], *, taken: Se
         if text.source in once:
             failed.append(FailedFile(source=Path(text.source), reason=f"{text.source}: is given twice in one run"))
         once.setdefault(text.source, text)
-    nameless: dict[str, list[BookEntry]] = defaultdict(list)
+    nameless: dict[str, list[BookRecord]] = defaultdict(list)
     for entry in entries:
         if is_drawn(entry.source) and entry.source not in once:
             nameless[entry.content_hash].append(entry)
-    unchanged: list[BookEntry] = []
-    renamed: list[tuple[BookEntry, str]] = []
+    unchanged: list[BookRecord] = []
+    renamed: list[tuple[BookRecord, str]] = []
     tasks: list[Task] = []
     ids = {*taken, *(entry.id for entry in entries)}
     for text in once.values():
@@ -183,7 +183,7 @@ def is_drawn(name: str) -> bool:
     return _DRAWN.fullmatch(name) is not None
 
 
-def has_left(entry: BookEntry, folders: Sequence[Path]) -> bool:
+def has_left(entry: BookRecord, folders: Sequence[Path]) -> bool:
     """Whether a book belongs to one of these folders, and its file is no longer there."""
     return not os.path.lexists(entry.source) and any(Path(entry.source).is_relative_to(folder) for folder in folders)
 

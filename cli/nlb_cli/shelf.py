@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import JustifyMethod
     from rich.tree import Tree
 
-    from nlb_retriever.store import BookEntry, StoredPoint
+    from nlb_retriever.store import BookRecord, StoredPoint
 
 SHORT_ID = 8
 """Digits of a book's id that are shown to people, and enough for commands."""
@@ -47,7 +47,7 @@ class Section:
         )
 
 
-def book_json(entry: BookEntry) -> dict[str, Any]:
+def book_json(entry: BookRecord) -> dict[str, Any]:
     """A book as the keys that programs may rely on."""
     keys = ("title", "author", "language", "year", "source", "sections", "passages", "chars", "tokens")
     return {
@@ -57,13 +57,13 @@ def book_json(entry: BookEntry) -> dict[str, Any]:
     }
 
 
-def tree_json(entry: BookEntry, sections: Sequence[Section], *, text: bool) -> dict[str, Any]:
+def tree_json(entry: BookRecord, sections: Sequence[Section], *, text: bool) -> dict[str, Any]:
     """A book with its sections in order, and with its whole text if wanted."""
     told = {**book_json(entry), "sections": [_section_json(section) for section in sections]}
     return {**told, "text": "".join(section.text for section in sections)} if text else told
 
 
-def section_json(entry: BookEntry, section: Section) -> dict[str, Any]:
+def section_json(entry: BookRecord, section: Section) -> dict[str, Any]:
     """One section with its text."""
     book = {key: value for key, value in book_json(entry).items() if key in {"book_id", "title", "author", "source"}}
     return {**book, **_section_json(section), "text": section.text}
@@ -80,7 +80,7 @@ def _section_json(section: Section) -> dict[str, Any]:
     }
 
 
-def write_books(entries: Sequence[BookEntry]) -> None:
+def write_books(entries: Sequence[BookRecord]) -> None:
     """A table on a terminal; on a pipe, columns with nothing cut off."""
     rows = [
         (
@@ -112,7 +112,7 @@ def write_books(entries: Sequence[BookEntry]) -> None:
     write_rich(table)
 
 
-def write_tree(entry: BookEntry, sections: Sequence[Section]) -> None:
+def write_tree(entry: BookRecord, sections: Sequence[Section]) -> None:
     """What a book is, then its sections by number, nested as its parts are."""
     write_lines(_about(entry))
     root = _nest(sections)
@@ -127,7 +127,7 @@ def write_tree(entry: BookEntry, sections: Sequence[Section]) -> None:
         write_lines(_outline(root, digits, 0))
 
 
-def section_lines(entry: BookEntry, section: Section, count: int) -> Iterator[Line]:
+def section_lines(entry: BookRecord, section: Section, count: int) -> Iterator[Line]:
     """One section to read."""
     author = f", {inline(entry.author)}" if entry.author else ""
     page = f", p. {inline(section.page)}" if section.page else ""
@@ -180,7 +180,7 @@ def _outline(node: _Node, digits: int, depth: int) -> Iterator[Line]:
         yield from _outline(child, digits, depth + 1)
 
 
-def _about(entry: BookEntry) -> Iterator[Line]:
+def _about(entry: BookRecord) -> Iterator[Line]:
     author = f", {inline(entry.author)}" if entry.author else ""
     yield line((inline(entry.title), "bold"), author)
     facts = [str(entry.year)] if entry.year else []

@@ -9,12 +9,12 @@ from nlb_retriever.store.engine import StoredPoint
 from nlb_retriever.store.filters import And, Condition, Filter, Not, Or, all_of, at_level
 from nlb_retriever.store.library import LibraryStore
 from nlb_retriever.store.opening import open_engine, open_store
-from nlb_retriever.store.points import BookEntry
+from nlb_retriever.store.points import BookRecord
 from nlb_retriever.store.query import StoreQuery
 
 __all__ = [
     "And",
-    "BookEntry",
+    "BookRecord",
     "Condition",
     "Filter",
     "LibraryStore",

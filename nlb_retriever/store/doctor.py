@@ -11,7 +11,7 @@ from nlb_retriever.config import Manifest
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store.engine import Engine, Floats
 from nlb_retriever.store.filters import And, Condition
-from nlb_retriever.store.points import STATE_ID, BookEntry, State
+from nlb_retriever.store.points import STATE_ID, BookRecord, State
 
 _PLACE = ("book_id", "version", "ordinal", "start", "end")
 _UNIT = 1e-3
@@ -64,9 +64,11 @@ def mend_books(engine: Engine, state: State) -> list[str]:
     return sorted(done)
 
 
-def _survey(engine: Engine, manifest: Manifest) -> tuple[dict[Version, BookEntry], dict[Version, _Found]]:
+def _survey(engine: Engine, manifest: Manifest) -> tuple[dict[Version, BookRecord], dict[Version, _Found]]:
     books = (point for point in engine.scroll("book", Condition("kind", "eq", "book")))
-    entries = {(entry.id, entry.version): entry for entry in (BookEntry.from_payload(point.payload) for point in books)}
+    entries = {
+        (entry.id, entry.version): entry for entry in (BookRecord.from_payload(point.payload) for point in books)
+    }
     found: dict[Version, _Found] = defaultdict(_Found)
     for level in LEVELS:
         for point in engine.scroll(level, payload=_PLACE, vectors=True):
@@ -88,7 +90,7 @@ def _is_sound(vector: Floats | None, size: int, unit: int) -> bool:
     return bool(abs(np.linalg.norm(vector[:unit]) - 1) < _UNIT)
 
 
-def _wrongs(entry: BookEntry, found: _Found) -> list[str]:
+def _wrongs(entry: BookRecord, found: _Found) -> list[str]:
     wrongs = []
     sizes: dict[Level, int] = {"section": entry.sections, "passage": entry.passages}
     for level, expected in sizes.items():

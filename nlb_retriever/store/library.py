@@ -24,7 +24,7 @@ from nlb_retriever.store.failpoint import failpoint
 from nlb_retriever.store.filters import And, Condition, Filter, Not, all_of, check_metadata, matches
 from nlb_retriever.store.lock import WriterLock
 from nlb_retriever.store.lookup import find_entry
-from nlb_retriever.store.points import BookEntry, BookVectors, State
+from nlb_retriever.store.points import BookRecord, BookVectors, State
 from nlb_retriever.store.query import StoreQuery, prepare, run
 
 COMPACT_EVERY = 25_000
@@ -68,12 +68,12 @@ class LibraryStore:
 
     # -- reading --------------------------------------------------------------------------------
 
-    def books(self) -> list[BookEntry]:
+    def books(self) -> list[BookRecord]:
         """All published books, by title."""
-        entries = [BookEntry.from_payload(payload) for payload in self._read(self._books)]
+        entries = [BookRecord.from_payload(payload) for payload in self._read(self._books)]
         return sorted(entries, key=lambda entry: (entry.title.casefold(), entry.id))
 
-    def find_book(self, name: str) -> BookEntry:
+    def find_book(self, name: str) -> BookRecord:
         """The book with this id, unique start of an id (4 digits or more), file, title or part of a title.
 
         Raises:
@@ -99,7 +99,7 @@ class LibraryStore:
         """A book's whole text."""
         return "".join(section.payload["text"] for section in self.sections(book_id))
 
-    def read_book(self, entry: BookEntry) -> Book | None:
+    def read_book(self, entry: BookRecord) -> Book | None:
         """A book as it was given to `publish`; None where it has been removed or changed meanwhile."""
         sections = self.sections(entry.id)
         whole = len(sections) == entry.sections and all(part.payload["version"] == entry.version for part in sections)

@@ -8,12 +8,12 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from nlb_retriever.errors import QueryError
-from nlb_retriever.store.points import BookEntry
+from nlb_retriever.store.points import BookRecord
 
 _ID_START = 4
 
 
-def find_entry(name: str, entries: Sequence[BookEntry], place: str) -> BookEntry:
+def find_entry(name: str, entries: Sequence[BookRecord], place: str) -> BookRecord:
     """The one entry that a name fits, by id, start of an id, file, title, then part of a title.
 
     Raises:

@@ -33,7 +33,7 @@ class BookVectors(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BookEntry:
+class BookRecord:
     """A published book, without its text."""
 
     id: str
@@ -54,7 +54,7 @@ class BookEntry:
     from_file: bool = True
 
     @classmethod
-    def from_payload(cls, payload: Mapping[str, Any]) -> BookEntry:
+    def from_payload(cls, payload: Mapping[str, Any]) -> BookRecord:
         return cls(
             metadata=payload.get("metadata", {}),
             from_file=payload.get("from_file", True),
@@ -235,7 +235,7 @@ def _pages_in(pages: Sequence[Page], section: Section) -> dict[str, Any]:
     return {"pages": [[page.start, page.number, page.label] for page in pages[first:last]]} if first < last else {}
 
 
-def to_book(entry: BookEntry, sections: Sequence[StoredPoint]) -> Book:
+def to_book(entry: BookRecord, sections: Sequence[StoredPoint]) -> Book:
     """A book as it was given, from its entry and all of its sections."""
     parts = [section.payload for section in sections]
     return Book(

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever import open_store
-from nlb_retriever.store import BookEntry
+from nlb_retriever.store import BookRecord
 from tests.cli.conftest import InProcess, OnTerminal, Started
 
 
-def book(library: Path, name: str) -> BookEntry:
+def book(library: Path, name: str) -> BookRecord:
     with open_store(library) as store:
         return store.find_book(name)
 

@@ -20,7 +20,7 @@ from nlb_integrations.llama_index import ExtractiveQueryEngine
 from nlb_integrations.llama_index import index as index_module
 from nlb_retriever import index_books
 from nlb_retriever.errors import QueryError
-from nlb_retriever.store import BookEntry, open_store
+from nlb_retriever.store import BookRecord, open_store
 from tests.integrations.ticking import run_while_ticking
 from tests.texts import KITCHEN, LIGHTHOUSE
 
@@ -40,7 +40,7 @@ def documents() -> list[Document]:
     ]
 
 
-def books(library: Path) -> dict[str, BookEntry]:
+def books(library: Path) -> dict[str, BookRecord]:
     with open_store(library) as store:
         return {entry.source: entry for entry in store.books()}
 

@@ -29,7 +29,7 @@ from nlb_retriever.indexer import index_texts
 from nlb_retriever.records import Book
 from nlb_retriever.report import IndexEvent, IndexReport
 from nlb_retriever.search.retriever import Retriever
-from nlb_retriever.store import BookEntry, open_store
+from nlb_retriever.store import BookRecord, open_store
 from nlb_retriever.store.points import point_id
 
 _Mode = Literal["add", "update", "refresh"]
@@ -233,7 +233,7 @@ class NLBIndex:
             _log.warning("not indexed: %s", failed.reason)
         return report
 
-    def _complete(self, given: Given, entry: BookEntry | None, mode: _Mode) -> Book | None:
+    def _complete(self, given: Given, entry: BookRecord | None, mode: _Mode) -> Book | None:
         """The book that is to be, of what is given and what is there; None where nothing is new."""
         fresh = given.to_book()
         if entry is None or entry.content_hash == fresh.content_hash:
@@ -255,13 +255,13 @@ class NLBIndex:
             return replace(fresh, source=given.owners[0])
         return fresh
 
-    def _entries(self) -> list[BookEntry]:
+    def _entries(self) -> list[BookRecord]:
         try:
             return self.library.store.books()
         except LibraryNotFound:
             return []
 
-    def _find(self, ref_doc_id: str) -> BookEntry | None:
+    def _find(self, ref_doc_id: str) -> BookRecord | None:
         names = {ref_doc_id, self._names.get(ref_doc_id), os.path.abspath(ref_doc_id)}  # noqa: PTH100 - resolve() would follow links
         return next((entry for entry in self._entries() if entry.id == ref_doc_id or entry.source in names), None)
 
