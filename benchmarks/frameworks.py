@@ -46,7 +46,7 @@ from pipelines import System, build, read_shelf
 from quality import LITERARY, TALES, asked_for, judge_words, rows_of
 
 from nlb_integrations import NLBRetriever
-from nlb_retriever import Hit, Retriever, index_books
+from nlb_retriever import Hit, Retriever, index_files
 from nlb_retriever.records import Level
 from nlb_training.evaluation import metrics
 from nlb_training.evaluation.metrics import Values
@@ -289,7 +289,7 @@ def main() -> None:
             print(f"{name}, {time.perf_counter() - began:.0f} s: {line}", file=sys.stderr)
 
         library = arguments.libraries / questions.collection
-        report = index_books([books_folder(questions.collection, arguments.data)], library)
+        report = index_files([books_folder(questions.collection, arguments.data)], library)
         if report.failed:
             sys.exit(f"{report.failed[0].source}: {report.failed[0].reason}")
         record = compare(questions, library, arguments, notice)

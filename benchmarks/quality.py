@@ -29,7 +29,7 @@ import numpy as np
 import platformdirs
 from data import Collection, books_folder, data_folder
 
-from nlb_retriever import Hit, Retriever, answer, index_books
+from nlb_retriever import Hit, Retriever, answer, index_files
 from nlb_retriever.records import Level, source_of
 from nlb_retriever.search.retriever import Mode
 from nlb_retriever.text.words import count_words
@@ -214,7 +214,7 @@ def main() -> None:
     wanted = set(COLLECTIONS) if arguments.answers else {task.collection for task in tasks}
     for collection in (each for each in COLLECTIONS if each in wanted):
         libraries[collection] = home / collection
-        report = index_books([books_folder(collection, arguments.data)], libraries[collection])
+        report = index_files([books_folder(collection, arguments.data)], libraries[collection])
         if report.failed:
             sys.exit(f"{report.failed[0].source}: {report.failed[0].reason}")
 

@@ -10,11 +10,11 @@ import tempfile
 from llama_index.core.llms import MockLLM
 
 from llama_index.retrievers.nlb import NLBRetriever
-from nlb_retriever import index_books
+from nlb_retriever import index_files
 
 
 def main(books: str, question: str, library: str) -> None:
-    index_books([books], library)
+    index_files([books], library)
     with NLBRetriever(library, similarity_top_k=3) as retriever:
         print("In the books' own words:", retriever.as_query_engine().query(question))
         response = retriever.as_query_engine(llm=MockLLM()).query(question)

@@ -1,8 +1,8 @@
 """Book, section and passage retrieval over very long documents.
 
-    from nlb_retriever import Retriever, answer, index_books
+    from nlb_retriever import Retriever, answer, index_files
 
-    index_books(["./books"])
+    index_files(["./books"])
     with Retriever() as retriever:
         hits = retriever.search("a duel at dawn", level="section")
         print(answer("Who is hunting the white whale, and why?", retriever).answer)
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nlb_retriever.errors import NlbError as NlbError
     from nlb_retriever.indexer import index_books as index_books
-    from nlb_retriever.indexer import index_texts as index_texts
-    from nlb_retriever.reading.text import make_book as make_book
+    from nlb_retriever.indexer import index_files as index_files
+    from nlb_retriever.reading.text import book_from_text as book_from_text
     from nlb_retriever.records import Answer as Answer
     from nlb_retriever.records import Hit as Hit
     from nlb_retriever.search.answer import answer as answer
@@ -31,13 +31,23 @@ _HOMES = {
     "NlbError": "errors",
     "Retriever": "search.retriever",
     "answer": "search.answer",
+    "book_from_text": "reading.text",
     "index_books": "indexer",
-    "index_texts": "indexer",
-    "make_book": "reading.text",
+    "index_files": "indexer",
     "open_store": "store",
 }
 
-__all__ = ["Answer", "Hit", "NlbError", "Retriever", "answer", "index_books", "index_texts", "make_book", "open_store"]
+__all__ = [
+    "Answer",
+    "Hit",
+    "NlbError",
+    "Retriever",
+    "answer",
+    "book_from_text",
+    "index_books",
+    "index_files",
+    "open_store",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -28,13 +28,13 @@ from nlb_retriever.report import BookRef, IndexEvent, IndexReport
 from nlb_retriever.store import BookRecord, LibraryStore, open_store
 from nlb_retriever.store.replacing import replace_library
 
-__all__ = ["DEFAULT_CHUNK_TOKENS", "Observer", "index_books", "index_texts"]
+__all__ = ["DEFAULT_CHUNK_TOKENS", "Observer", "index_books", "index_files"]
 
 DEFAULT_CHUNK_TOKENS = 256
 """The paper's chunk (arXiv 2402.17682, section 3)."""
 
 
-def index_books(
+def index_files(
     inputs: Sequence[str | Path],
     library: str | Path | None = None,
     *,
@@ -80,7 +80,7 @@ def index_books(
     return _bring_up_to_date(location, run, dry_run=dry_run, redo=rebuild)
 
 
-def index_texts(
+def index_books(
     books: Iterable[Book],
     library: str | Path | None = None,
     *,
@@ -91,7 +91,7 @@ def index_texts(
     load: Callable[[str], ChunkEncoder] | None = None,
     observer: Observer | None = None,
 ) -> IndexReport:
-    """Bring a library up to date with books that are no files, such as `reading.text.make_book` makes.
+    """Bring a library up to date with books that are no files, such as `reading.text.book_from_text` makes.
 
     A book is who its `source` says: unchanged content is no work, changed content a new version under the
     same lasting id, a new source a new book. Their texts live in the library alone: pruning does not touch
@@ -99,14 +99,14 @@ def index_texts(
 
     Args:
         books: made with `from_file=False`; their ids are given here.
-        library, chunk_encoder, checkpoint, chunk_tokens, device, observer: as for `index_books`.
+        library, chunk_encoder, checkpoint, chunk_tokens, device, observer: as for `index_files`.
         load: gives a chunk encoder by its name, for callers that keep theirs; then `device` says nothing.
 
     Returns:
         What was done. Books without text are in `failed`; they stop nothing.
 
     Raises:
-        MismatchError, LibraryBusy, StoreError, EncoderError: as for `index_books`.
+        MismatchError, LibraryBusy, StoreError, EncoderError: as for `index_files`.
     """
     run = _Run(chunk_encoder, checkpoint, chunk_tokens, load or partial(load_encoder, device=device), observer)
     run.texts = [

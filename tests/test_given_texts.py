@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from nlb_retriever import index_books
+from nlb_retriever import index_files
 from nlb_retriever.errors import MismatchError, QueryError, ReadingError, StoreError
-from nlb_retriever.indexer import index_texts
-from nlb_retriever.reading.text import make_book
+from nlb_retriever.indexer import index_books
+from nlb_retriever.reading.text import book_from_text
 from nlb_retriever.records import Book, Page, Section
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import Condition, open_store
@@ -29,7 +29,9 @@ def lamp(text: str = LIGHTHOUSE) -> Book:
         Page(start=400, number=2, label="ii"),
         Page(start=401, number=3, label="1"),
     )
-    return make_book(text, source="lamp", language="en", year=1901, pages=pages, metadata={"shelf": {"row": 4}, "n": 1})
+    return book_from_text(
+        text, source="lamp", language="en", year=1901, pages=pages, metadata={"shelf": {"row": 4}, "n": 1}
+    )
 
 
 def bread() -> Book:
@@ -37,7 +39,7 @@ def bread() -> Book:
         Section(path=("One",), start=0, end=40),
         Section(path=("One", "Deeper"), start=40, end=len(KITCHEN)),
     )
-    return make_book(KITCHEN, source="bread", title="Bread", sections=halves)
+    return book_from_text(KITCHEN, source="bread", title="Bread", sections=halves)
 
 
 def held(library: Path) -> dict[str, Book]:
@@ -49,30 +51,30 @@ def held(library: Path) -> dict[str, Book]:
 
 
 def test_a_given_book_is_read_back_as_it_was_given(library: Path) -> None:
-    report = index_texts([lamp(), bread()], library)
+    report = index_books([lamp(), bread()], library)
     assert [ref.source for ref in report.indexed] == ["lamp", "bread"]
     assert held(library) == {"lamp": lamp(), "bread": bread()}
 
 
 def test_unchanged_is_no_work_and_changed_is_a_new_version_under_the_same_id(library: Path) -> None:
-    first = index_texts([lamp(), bread()], library)
-    again = index_texts([lamp(), bread()], library)
+    first = index_books([lamp(), bread()], library)
+    again = index_books([lamp(), bread()], library)
     assert (again.tokens, len(again.unchanged)) == (0, 2)
-    changed = index_texts([lamp(LIGHTHOUSE.replace("Tobias", "Matthias"))], library)
+    changed = index_books([lamp(LIGHTHOUSE.replace("Tobias", "Matthias"))], library)
     assert [(ref.book_id, ref.changed) for ref in changed.indexed] == [(first.indexed[0].book_id, True)]
     assert "Tobias" not in held(library)["lamp"].text
 
 
 def test_two_sources_of_one_text_are_two_books_and_one_source_twice_is_refused(library: Path) -> None:
-    copy = make_book(LIGHTHOUSE, source="copy")
-    report = index_texts([make_book(LIGHTHOUSE, source="first"), copy, copy], library)
+    copy = book_from_text(LIGHTHOUSE, source="copy")
+    report = index_books([book_from_text(LIGHTHOUSE, source="first"), copy, copy], library)
     assert [ref.source for ref in report.indexed] == ["first", "copy"]
     assert len({ref.book_id for ref in report.indexed}) == 2
     assert [failed.reason for failed in report.failed] == ["copy: is given twice in one run"]
 
 
 def test_a_book_without_text_stops_nothing(library: Path) -> None:
-    report = index_texts([make_book(" \n", source="empty"), bread()], library)
+    report = index_books([book_from_text(" \n", source="empty"), bread()], library)
     assert [failed.reason for failed in report.failed] == ["empty has no passages to encode: it holds no text"]
     assert set(held(library)) == {"bread"}
 
@@ -81,10 +83,10 @@ def test_pruning_removes_given_books_only_from_the_given_folders(library: Path, 
     folder = tmp_path / "books"
     folder.mkdir()
     (folder / "kitchen.txt").write_text(KITCHEN)
-    inside = make_book(LIGHTHOUSE, source=str(folder / "gone.txt"))
-    relative = make_book(LIGHTHOUSE, source="books/gone.txt")
-    index_texts([lamp(), inside, relative], library)
-    report = index_books([folder], library, prune=True)
+    inside = book_from_text(LIGHTHOUSE, source=str(folder / "gone.txt"))
+    relative = book_from_text(LIGHTHOUSE, source="books/gone.txt")
+    index_books([lamp(), inside, relative], library)
+    report = index_files([folder], library, prune=True)
     assert [ref.source for ref in report.removed] == [str(folder / "gone.txt")]
     assert set(held(library)) == {"lamp", "books/gone.txt", str(folder / "kitchen.txt")}
 
@@ -92,32 +94,32 @@ def test_pruning_removes_given_books_only_from_the_given_folders(library: Path, 
 def test_rebuilding_takes_from_the_library_what_is_in_no_file(library: Path, tmp_path: Path) -> None:
     for name, text in (("gone", KITCHEN), ("here", LIGHTHOUSE + "\nThe end.\n")):
         (tmp_path / f"{name}.txt").write_text(text)
-    index_books([tmp_path / "gone.txt", tmp_path / "here.txt"], library)
-    index_texts([lamp(LIGHTHOUSE.upper()), bread()], library)
-    index_texts([lamp()], library)  # its id is that of its first content
+    index_files([tmp_path / "gone.txt", tmp_path / "here.txt"], library)
+    index_books([lamp(LIGHTHOUSE.upper()), bread()], library)
+    index_books([lamp()], library)  # its id is that of its first content
     (tmp_path / "gone.txt").unlink()
     before = held(library)
     with open_store(library) as store:
         ids = {entry.source: entry.id for entry in store.books()}
-    report = index_books([], library, chunk_tokens=64, rebuild=True)
+    report = index_files([], library, chunk_tokens=64, rebuild=True)
     assert (len(report.indexed), report.failed) == (4, ())
     assert held(library) == before
     with open_store(library) as store:
         assert store.manifest.chunk_tokens == 64
         assert {entry.source: entry.id for entry in store.books()} == ids
-    index_books([], library, chunk_tokens=256, rebuild=True)
-    again = index_texts([lamp(), bread()], library)
+    index_files([], library, chunk_tokens=256, rebuild=True)
+    again = index_books([lamp(), bread()], library)
     assert (again.tokens, len(again.unchanged)) == (0, 2)
 
 
 def test_rebuilding_keeps_what_can_no_longer_be_read_from_its_file(library: Path, tmp_path: Path) -> None:
     file = tmp_path / "kitchen.txt"
     file.write_text(KITCHEN)
-    index_books([file], library)
-    index_texts([lamp()], library)
+    index_files([file], library)
+    index_books([lamp()], library)
     before = held(library)
     file.write_bytes(bytes(1000))
-    report = index_books([tmp_path], library, chunk_tokens=64, rebuild=True)
+    report = index_files([tmp_path], library, chunk_tokens=64, rebuild=True)
     assert [failed.source for failed in report.failed] == [file]
     assert {ref.source for ref in report.indexed} == {"lamp", str(file)}
     assert held(library) == before
@@ -126,12 +128,12 @@ def test_rebuilding_keeps_what_can_no_longer_be_read_from_its_file(library: Path
 def test_a_rebuilding_that_would_lose_a_given_book_leaves_the_library_as_it_is(
     library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index_texts([lamp(), bread()], library)
+    index_books([lamp(), bread()], library)
     before = held(library)
     with monkeypatch.context() as patched:
         patched.setattr(library_module.LibraryStore, "read_book", lambda self, entry: None)
         with pytest.raises(StoreError, match="is as it was: .* would be lost: `nlb remove` it"):
-            index_books([], library, chunk_tokens=64, rebuild=True)
+            index_files([], library, chunk_tokens=64, rebuild=True)
     assert held(library) == before
 
 
@@ -147,7 +149,7 @@ def test_a_rebuilding_that_would_lose_a_given_book_leaves_the_library_as_it_is(
     ],
 )
 def test_metadata_of_any_kind_are_kept_as_plain_values(value: object, kept: object, library: Path) -> None:
-    report = index_texts([make_book(KITCHEN, source="x", metadata={"key": value})], library)
+    report = index_books([book_from_text(KITCHEN, source="x", metadata={"key": value})], library)
     assert report.failed == ()
     assert held(library)["x"].metadata == {"key": kept}
 
@@ -156,23 +158,23 @@ def test_metadata_of_any_kind_are_kept_as_plain_values(value: object, kept: obje
 def test_sections_that_do_not_cover_the_text_are_refused(spans: list[tuple[int, int]]) -> None:
     sections = [Section(path=("One",), start=start, end=end) for start, end in spans]
     with pytest.raises(ReadingError, match="x: its sections must cover its 9 characters"):
-        make_book("Nine char", source="x", sections=sections)
+        book_from_text("Nine char", source="x", sections=sections)
 
 
 def test_a_file_and_a_text_of_one_source_are_one_book(library: Path, tmp_path: Path) -> None:
     file = tmp_path / "lamp.txt"
     file.write_text(LIGHTHOUSE)
-    first = index_books([file], library)
-    given = index_texts([make_book(LIGHTHOUSE, source=str(file), title="As given")], library)
+    first = index_files([file], library)
+    given = index_books([book_from_text(LIGHTHOUSE, source=str(file), title="As given")], library)
     assert [(ref.book_id, ref.changed) for ref in given.indexed] == [(first.indexed[0].book_id, True)]
-    assert [ref.changed for ref in index_books([file], library).indexed] == [True]
+    assert [ref.changed for ref in index_files([file], library).indexed] == [True]
 
 
 @pytest.mark.parametrize("place", ["passages", "book", "flushed"])
 def test_what_fails_in_the_middle_of_publishing_leaves_the_old_version(
     place: str, library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index_texts([lamp()], library)
+    index_books([lamp()], library)
     changed = lamp(LIGHTHOUSE.replace("Tobias", "Matthias"))
 
     def fail(name: str) -> None:
@@ -182,16 +184,16 @@ def test_what_fails_in_the_middle_of_publishing_leaves_the_old_version(
     with monkeypatch.context() as patched:
         patched.setattr(library_module, "failpoint", fail)
         with pytest.raises(OSError, match="the power is gone"):
-            index_texts([changed], library)
+            index_books([changed], library)
     with open_store(library) as store:
         (entry,) = store.books()
         assert store.book_text(entry.id) == LIGHTHOUSE
-    assert [ref.changed for ref in index_texts([changed], library).indexed] == [True]
+    assert [ref.changed for ref in index_books([changed], library).indexed] == [True]
     assert held(library)["lamp"].text == changed.text
 
 
 def test_books_are_filtered_by_what_was_told_of_them(library: Path) -> None:
-    index_texts([lamp(), bread()], library)
+    index_books([lamp(), bread()], library)
     with Retriever(library) as retriever:
         for condition in (Condition("metadata.n", "eq", 1), Condition("metadata.n", "gte", 1.0)):
             hits = retriever.search("bread and flour", where=condition, limit=50)
@@ -207,15 +209,15 @@ def test_books_are_filtered_by_what_was_told_of_them(library: Path) -> None:
 
 
 def test_an_encoder_that_is_not_the_librarys_is_refused(library: Path) -> None:
-    index_texts([lamp()], library)
+    index_books([lamp()], library)
     with pytest.raises(MismatchError, match="the one loaded is 000000000000"):
-        index_texts([bread()], library, load=lambda name: KeywordEncoder("lamp", name=name))
+        index_books([bread()], library, load=lambda name: KeywordEncoder("lamp", name=name))
     assert set(held(library)) == {"lamp"}
 
 
 def test_what_may_pass_of_a_books_metadata_makes_no_new_version(library: Path) -> None:
     def dated(date: str) -> Book:
-        return make_book(LIGHTHOUSE, source="x", metadata={"date": date, "shelf": "A"}, passing=["date"])
+        return book_from_text(LIGHTHOUSE, source="x", metadata={"date": date, "shelf": "A"}, passing=["date"])
 
-    index_texts([dated("Monday")], library)
-    assert index_texts([dated("Tuesday")], library).tokens == 0
+    index_books([dated("Monday")], library)
+    assert index_books([dated("Tuesday")], library).tokens == 0

@@ -18,7 +18,7 @@ from nlb_retriever import indexer
 from nlb_retriever.config import UNTRAINED
 from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.errors import EncoderError, LibraryBusy, MismatchError
-from nlb_retriever.indexer import index_books
+from nlb_retriever.indexer import index_files
 from nlb_retriever.records import LEVELS
 from nlb_retriever.report import IndexEvent, IndexReport
 from nlb_retriever.store import open_store
@@ -80,7 +80,7 @@ def sources(refs: object) -> list[str]:
 
 
 def test_every_book_of_a_folder_is_indexed_with_its_sections_and_passages(books: Path, library: Path) -> None:
-    report = index_books([books], library)
+    report = index_files([books], library)
     assert sources(report.indexed) == [f"book-{number}.txt" for number in range(4)]
     assert report.failed == ()
     assert report.tokens > 1000
@@ -94,19 +94,19 @@ def test_every_book_of_a_folder_is_indexed_with_its_sections_and_passages(books:
 
 
 def test_unchanged_books_are_no_work(books: Path, library: Path) -> None:
-    index_books([books], library)
+    index_files([books], library)
     before = contents(library)
-    report = index_books([books], library)
+    report = index_files([books], library)
     assert len(report.unchanged) == 4
     assert (report.indexed, report.tokens) == ((), 0)
     assert contents(library) == before
 
 
 def test_a_renamed_book_is_not_encoded_again(books: Path, library: Path) -> None:
-    index_books([books], library)
+    index_files([books], library)
     (books / "sub").mkdir()
     (books / "book-1.txt").rename(books / "sub" / "renamed.txt")
-    report = index_books([books], library)
+    report = index_files([books], library)
     assert sources(report.renamed) == ["renamed.txt"]
     assert (report.tokens, len(report.unchanged), report.indexed) == (0, 3, ())
     with open_store(library) as store:
@@ -115,9 +115,9 @@ def test_a_renamed_book_is_not_encoded_again(books: Path, library: Path) -> None
 
 
 def test_a_changed_book_keeps_its_id_and_loses_its_old_text(books: Path, library: Path) -> None:
-    first = index_books([books], library)
+    first = index_files([books], library)
     write_book(books / "book-2.txt", 99, chapters=2)
-    report = index_books([books], library)
+    report = index_files([books], library)
     assert sources(report.indexed) == ["book-2.txt"]
     assert report.indexed[0].changed
     assert report.indexed[0].book_id == first.indexed[2].book_id
@@ -127,10 +127,10 @@ def test_a_changed_book_keeps_its_id_and_loses_its_old_text(books: Path, library
 
 
 def test_a_file_that_took_a_renamed_books_place_is_a_book_of_its_own(books: Path, library: Path) -> None:
-    first = index_books([books], library)
+    first = index_files([books], library)
     (books / "book-0.txt").rename(books / "moved.txt")
     write_book(books / "book-0.txt", 77)
-    report = index_books([books], library)
+    report = index_files([books], library)
     assert sources(report.renamed) == ["moved.txt"]
     assert sources(report.indexed) == ["book-0.txt"]
     assert report.indexed[0].book_id != first.indexed[0].book_id
@@ -138,12 +138,12 @@ def test_a_file_that_took_a_renamed_books_place_is_a_book_of_its_own(books: Path
 
 
 def test_a_book_whose_first_content_returns_elsewhere_has_another_id(books: Path, library: Path) -> None:
-    index_books([books], library)
+    index_files([books], library)
     original = (books / "book-0.txt").read_text()
     write_book(books / "book-0.txt", 55)
-    index_books([books], library)
+    index_files([books], library)
     (books / "copy-of-first.txt").write_text(original)
-    index_books([books], library)
+    index_files([books], library)
     with open_store(library) as store:
         texts = {entry.id: store.book_text(entry.id) for entry in store.books()}
     assert len(texts) == 5
@@ -152,9 +152,9 @@ def test_a_book_whose_first_content_returns_elsewhere_has_another_id(books: Path
 
 def test_a_copy_of_a_book_is_named_and_not_indexed_twice(books: Path, library: Path) -> None:
     shutil.copy(books / "book-0.txt", books / "copy.txt")
-    report = index_books([books], library)
+    report = index_files([books], library)
     assert report.duplicates == ((str(books / "copy.txt"), str(books / "book-0.txt")),)
-    again = index_books([books], library)
+    again = index_files([books], library)
     assert again.duplicates == report.duplicates
     assert (len(again.unchanged), again.renamed) == (4, ())
 
@@ -163,12 +163,12 @@ def test_prune_removes_only_books_of_the_given_folders_that_are_gone(
     books: Path, library: Path, tmp_path: Path
 ) -> None:
     other = write_book(tmp_path / "elsewhere" / "other.txt", 8)
-    index_books([books, other], library)
+    index_files([books, other], library)
     (books / "book-3.txt").unlink()
     other.unlink()
-    kept = index_books([books], library)
+    kept = index_files([books], library)
     assert kept.removed == ()
-    report = index_books([books], library, prune=True)
+    report = index_files([books], library, prune=True)
     assert sources(report.removed) == ["book-3.txt"]
     with open_store(library) as store:
         assert sorted(Path(entry.source).name for entry in store.books()) == [
@@ -178,15 +178,15 @@ def test_prune_removes_only_books_of_the_given_folders_that_are_gone(
 
 
 def test_a_dry_run_says_what_would_be_done_and_does_nothing(books: Path, library: Path) -> None:
-    planned = index_books([books], library, dry_run=True)
+    planned = index_files([books], library, dry_run=True)
     assert (len(planned.indexed), planned.dry_run) == (4, True)
     assert not library.exists()
-    index_books([books], library)
+    index_files([books], library)
     before = contents(library)
     write_book(books / "book-1.txt", 21)
     (books / "book-0.txt").unlink()
     write_book(books / "new.txt", 22)
-    planned = index_books([books], library, dry_run=True, prune=True)
+    planned = index_files([books], library, dry_run=True, prune=True)
     assert sources(planned.indexed) == ["book-1.txt", "new.txt"]
     assert sources(planned.removed) == ["book-0.txt"]
     assert contents(library) == before
@@ -195,33 +195,33 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(books: Path, library
 def test_a_bad_file_stops_nothing_and_is_named(books: Path, library: Path) -> None:
     (books / "broken.epub").write_bytes(b"PK\x03\x04 no zip")
     (books / "empty.txt").touch()
-    report = index_books([books], library)
+    report = index_files([books], library)
     assert len(report.indexed) == 4
     assert sorted(failed.source.name for failed in report.failed) == ["broken.epub", "empty.txt"]
     assert all("\n" not in failed.reason for failed in report.failed)
 
 
 def test_a_book_that_can_no_longer_be_read_keeps_its_old_version(books: Path, library: Path) -> None:
-    index_books([books], library)
+    index_files([books], library)
     old = (books / "book-0.txt").read_text()
     (books / "book-0.txt").write_bytes(b"\x00\x01\x02\xff" * 500)
-    report = index_books([books], library, prune=True)
+    report = index_files([books], library, prune=True)
     assert [failed.source.name for failed in report.failed] == ["book-0.txt"]
     with open_store(library) as store:
         assert store.book_text(store.find_book(str(books / "book-0.txt")).id) == old
 
 
 def test_a_missing_path_makes_no_library(library: Path, tmp_path: Path) -> None:
-    report = index_books([tmp_path / "nowhere"], library)
+    report = index_files([tmp_path / "nowhere"], library)
     assert len(report.failed) == 1
     assert not library.exists()
 
 
 def test_another_encoder_is_refused_and_changes_nothing(books: Path, library: Path) -> None:
-    index_books([books], library)
+    index_files([books], library)
     before = contents(library)
     with pytest.raises(MismatchError, match=r"chunk_tokens 256 in the library, 64 asked for.*--rebuild"):
-        index_books([books], library, chunk_tokens=64)
+        index_files([books], library, chunk_tokens=64)
     assert contents(library) == before
 
 
@@ -240,35 +240,35 @@ def keywords(monkeypatch: pytest.MonkeyPatch) -> KeywordEncoder:
 def test_a_chunk_encoder_that_the_released_checkpoint_does_not_fit_gets_the_untrained_one(
     books: Path, library: Path, keywords: KeywordEncoder
 ) -> None:
-    assert not index_books([books], library, chunk_encoder="keywords").failed
+    assert not index_files([books], library, chunk_encoder="keywords").failed
     with open_store(library) as store:
         assert (store.manifest.checkpoint, store.manifest.dim) == (UNTRAINED, keywords.identity.dim)
-    assert not index_books([books], library).indexed  # it is the library's own from now on
+    assert not index_files([books], library).indexed  # it is the library's own from now on
 
 
 def test_another_chunk_encoder_than_the_librarys_is_refused_with_the_way_out(
     books: Path, library: Path, keywords: KeywordEncoder
 ) -> None:
-    index_books([books], library, chunk_encoder="keywords")
+    index_files([books], library, chunk_encoder="keywords")
     with pytest.raises(MismatchError, match=r"dim 3 in the library, 384 asked for.*--rebuild"):
-        index_books([books], library, chunk_encoder=DEFAULT_ENCODER)
+        index_files([books], library, chunk_encoder=DEFAULT_ENCODER)
 
 
 def test_rebuild_encodes_every_book_anew_wherever_it_lies(books: Path, library: Path, tmp_path: Path) -> None:
     elsewhere = write_book(tmp_path / "elsewhere" / "other.txt", 8)
-    index_books([books, elsewhere], library)
-    report = index_books([books], library, chunk_tokens=64, rebuild=True)
+    index_files([books, elsewhere], library)
+    report = index_files([books], library, chunk_tokens=64, rebuild=True)
     assert len(report.indexed) == 5
     with open_store(library) as store:
         assert store.manifest.chunk_tokens == 64
         assert len(store.books()) == 5
         assert store.verify() == []
-    assert index_books([books], library).tokens == 0
+    assert index_files([books], library).tokens == 0
     assert [path.name for path in library.parent.iterdir() if "rebuild" in path.name] == []
 
 
 def test_an_interrupted_rebuild_leaves_the_old_library_and_goes_on(books: Path, library: Path) -> None:
-    index_books([books], library)
+    index_files([books], library)
     before = contents(library)
 
     def stop(event: IndexEvent) -> None:
@@ -276,9 +276,9 @@ def test_an_interrupted_rebuild_leaves_the_old_library_and_goes_on(books: Path, 
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        index_books([books], library, chunk_tokens=64, rebuild=True, observer=stop)
+        index_files([books], library, chunk_tokens=64, rebuild=True, observer=stop)
     assert contents(library) == before
-    report = index_books([books], library, chunk_tokens=64, rebuild=True)
+    report = index_files([books], library, chunk_tokens=64, rebuild=True)
     assert (len(report.indexed), len(report.unchanged)) == (2, 2)
     with open_store(library) as store:
         assert (store.manifest.chunk_tokens, len(store.books())) == (64, 4)
@@ -290,22 +290,22 @@ def test_an_interrupted_run_goes_on_and_equals_an_unbroken_one(books: Path, libr
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        index_books([books], library, observer=stop)
+        index_files([books], library, observer=stop)
     with open_store(library) as store:
         assert len(store.books()) == 2
-    report = index_books([books], library)
+    report = index_files([books], library)
     assert (len(report.unchanged), len(report.indexed)) == (2, 2)
-    index_books([books], tmp_path / "unbroken")
+    index_files([books], tmp_path / "unbroken")
     assert contents(library) == contents(tmp_path / "unbroken")
 
 
-RUN = "import sys; from nlb_retriever.indexer import index_books; index_books([sys.argv[1]], sys.argv[2])"
+RUN = "import sys; from nlb_retriever.indexer import index_files; index_files([sys.argv[1]], sys.argv[2])"
 
 
 def test_a_run_killed_at_any_time_goes_on_and_equals_an_unbroken_one(
     books: Path, library: Path, tmp_path: Path
 ) -> None:
-    index_books([books], tmp_path / "unbroken")
+    index_files([books], tmp_path / "unbroken")
     expected = contents(tmp_path / "unbroken")
     published_between = 0
     delays = random.Random(0)
@@ -324,7 +324,7 @@ def test_a_run_killed_at_any_time_goes_on_and_equals_an_unbroken_one(
                 published_between += 0 < count < 4
                 for entry in store.books():
                     assert store.book_text(entry.id) == Path(entry.source).read_text()
-    index_books([books], library)
+    index_files([books], library)
     assert contents(library) == expected
     with open_store(library) as store:
         assert store.verify() == []
@@ -336,10 +336,10 @@ def test_a_second_writer_gets_one_clear_line(books: Path, library: Path) -> None
     def second(event: IndexEvent) -> None:
         if event.kind == "encoding" and not busy:
             with pytest.raises(LibraryBusy) as error:
-                index_books([books], library)
+                index_files([books], library)
             busy.append(str(error.value))
 
-    index_books([books], library, observer=second)
+    index_files([books], library, observer=second)
     assert str(os.getpid()) in busy[0]
     assert "\n" not in busy[0]
 
@@ -352,14 +352,14 @@ def test_readers_see_published_books_while_others_are_encoded(books: Path, libra
             with open_store(library) as store:
                 seen.append(len(store.books()))
 
-    index_books([books], library, observer=read)
+    index_files([books], library, observer=read)
     assert seen == sorted(seen)
     assert {0, 1, 2, 3} <= set(seen)
 
 
 def test_events_tell_book_stage_rate_and_end(books: Path, library: Path) -> None:
     events: list[IndexEvent] = []
-    report = index_books([books], library, observer=events.append)
+    report = index_files([books], library, observer=events.append)
     assert events[0].kind == "plan"
     assert events[0].total == 4
     assert [event.index for event in events if event.kind == "done"] == [1, 2, 3, 4]
@@ -374,9 +374,9 @@ def test_names_of_any_bytes_are_indexed_and_found_again(library: Path, tmp_path:
     for name in (b"new\nline.txt", "emoji 📚.txt".encode(), b"latin-\xe9.txt", b"-dash.txt"):
         write_book(folder / "x.txt", len(name) + name[0])
         (folder / "x.txt").rename(Path(os.fsdecode(os.fsencode(folder) + b"/" + name)))
-    report = index_books([folder], library)
+    report = index_files([folder], library)
     assert len(report.indexed) == 4, report.failed
-    again = index_books([folder], library)
+    again = index_files([folder], library)
     assert (len(again.unchanged), again.renamed, again.indexed) == (4, (), ())
 
 
@@ -391,6 +391,6 @@ def test_nan_from_an_encoder_fails_that_book_only(books: Path, library: Path, mo
         return vectorize(self, book, *args, **kwargs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Vectorizer, "vectorize", broken)
-    report: IndexReport = index_books([books], library)
+    report: IndexReport = index_files([books], library)
     assert [failed.source.name for failed in report.failed] == ["book-1.txt"]
     assert len(report.indexed) == 3

@@ -9,8 +9,9 @@ import nlb_retriever
 
 
 def test_the_public_names_are_these() -> None:
-    records, calls = ["Answer", "Hit", "NlbError", "Retriever"], ["answer", "index_books", "index_texts", "make_book"]
-    assert nlb_retriever.__all__ == [*records, *calls, "open_store"]
+    records = ["Answer", "Hit", "NlbError", "Retriever"]
+    calls = ["answer", "book_from_text", "index_books", "index_files", "open_store"]
+    assert nlb_retriever.__all__ == [*records, *calls]
     for name in nlb_retriever.__all__:
         assert getattr(nlb_retriever, name).__name__ == name
 

@@ -44,12 +44,12 @@ def index(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only name what failed.")] = False,
 ) -> None:
     """Index books; those that are unchanged cost nothing. Interrupted, the same command goes on."""
-    from nlb_retriever.indexer import index_books
+    from nlb_retriever.indexer import index_files
 
     if not paths and not rebuild:
         raise typer.BadParameter("name files or folders of books", param_hint="PATH")
     with watch(quiet=quiet, plain=as_json) as seen:
-        report = index_books(
+        report = index_files(
             paths or [],
             library,
             chunk_encoder=chunk_encoder,

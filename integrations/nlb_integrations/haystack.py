@@ -36,7 +36,7 @@ _COMPARISONS: Mapping[str, Operator] = {
 
 @component
 class NLBRetriever:
-    """Finds books, sections or passages of a library that `nlb index` or `index_books` made.
+    """Finds books, sections or passages of a library that `nlb index` or `index_files` made.
 
     Making one does no work: the library is opened and its encoders loaded by `warm_up`, which a pipeline calls, or
     by the first search. Safe to use from several threads and in an event loop, which `run_async` never blocks.

@@ -24,7 +24,7 @@ with extra("langchain"):
 
 
 class NLBRetriever(BaseRetriever):
-    """Finds books, sections or passages of a library that `nlb index` or `index_books` made.
+    """Finds books, sections or passages of a library that `nlb index` or `index_files` made.
 
     Making one does no work: the library is opened and its encoders loaded by the first search. Safe to use from
     several threads and in an event loop, which `ainvoke` never blocks. A document's id is the same for the same

@@ -21,7 +21,7 @@ from nlb_retriever.records import Book, Page, Section
 _TITLE_CHARS = 60
 
 
-def make_book(
+def book_from_text(
     text: str,
     *,
     source: str,

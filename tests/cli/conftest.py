@@ -121,10 +121,10 @@ def books(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library of the three books, for tests that only read it."""
-    from nlb_retriever import index_books
+    from nlb_retriever import index_files
 
     folder = tmp_path_factory.mktemp("shelf")
-    report = index_books([write_books(folder / "books")], folder / "library")
+    report = index_files([write_books(folder / "books")], folder / "library")
     assert len(report.indexed) == 3
     return folder / "library"
 

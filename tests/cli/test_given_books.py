@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nlb_retriever.indexer import index_texts
-from nlb_retriever.reading.text import make_book
+from nlb_retriever.indexer import index_books
+from nlb_retriever.reading.text import book_from_text
 from tests.cli.conftest import COMET, LAMP, InProcess
 
 LINK = "https://example.org/comet"
@@ -16,8 +16,8 @@ LINK = "https://example.org/comet"
 
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
-    books = [make_book(LAMP, source="lamp", metadata={"shelf": "A"}), make_book(COMET, source=LINK)]
-    index_texts(books, tmp_path / "library")
+    books = [book_from_text(LAMP, source="lamp", metadata={"shelf": "A"}), book_from_text(COMET, source=LINK)]
+    index_books(books, tmp_path / "library")
     return tmp_path / "library"
 
 

@@ -32,11 +32,11 @@ Nothing more was heard of him.
 @pytest.fixture(scope="module")
 def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library with a book that tries to steer the terminal."""
-    from nlb_retriever import index_books
+    from nlb_retriever import index_files
 
     folder = tmp_path_factory.mktemp("evil")
     (folder / "evil.md").write_text(STORY, encoding="utf-8")
-    assert index_books([folder / "evil.md"], folder / "library").indexed
+    assert index_files([folder / "evil.md"], folder / "library").indexed
     return folder / "library"
 
 

@@ -12,7 +12,7 @@ import pytest
 from llama_index.core import Settings
 
 from nlb_integrations import NLBRetriever
-from nlb_retriever import Retriever, index_books
+from nlb_retriever import Retriever, index_files
 from tests.texts import KITCHEN, LIGHTHOUSE
 
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # read when Haystack is imported
@@ -40,7 +40,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "books").mkdir()
     for name, text in BOOKS.items():
         (folder / "books" / f"{name}.txt").write_text(text, encoding="utf-8")
-    index_books([folder / "books"], folder / "library")
+    index_files([folder / "books"], folder / "library")
     return folder / "library"
 
 

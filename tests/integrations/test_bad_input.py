@@ -16,7 +16,7 @@ from llama_index.core.schema import QueryBundle
 from llama_index.core.vector_stores.types import FilterOperator, MetadataFilter, MetadataFilters
 
 from nlb_integrations import NLBRetriever
-from nlb_retriever import Retriever, index_books
+from nlb_retriever import Retriever, index_files
 from nlb_retriever.errors import LibraryBusy, LibraryNotFound, MismatchError, NlbError, QueryError, StoreError
 from nlb_retriever.store import open_store, shards
 from tests.store.test_lock import other_process
@@ -88,7 +88,7 @@ def test_a_library_that_is_being_written_answers_with_what_is_published(library:
     with open_store(tmp_path / "library", writer=True), NLBRetriever(tmp_path / "library") as nlb:
         assert "broke the clock" in nlb.retrieve(STORM)[0].get_content()
         with pytest.raises(LibraryBusy, match="is being written by process"):
-            index_books([library.parent / "books"], tmp_path / "library")
+            index_files([library.parent / "books"], tmp_path / "library")
         assert "broke the clock" in asyncio.run(nlb.aretrieve(STORM))[0].get_content()
 
 

@@ -8,7 +8,7 @@ import pytest
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from nlb_integrations.llama_index import DropDuplicates, NLBRetriever
-from nlb_retriever import index_books
+from nlb_retriever import index_files
 from nlb_retriever.errors import QueryError
 from tests.texts import LIGHTHOUSE
 
@@ -16,7 +16,7 @@ from tests.texts import LIGHTHOUSE
 def test_of_two_editions_the_better_scored_one_stays(tmp_path: Path) -> None:
     (tmp_path / "first.txt").write_text(LIGHTHOUSE)
     (tmp_path / "second.txt").write_text(LIGHTHOUSE.replace("by Ann Harbour", "by A. Harbour, with a new preface"))
-    index_books([tmp_path], tmp_path / "library")
+    index_files([tmp_path], tmp_path / "library")
     with NLBRetriever(tmp_path / "library", similarity_top_k=6) as retriever:
         found = retriever.retrieve("What broke in the November storm?")
     assert len(found) == 6

@@ -18,7 +18,7 @@ from llama_index.core.vector_stores.types import FilterOperator, MetadataFilter,
 from nlb_integrations import NLBIndex, NLBNodeParser
 from nlb_integrations.llama_index import ExtractiveQueryEngine
 from nlb_integrations.llama_index import index as index_module
-from nlb_retriever import index_books
+from nlb_retriever import index_files
 from nlb_retriever.errors import QueryError
 from nlb_retriever.store import BookRecord, open_store
 from tests.integrations.ticking import run_while_ticking
@@ -201,7 +201,7 @@ def test_simple_directory_readers_documents_are_known_again_by_their_files(tmp_p
         "lamp.txt": True,
     }
     assert len(books(library)) == 2
-    index_books([folder], library, prune=True)  # the same books, as our own reader has them
+    index_files([folder], library, prune=True)  # the same books, as our own reader has them
     assert len(books(library)) == 2
 
 
@@ -320,7 +320,7 @@ def test_odd_texts_and_ids_are_kept(library: Path) -> None:
 
 def test_an_index_over_a_library_of_files_reads_and_writes_it(library: Path, tmp_path: Path) -> None:
     (tmp_path / "lamp.txt").write_text(LIGHTHOUSE)
-    index_books([tmp_path / "lamp.txt"], library)
+    index_files([tmp_path / "lamp.txt"], library)
     index = NLBIndex(library)
     index.insert(documents()[1])
     assert set(index.ref_doc_info) == {str(tmp_path / "lamp.txt"), "bread"}
@@ -354,7 +354,7 @@ def test_async_writing_never_blocks_the_loop_and_takes_turns(library: Path, monk
         assert await index.arefresh_ref_docs(documents()) == [False, True]
         await index.ainsert_nodes([TextNode(text="A node.", id_="node")])
 
-    run_while_ticking(monkeypatch, index_module, "index_texts", work)
+    run_while_ticking(monkeypatch, index_module, "index_books", work)
     assert set(index.ref_doc_info) == {"note 0", "note 2", "lamp", "bread", "node"}
 
 

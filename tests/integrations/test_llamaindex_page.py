@@ -11,7 +11,7 @@ import qdrant_client
 from qdrant_client import QdrantClient
 
 from nlb_retriever import Retriever
-from nlb_retriever.reading.text import make_book
+from nlb_retriever.reading.text import book_from_text
 from nlb_retriever.store import open_engine
 from nlb_retriever.store.remote import RemoteEngine
 from nlb_retriever.text.chunking import Chunker
@@ -34,7 +34,7 @@ def server(opened: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
     """The library NAME in a Qdrant in memory, which stands where the page has a server."""
     client = QdrantClient(":memory:")
     store = open_engine(RemoteEngine(client, "NAME"), create=opened.store.manifest, writer=True)
-    book = make_book(LIGHTHOUSE, source="lamp")
+    book = book_from_text(LIGHTHOUSE, source="lamp")
     passages = Chunker(opened.vectorizer.encoder.tokenizer).passages(book.text, book.sections)
     store.publish(book, passages, opened.vectorizer.vectorize(book, passages))
     monkeypatch.setenv("QDRANT_URL", "http://localhost:6333")

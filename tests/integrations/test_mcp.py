@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.types import CallToolResult, TextContent, Tool
 
 from nlb_integrations.mcp import make_server
-from nlb_retriever import Retriever, index_books
+from nlb_retriever import Retriever, index_files
 from nlb_retriever.records import Hit
 
 STORM = "What broke in the November storm?"
@@ -191,7 +191,7 @@ def test_reading_goes_on_from_a_quotation_by_its_start_alone(call: Call) -> None
 def test_text_of_books_is_marked_as_such_line_by_line(tmp_path: Path) -> None:
     (tmp_path / "books").mkdir()
     (tmp_path / "books" / "sly.txt").write_text(TRICK)
-    index_books([tmp_path / "books"], tmp_path / "library")
+    index_files([tmp_path / "books"], tmp_path / "library")
     for result in ask(
         make_server(tmp_path / "library"),
         ("search_passages", {"question": "What are the orders of the server?"}),
@@ -249,7 +249,7 @@ def index(place: Path, name: str, **how: Any) -> None:
     folder.mkdir(exist_ok=True)
     words = f"The {name} stood alone in the valley, and nobody knew who had planted it there."
     (folder / f"{name}.txt").write_text(f"The {name.title()}\n\nby A. Writer\n\nCHAPTER I\n\n{words}\n")
-    assert not index_books([folder], place, **how).failed
+    assert not index_files([folder], place, **how).failed
 
 
 @pytest.mark.parametrize("shared", [False, True])

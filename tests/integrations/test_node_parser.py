@@ -16,7 +16,7 @@ from llama_index.core.schema import BaseNode, NodeRelationship, TextNode, Transf
 from llama_index.core.storage.docstore import SimpleDocumentStore
 
 from nlb_integrations import ChunkEmbedding, NLBNodeParser
-from nlb_retriever.reading.text import make_book
+from nlb_retriever.reading.text import book_from_text
 from nlb_retriever.text.chunking import Chunker
 from tests.doubles import minilm_tokenizer
 from tests.texts import KITCHEN, LIGHTHOUSE
@@ -174,7 +174,7 @@ def test_the_time_is_linear_in_the_length() -> None:
 
 def test_passages_are_those_of_a_library() -> None:
     sections, passages = parse(LIGHTHOUSE)
-    book = make_book(LIGHTHOUSE, source="lamp")
+    book = book_from_text(LIGHTHOUSE, source="lamp")
     tokenizer = minilm_tokenizer()
     spans = [(each.start, each.end) for each in Chunker(tokenizer).passages(book.text, book.sections)]
     assert spans == [(node.start_char_idx, node.end_char_idx) for node in passages]

@@ -18,7 +18,7 @@ from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.schema import MetadataMode, NodeRelationship, NodeWithScore, TextNode
 
 from nlb_integrations.llama_index import DropDuplicates, MergeNeighbours, NextLevelReranker, NLBRetriever
-from nlb_retriever import Retriever, index_books
+from nlb_retriever import Retriever, index_files
 from nlb_retriever.checkpoint import UNTRAINED
 from nlb_retriever.errors import LibraryNotFound, QueryError
 from tests.doubles import minilm_tokenizer
@@ -33,7 +33,7 @@ def tales(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
     """One book of four chapters, each of several passages."""
     folder = tmp_path_factory.mktemp("tales")
     (folder / "tales.txt").write_text(TALES)
-    index_books([folder / "tales.txt"], folder / "library", chunk_tokens=48)
+    index_files([folder / "tales.txt"], folder / "library", chunk_tokens=48)
     with Retriever(folder / "library") as retriever:
         yield retriever
 
@@ -244,7 +244,7 @@ def test_it_steps_aside_for_short_questions_single_sections_and_books(tales: Ret
 
 def test_it_steps_aside_where_the_librarys_checkpoint_has_no_reranker(tmp_path: Path) -> None:
     (tmp_path / "tales.txt").write_text(TALES)
-    index_books([tmp_path / "tales.txt"], tmp_path / "library", checkpoint=UNTRAINED)
+    index_files([tmp_path / "tales.txt"], tmp_path / "library", checkpoint=UNTRAINED)
     with Retriever(tmp_path / "library") as retriever:
         found = sections_of(retriever, mode="dense")
         assert len(found) == 4
@@ -256,7 +256,7 @@ def test_it_finds_the_chapters_of_real_summaries_better_than_their_vectors_do(da
     with tarfile.open(data_dir / "corpus" / "dev.tar.bz2") as books:
         member = next(member for member in books if Path(member.name).name == name)
         books.extract(member.replace(name=name), tmp_path, filter="data")
-    index_books([tmp_path / name], tmp_path / "library")
+    index_files([tmp_path / name], tmp_path / "library")
     with bz2.open(data_dir / "eval" / "booksum_chapters_val.jsonl.bz2", "rt", encoding="utf-8") as lines:
         rows = [row for row in map(json.loads, lines) if row["book_file"] == name and not row["is_aggregate"]][::2]
     before, after = [], []

@@ -12,7 +12,7 @@ from qdrant_client import QdrantClient
 
 from nlb_integrations import NextLevelEmbedding
 from nlb_retriever import Retriever
-from nlb_retriever.reading.text import make_book
+from nlb_retriever.reading.text import book_from_text
 from nlb_retriever.store import LibraryStore, StoreQuery, open_engine
 from nlb_retriever.store.remote import RemoteEngine
 from nlb_retriever.text.chunking import Chunker
@@ -34,7 +34,7 @@ def shelf(client: QdrantClient, opened: Retriever) -> LibraryStore:
     store = open_engine(RemoteEngine(client, "shelf"), create=opened.store.manifest, writer=True)
     chunker = Chunker(opened.vectorizer.encoder.tokenizer)
     for text, name in ((LIGHTHOUSE, "lamp"), (KITCHEN, "bread")):
-        book = make_book(text, source=name, metadata={"tenant": name})
+        book = book_from_text(text, source=name, metadata={"tenant": name})
         passages = chunker.passages(book.text, book.sections)
         store.publish(book, passages, opened.vectorizer.vectorize(book, passages))
     return store

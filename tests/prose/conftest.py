@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from nlb_retriever import Retriever, index_books
+from nlb_retriever import Retriever, index_files
 from nlb_retriever.errors import MissingExtra
 from tests.texts import KITCHEN, LIGHTHOUSE
 
@@ -37,7 +37,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "books").mkdir()
     for name, text in {"lighthouse": LIGHTHOUSE, "bread": KITCHEN, "orders": TRICK}.items():
         (folder / "books" / f"{name}.txt").write_text(text, encoding="utf-8")
-    index_books([folder / "books"], folder / "library")
+    index_files([folder / "books"], folder / "library")
     return folder / "library"
 
 

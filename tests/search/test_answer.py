@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nlb_retriever import Retriever, answer, index_books, index_texts, make_book
+from nlb_retriever import Retriever, answer, book_from_text, index_books, index_files
 from nlb_retriever.errors import QueryError
 from nlb_retriever.store import Condition
 
@@ -33,7 +33,7 @@ The new bridge was built of iron. Jonas burned his boat on the bank, and went to
 def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
     folder = tmp_path_factory.mktemp("answering")
     (folder / "ferry.txt").write_text(STORY)
-    index_books([folder / "ferry.txt"], folder / "library")
+    index_files([folder / "ferry.txt"], folder / "library")
     return Retriever(folder / "library")
 
 
@@ -136,7 +136,7 @@ def test_the_json_of_an_answer_has_the_promised_keys(retriever: Retriever) -> No
 def test_books_that_say_the_same_are_both_cited(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / f"{name}.txt").write_text(f"The Tale of {name}\n\n" + STORY.partition("\n\n")[2])
-    index_books([tmp_path / "one.txt", tmp_path / "two.txt"], tmp_path / "library")
+    index_files([tmp_path / "one.txt", tmp_path / "two.txt"], tmp_path / "library")
     with Retriever(tmp_path / "library") as retriever:
         citations = answer("How many silver coins did the baker pay?", retriever).citations
         assert len({citation.hit.book_id for citation in citations[:2]}) == 2
@@ -160,7 +160,7 @@ def test_a_heading_answers_nothing(tmp_path: Path) -> None:
         "CHAPTER I. The Keeper\n\nOld Tobias was the keeper of the light.\n\nCHAPTER II. The Letter\n\nA letter came.\n"
     )
     (tmp_path / "light.txt").write_text(text)
-    index_books([tmp_path / "light.txt"], tmp_path / "library")
+    index_files([tmp_path / "light.txt"], tmp_path / "library")
     with Retriever(tmp_path / "library") as retriever:
         quotes = [citation.quote for citation in answer("Who was the keeper?", retriever).citations]
     assert quotes[0] == "Old Tobias was the keeper of the light."
@@ -173,7 +173,7 @@ def test_a_text_that_is_called_by_its_first_words_is_quoted(tmp_path: Path) -> N
         "two": "The kiln is warm. Fire it now.",
         "a longer one": "The forge is red at dusk. The smith leaves it to cool, and goes home by the river.",
     }
-    index_texts([make_book(text, source=source) for source, text in notes.items()], tmp_path / "library")
+    index_books([book_from_text(text, source=source) for source, text in notes.items()], tmp_path / "library")
     with Retriever(tmp_path / "library") as retriever:
         for question, quote in (
             ("When is the oven hot?", notes["a sentence"]),
@@ -188,7 +188,7 @@ def test_a_table_of_contents_answers_nothing_and_verse_does(tmp_path: Path) -> N
         "contents": "I The Mill\nII The Mill by Night\nIII The Miller Rides\nIV The Mill Burns\nEpilogue",
         "verse": "The wheel went round,\nthe stones lay still,\nthe miller rode\nby night from the mill.",
     }
-    index_texts([make_book(text, source=name, title=name) for name, text in told.items()], tmp_path / "library")
+    index_books([book_from_text(text, source=name, title=name) for name, text in told.items()], tmp_path / "library")
     with Retriever(tmp_path / "library") as retriever:
         found = answer("Who rode by night from the mill?", retriever)
     assert [citation.quote for citation in found.citations] == [told["verse"]]

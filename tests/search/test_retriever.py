@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nlb_retriever import Retriever, index_books, index_texts, make_book
+from nlb_retriever import Retriever, book_from_text, index_books, index_files
 from nlb_retriever.checkpoint import UNTRAINED
 from nlb_retriever.errors import LibraryNotFound, MismatchError, QueryError
 from nlb_retriever.records import LEVELS, Level
@@ -37,7 +37,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     books.mkdir()
     for name, text in (("lighthouse", LIGHTHOUSE), ("bread", KITCHEN), ("garten", GERMAN)):
         (books / f"{name}.txt").write_text(text, encoding="utf-8")
-    index_books([books], folder / "library")
+    index_files([books], folder / "library")
     return folder / "library"
 
 
@@ -153,7 +153,7 @@ def test_neighbours_widen_a_passage_inside_its_section(tmp_path: Path) -> None:
     ]
     text = "CHAPTER I\n\n" + " ".join(sentences) + "\n\nCHAPTER II\n\nThe end came on land, at last and slowly.\n"
     (tmp_path / "sea.txt").write_text(text)
-    index_books([tmp_path / "sea.txt"], tmp_path / "library", chunk_tokens=64)
+    index_files([tmp_path / "sea.txt"], tmp_path / "library", chunk_tokens=64)
     with Retriever(tmp_path / "library") as retriever:
         plain = retriever.search("the 30th day", limit=1)[0]
         wide = retriever.search("the 30th day", limit=1, neighbours=1)[0]
@@ -265,11 +265,11 @@ def test_threads_share_a_retriever(library: Path) -> None:
 
 def test_an_open_retriever_sees_what_is_published_and_does_not_hold_up_a_writer(tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text(LIGHTHOUSE)
-    index_books([tmp_path / "one.txt"], tmp_path / "library")
+    index_files([tmp_path / "one.txt"], tmp_path / "library")
     with Retriever(tmp_path / "library") as retriever:
         assert len(retriever.search("flour", level="book")) == 1
         (tmp_path / "two.txt").write_text(KITCHEN)
-        index_books([tmp_path / "two.txt"], tmp_path / "library")
+        index_files([tmp_path / "two.txt"], tmp_path / "library")
         assert retriever.search("flour", level="book")[0].title == "A Book of Country Bread"
         with open_store(tmp_path / "library", writer=True) as store:
             store.remove(store.find_book("Country Bread").id)
@@ -297,10 +297,10 @@ def test_a_filter_that_cannot_be_asked_with_is_refused_in_the_words_of_the_level
 
 def test_a_library_that_was_rebuilt_is_searched_with_its_new_encoders_when_opened_again(tmp_path: Path) -> None:
     place = tmp_path / "library"
-    index_texts([make_book(LIGHTHOUSE, source="lamp")], place)
+    index_books([book_from_text(LIGHTHOUSE, source="lamp")], place)
     with Retriever(place) as retriever:
         trained = retriever.vectorizer
-        index_books([], place, checkpoint=UNTRAINED, rebuild=True)
+        index_files([], place, checkpoint=UNTRAINED, rebuild=True)
         retriever.close()
         assert retriever.search("the lamp")
         assert retriever.vectorizer.checkpoint.sha256 == retriever.store.manifest.checkpoint_sha256
@@ -309,7 +309,7 @@ def test_a_library_that_was_rebuilt_is_searched_with_its_new_encoders_when_opene
 
 def test_a_retriever_may_be_closed_while_others_search_with_it(tmp_path: Path) -> None:
     place = tmp_path / "library"
-    index_texts([make_book(LIGHTHOUSE, source="lamp")], place)
+    index_books([book_from_text(LIGHTHOUSE, source="lamp")], place)
     with Retriever(place) as retriever, ThreadPoolExecutor(2) as threads:
         searches = [threads.submit(retriever.search, "the lamp") for _ in range(20)]
         while not all(search.done() for search in searches):
@@ -331,8 +331,8 @@ EVENTS = (
 
 def test_the_section_that_tells_it_in_the_same_order_is_nearest_by_meaning(tmp_path: Path) -> None:
     forth, back = (f"CHAPTER {name}\n\n" + "\n\n".join(told) for name, told in (("I", EVENTS), ("II", EVENTS[::-1])))
-    index_texts(
-        [make_book(forth, source="forth", title="Forth"), make_book(back, source="back", title="Back")],
+    index_books(
+        [book_from_text(forth, source="forth", title="Forth"), book_from_text(back, source="back", title="Back")],
         tmp_path / "library",
         chunk_tokens=0,
     )

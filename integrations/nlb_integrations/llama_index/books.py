@@ -15,7 +15,7 @@ from llama_index.core.schema import BaseNode, Document, MetadataMode
 from nlb_integrations.conventions import CHAPTER_SEPARATOR
 from nlb_retriever.plan import is_drawn
 from nlb_retriever.reading.draft import clean
-from nlb_retriever.reading.text import make_book
+from nlb_retriever.reading.text import book_from_text
 from nlb_retriever.records import Book, Page, Section
 
 _OF_THE_BOOK = ("title", "author", "language", "year")
@@ -79,7 +79,7 @@ class Given:
         ]
         year = _number(self.metadata.get("year"))
         own = {key for key in _OF_THE_BOOK + _OF_A_PART if key != "year" or year is not None}
-        return make_book(
+        return book_from_text(
             text,
             source=self.source,
             title=_words(self.metadata.get("title")),

@@ -25,7 +25,7 @@ from nlb_integrations.llama_index.embeddings import chunk_encoder
 from nlb_integrations.llama_index.retriever import NLBRetriever
 from nlb_retriever.config import locate_library
 from nlb_retriever.errors import LibraryNotFound
-from nlb_retriever.indexer import index_texts
+from nlb_retriever.indexer import index_books
 from nlb_retriever.records import Book
 from nlb_retriever.report import IndexEvent, IndexReport
 from nlb_retriever.search.retriever import Retriever
@@ -53,7 +53,7 @@ class NLBIndex:
 
     Args:
         library: its folder, name or server URL; None for the default one. Made by the first writing.
-        chunk_encoder, checkpoint, chunk_tokens, device: as for `index_books`; None for the library's own.
+        chunk_encoder, checkpoint, chunk_tokens, device: as for `index_files`; None for the library's own.
         show_progress: with a bar.
     """
 
@@ -221,7 +221,7 @@ class NLBIndex:
                     # a document that is known by its file has an id too, which the caller may hold
                     self._names |= {} if each.paged else dict.fromkeys(each.owners, book.source)
             with ExitStack() as stack:
-                report = index_texts(
+                report = index_books(
                     books,
                     self._location,
                     load=partial(chunk_encoder, device=self._device),

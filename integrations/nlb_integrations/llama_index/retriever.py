@@ -39,7 +39,7 @@ _FOUND = {"book": "books", "section": "sections of books", "passage": "passages 
 
 
 class NLBRetriever(BaseRetriever):
-    """Finds books, sections or passages of a library that `nlb index` or `index_books` made.
+    """Finds books, sections or passages of a library that `nlb index` or `index_files` made.
 
     Making one does no work: the library is opened and its encoders loaded by the first search. Safe to use
     from several threads and in an event loop, which `aretrieve` never blocks.

@@ -16,7 +16,7 @@ import numpy as np
 from nlb_retriever.checkpoint import Checkpoint
 from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.errors import QueryError
-from nlb_retriever.indexer import DEFAULT_CHUNK_TOKENS, Observer, index_books
+from nlb_retriever.indexer import DEFAULT_CHUNK_TOKENS, Observer, index_files
 from nlb_retriever.records import Hit, Level, source_of
 from nlb_retriever.search.retriever import Mode, Retriever
 from nlb_training.evaluation import metrics
@@ -60,16 +60,16 @@ def build_library(
         checkpoint: the next-level encoder.
         encoder: name of the chunk encoder, and tokens a chunk.
         cache: where libraries are kept.
-        observer: as of `index_books`.
+        observer: as of `index_files`.
 
     Raises:
         QueryError: no book could be indexed.
-        StoreError, EncoderError: as `index_books`.
+        StoreError, EncoderError: as `index_files`.
     """
     name, tokens = encoder
     kind = "" if encoder == (DEFAULT_ENCODER, DEFAULT_CHUNK_TOKENS) else f"-{Path(name).name}-{tokens}"
     folder = cache / "libraries" / f"{shelf.name}-{checkpoint.sha256[:12]}{kind}"
-    report = index_books(
+    report = index_files(
         [shelf.folder],
         folder,
         chunk_encoder=name,

@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 Watching = Callable[[], AbstractContextManager[Observer | None]]
-"""Opens what watches the making of a library, as `index_books` tells it."""
+"""Opens what watches the making of a library, as `index_files` tells it."""
 
 
 def evaluate(settings: Settings, *, notice: Notice = _log.info, watching: Watching = nullcontext) -> Results:
