@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nlb_retriever.errors import NlbError as NlbError
-    from nlb_retriever.indexer import index_books as index_books
-    from nlb_retriever.indexer import index_files as index_files
+    from nlb_retriever.indexing.indexer import index_books as index_books
+    from nlb_retriever.indexing.indexer import index_files as index_files
     from nlb_retriever.reading.text import book_from_text as book_from_text
     from nlb_retriever.records import Answer as Answer
     from nlb_retriever.records import Hit as Hit
@@ -32,8 +32,8 @@ _HOMES = {
     "Retriever": "search.retriever",
     "answer": "search.answer",
     "book_from_text": "reading.text",
-    "index_books": "indexer",
-    "index_files": "indexer",
+    "index_books": "indexing.indexer",
+    "index_files": "indexing.indexer",
     "open_store": "store",
 }
 

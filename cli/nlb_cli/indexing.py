@@ -12,7 +12,7 @@ from nlb_cli.progress import books, duration, watch
 from nlb_cli.terminal import Line, exact, line, note, write_json, write_lines
 
 if TYPE_CHECKING:
-    from nlb_retriever.report import IndexReport
+    from nlb_retriever.indexing.report import IndexReport
 
 Encoder = Annotated[
     str | None, typer.Option("--encoder", metavar="FOLDER", help="The next-level encoder's checkpoint.")
@@ -44,7 +44,7 @@ def index(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only name what failed.")] = False,
 ) -> None:
     """Index books; those that are unchanged cost nothing. Interrupted, the same command goes on."""
-    from nlb_retriever.indexer import index_files
+    from nlb_retriever.indexing.indexer import index_files
 
     if not paths and not rebuild:
         raise typer.BadParameter("name files or folders of books", param_hint="PATH")

@@ -16,7 +16,7 @@ from nlb_cli.terminal import console, inline, is_styled, note
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from nlb_retriever.report import IndexEvent
+    from nlb_retriever.indexing.report import IndexEvent
 
 _STAGES = {"reading": "reading", "encoding": "encoding", "publishing": "saving"}
 

@@ -14,7 +14,7 @@ import typer
 from nlb_cli.progress import Bars, duration, make_bars, show_line
 from nlb_cli.terminal import exact, is_styled, note
 from nlb_retriever.errors import TrainingInterrupted
-from nlb_retriever.report import IndexEvent
+from nlb_retriever.indexing.report import IndexEvent
 
 if TYPE_CHECKING:
     from nlb_training.loop import TrainingEvent

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nlb_retriever.indexer import index_books
+from nlb_retriever.indexing.indexer import index_books
 from nlb_retriever.reading.text import book_from_text
 from tests.cli.conftest import COMET, LAMP, InProcess
 

@@ -13,7 +13,7 @@ import pytest
 
 from nlb_retriever import checkpoint, open_store
 from nlb_retriever.errors import TrainingInterrupted
-from nlb_retriever.report import IndexEvent
+from nlb_retriever.indexing.report import IndexEvent
 from nlb_training.report import StageEvent
 from tests.cli.conftest import InProcess, environment, write_books
 from tests.cli.test_help import LOADED

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from nlb_retriever.errors import MismatchError, TrainingError
+from nlb_retriever.indexing.report import IndexEvent
 from nlb_retriever.reading import read_book
 from nlb_retriever.records import Section
-from nlb_retriever.report import IndexEvent
 from nlb_training.corpus import Chunking, Corpus, CorpusBook, build_corpus, open_corpus
 from nlb_training.corpus import building as corpus_building
 from nlb_training.corpus.cutting import Cutter

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from nlb_retriever.checkpoint import Checkpoint
+from nlb_retriever.indexing.report import IndexEvent
 from nlb_retriever.records import source_of
-from nlb_retriever.report import IndexEvent
 from nlb_training.corpus import Corpus
 from nlb_training.examples import Problem
 from nlb_training.loop import History, TrainingEvent

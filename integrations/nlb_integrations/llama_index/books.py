@@ -13,7 +13,7 @@ from typing import Any
 from llama_index.core.schema import BaseNode, Document, MetadataMode
 
 from nlb_integrations.conventions import CHAPTER_SEPARATOR
-from nlb_retriever.plan import is_drawn
+from nlb_retriever.indexing.plan import is_drawn
 from nlb_retriever.reading.draft import clean
 from nlb_retriever.reading.text import book_from_text
 from nlb_retriever.records import Book, Page, Section

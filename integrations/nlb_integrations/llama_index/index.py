@@ -25,9 +25,9 @@ from nlb_integrations.llama_index.embeddings import chunk_encoder
 from nlb_integrations.llama_index.retriever import NLBRetriever
 from nlb_retriever.config import locate_library
 from nlb_retriever.errors import LibraryNotFound
-from nlb_retriever.indexer import index_books
+from nlb_retriever.indexing.indexer import index_books
+from nlb_retriever.indexing.report import IndexEvent, IndexReport
 from nlb_retriever.records import Book
-from nlb_retriever.report import IndexEvent, IndexReport
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import BookRecord, open_store
 from nlb_retriever.store.points import point_id

@@ -18,9 +18,9 @@ import numpy as np
 from nlb_retriever.checkpoint import FILES
 from nlb_retriever.encoding import ChunkEncoder, EncoderIdentity
 from nlb_retriever.errors import MismatchError, ReadingError, TrainingError
+from nlb_retriever.indexing.report import IndexEvent
 from nlb_retriever.reading import ReaderPool, discover, hash_file
 from nlb_retriever.records import FailedFile, source_of
-from nlb_retriever.report import IndexEvent
 from nlb_training.corpus.cutting import Chunking, Cutter
 from nlb_training.corpus.jobs import Job, cut_batches, run_ahead
 from nlb_training.corpus.shelf import (

@@ -11,7 +11,7 @@ from nlb_retriever import checkpoint as checkpoints
 from nlb_retriever.checkpoint import Checkpoint
 from nlb_retriever.encoding import DEFAULT_ENCODER, ChunkEncoder
 from nlb_retriever.errors import QueryError
-from nlb_retriever.indexer import DEFAULT_CHUNK_TOKENS
+from nlb_retriever.indexing.indexer import DEFAULT_CHUNK_TOKENS
 from nlb_retriever.records import Level
 from nlb_training.evaluation.results import Results
 from nlb_training.evaluation.rows import Row, keep_within, read_rows

@@ -16,7 +16,7 @@ import numpy as np
 from nlb_retriever.checkpoint import Checkpoint
 from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.errors import QueryError
-from nlb_retriever.indexer import DEFAULT_CHUNK_TOKENS, Observer, index_files
+from nlb_retriever.indexing.indexer import DEFAULT_CHUNK_TOKENS, Observer, index_files
 from nlb_retriever.records import Hit, Level, source_of
 from nlb_retriever.search.retriever import Mode, Retriever
 from nlb_training.evaluation import metrics

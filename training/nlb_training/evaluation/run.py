@@ -10,7 +10,7 @@ from pathlib import Path
 from nlb_retriever import checkpoint as checkpoints
 from nlb_retriever.checkpoint import Checkpoint
 from nlb_retriever.errors import QueryError
-from nlb_retriever.indexer import Observer
+from nlb_retriever.indexing.indexer import Observer
 from nlb_training.evaluation import choice, classification, retrieval, similarity
 from nlb_training.evaluation.bench import TASKS, Bench, Settings, is_mean
 from nlb_training.evaluation.choice import Choice

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from nlb_retriever import indexer
 from nlb_retriever.config import UNTRAINED
 from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.errors import EncoderError, LibraryBusy, MismatchError
-from nlb_retriever.indexer import index_files
+from nlb_retriever.indexing import indexer
+from nlb_retriever.indexing.indexer import index_files
+from nlb_retriever.indexing.report import IndexEvent, IndexReport
 from nlb_retriever.records import LEVELS
-from nlb_retriever.report import IndexEvent, IndexReport
 from nlb_retriever.store import open_store
 from nlb_retriever.store.edge import EdgeEngine
 from nlb_retriever.store.shards import FOLDERS
@@ -299,7 +299,7 @@ def test_an_interrupted_run_goes_on_and_equals_an_unbroken_one(books: Path, libr
     assert contents(library) == contents(tmp_path / "unbroken")
 
 
-RUN = "import sys; from nlb_retriever.indexer import index_files; index_files([sys.argv[1]], sys.argv[2])"
+RUN = "import sys; from nlb_retriever.indexing.indexer import index_files; index_files([sys.argv[1]], sys.argv[2])"
 
 
 def test_a_run_killed_at_any_time_goes_on_and_equals_an_unbroken_one(

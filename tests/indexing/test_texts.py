@@ -8,7 +8,7 @@ import pytest
 
 from nlb_retriever import index_files
 from nlb_retriever.errors import MismatchError, QueryError, ReadingError, StoreError
-from nlb_retriever.indexer import index_books
+from nlb_retriever.indexing.indexer import index_books
 from nlb_retriever.reading.text import book_from_text
 from nlb_retriever.records import Book, Page, Section
 from nlb_retriever.search.retriever import Retriever

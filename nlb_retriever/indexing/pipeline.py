@@ -12,10 +12,10 @@ from nlb_retriever import checkpoint as checkpoints
 from nlb_retriever.config import Manifest
 from nlb_retriever.encoding import ChunkEncoder
 from nlb_retriever.errors import EncoderError, MismatchError, ReadingError
-from nlb_retriever.plan import Task
+from nlb_retriever.indexing.plan import Task
+from nlb_retriever.indexing.report import IndexEvent
 from nlb_retriever.reading import ReaderPool
 from nlb_retriever.records import Book, FailedFile
-from nlb_retriever.report import IndexEvent
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.text.chunking import Chunker
 from nlb_retriever.vectorizer import Vectorizer
