@@ -28,10 +28,10 @@ import numpy as np
 from data import dev_folder, literaryqa
 
 from nlb_retriever import Retriever
+from nlb_retriever.model.vectorizer import BookVectors
 from nlb_retriever.records import LEVELS, Book, Passage, Section
 from nlb_retriever.store import open_store
 from nlb_retriever.store.edge import EdgeEngine
-from nlb_retriever.vectorizer import BookVectors
 
 QUESTION = "Who is hunting the white whale, and why?"
 

@@ -112,7 +112,7 @@ def _encoders(manifest: Manifest | None) -> Iterator[Check]:
 
 
 def _checkpoint(manifest: Manifest | None) -> Check:
-    from nlb_retriever import checkpoint
+    from nlb_retriever.model import checkpoint
 
     name = manifest.checkpoint if manifest else RELEASED
     try:

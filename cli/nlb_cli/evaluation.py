@@ -73,7 +73,7 @@ def evaluate(
     """Measure the ranking of checkpoints and baselines. Interrupted, the same command goes on."""
     from nlb_training.evaluation import TASKS, Settings, Threshold
     from nlb_training.evaluation import evaluate as run
-    from nlb_training.evaluation.choice import is_quality
+    from nlb_training.evaluation.multiple_choice import is_quality
 
     thresholds = [Threshold.parse(text) for text in at_least or ()]
     named = _names(tasks) if tasks else list(TASKS)

@@ -14,8 +14,8 @@ import typer
 from nlb_cli.options import Json
 from nlb_cli.progress import books as count_books
 from nlb_cli.progress import duration
-from nlb_cli.stages import watch_training
 from nlb_cli.terminal import Line, exact, line, note, write_json, write_lines
+from nlb_cli.training_progress import watch_training
 
 if TYPE_CHECKING:
     from nlb_training.report import TrainingReport

@@ -15,14 +15,14 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from nlb_retriever import checkpoint as checkpoints
-from nlb_retriever.checkpoint import Checkpoint
 from nlb_retriever.config import RELEASED, UNTRAINED, Manifest, locate_library
 from nlb_retriever.encoding import DEFAULT_ENCODER, ChunkEncoder, EncoderIdentity, identify_encoder, load_encoder
 from nlb_retriever.errors import LibraryNotFound, MismatchError, ReadingError, StoreError
 from nlb_retriever.indexing.pipeline import Observer, Publisher
 from nlb_retriever.indexing.plan import Plan, Text, has_left, plan_files, plan_texts
 from nlb_retriever.indexing.report import BookRef, IndexEvent, IndexReport
+from nlb_retriever.model import checkpoint as checkpoints
+from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.reading import Discovery, discover
 from nlb_retriever.records import Book, FailedFile, source_of
 from nlb_retriever.store import BookRecord, LibraryStore, open_store

@@ -8,17 +8,17 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Literal
 
-from nlb_retriever import checkpoint as checkpoints
 from nlb_retriever.config import Manifest
 from nlb_retriever.encoding import ChunkEncoder
 from nlb_retriever.errors import EncoderError, MismatchError, ReadingError
 from nlb_retriever.indexing.plan import Task
 from nlb_retriever.indexing.report import IndexEvent
+from nlb_retriever.model import checkpoint as checkpoints
+from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.reading import ReaderPool
 from nlb_retriever.records import Book, FailedFile
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.text.chunking import Chunker
-from nlb_retriever.vectorizer import Vectorizer
 
 _log = logging.getLogger(__name__)
 

@@ -10,13 +10,13 @@ import re
 from collections.abc import Sequence
 
 from nlb_retriever.encoding import DEFAULT_ENCODER
+from nlb_retriever.model.vectorizer import clean_question
 from nlb_retriever.records import Answer, Citation, Hit
 from nlb_retriever.search.overlap import Sentence, gather_evidence
 from nlb_retriever.search.retriever import Mode, Ranking, Retriever, Strategy
 from nlb_retriever.search.scope import Scope, make_scope
 from nlb_retriever.store import Filter
 from nlb_retriever.text.words import word_ids
-from nlb_retriever.vectorizer import clean_question
 
 PASSAGES = 5
 """Best passages whose sentences are looked at."""

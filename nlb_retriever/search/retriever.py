@@ -12,12 +12,13 @@ from typing import Literal, cast
 
 import numpy as np
 
-from nlb_retriever import checkpoint as checkpoints
 from nlb_retriever.config import Manifest, locate_library
 from nlb_retriever.encoding import load_encoder
 from nlb_retriever.errors import MismatchError, NlbError, QueryError
+from nlb_retriever.model import checkpoint as checkpoints
+from nlb_retriever.model.reranker import LEAST_SENTENCES, features, score
+from nlb_retriever.model.vectorizer import Question, Vectorizer, clean_question
 from nlb_retriever.records import LEVELS, Hit, Level
-from nlb_retriever.reranker import LEAST_SENTENCES, features, score
 from nlb_retriever.search.fusion import Pool, from_levels_above, from_passages, make_pool
 from nlb_retriever.search.hits import to_hit
 from nlb_retriever.search.overlap import gather_evidence
@@ -26,7 +27,6 @@ from nlb_retriever.store import Filter, LibraryStore, StoredPoint, StoreQuery, o
 from nlb_retriever.store.engine import PayloadKeys
 from nlb_retriever.store.filters import check
 from nlb_retriever.text.sentences import sentence_spans
-from nlb_retriever.vectorizer import Question, Vectorizer, clean_question
 
 Mode = Literal["fused", "dense", "bm25"]
 Strategy = Literal["coarse-to-fine", "flat"]

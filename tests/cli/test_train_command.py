@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from nlb_retriever import checkpoint, open_store
+from nlb_retriever import open_store
 from nlb_retriever.errors import TrainingInterrupted
 from nlb_retriever.indexing.report import IndexEvent
+from nlb_retriever.model import checkpoint
 from nlb_training.report import StageEvent
 from tests.cli.conftest import InProcess, environment, write_books
 from tests.cli.test_help import LOADED

@@ -381,7 +381,7 @@ def test_names_of_any_bytes_are_indexed_and_found_again(library: Path, tmp_path:
 
 
 def test_nan_from_an_encoder_fails_that_book_only(books: Path, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from nlb_retriever.vectorizer import Vectorizer
+    from nlb_retriever.model.vectorizer import Vectorizer
 
     vectorize = Vectorizer.vectorize
 

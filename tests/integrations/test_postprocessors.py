@@ -19,8 +19,8 @@ from llama_index.core.schema import MetadataMode, NodeRelationship, NodeWithScor
 
 from nlb_integrations.llama_index import DropDuplicates, MergeNeighbours, NextLevelReranker, NLBRetriever
 from nlb_retriever import Retriever, index_files
-from nlb_retriever.checkpoint import UNTRAINED
 from nlb_retriever.errors import LibraryNotFound, QueryError
+from nlb_retriever.model.checkpoint import UNTRAINED
 from tests.doubles import minilm_tokenizer
 from tests.integrations.ticking import run_while_ticking
 from tests.texts import TALES

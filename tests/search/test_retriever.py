@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books, index_files
-from nlb_retriever.checkpoint import UNTRAINED
 from nlb_retriever.errors import LibraryNotFound, MismatchError, QueryError
+from nlb_retriever.model.checkpoint import UNTRAINED
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.search.hits import Surroundings, find_surroundings
 from nlb_retriever.store import Condition, Or, open_store
@@ -240,7 +240,7 @@ def test_making_a_retriever_does_no_work(tmp_path: Path) -> None:
 
 
 def test_a_library_of_a_changed_encoder_is_refused(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from nlb_retriever.checkpoint import Checkpoint
+    from nlb_retriever.model.checkpoint import Checkpoint
 
     monkeypatch.setattr(Checkpoint, "sha256", "f" * 64)
     with Retriever(library) as retriever, pytest.raises(MismatchError, match=r"made with released.*ffffffffffff"):

@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nlb_retriever import checkpoint
-from nlb_retriever.checkpoint import FILES
 from nlb_retriever.encoding import EncoderIdentity
 from nlb_retriever.errors import EncoderError, MismatchError, TrainingError, TrainingInterrupted
+from nlb_retriever.model import checkpoint
+from nlb_retriever.model.checkpoint import FILES
 from nlb_training import run as training_run
 from nlb_training.corpus import Chunking, open_corpus
-from nlb_training.examples import read_examples
-from nlb_training.loop import TrainingEvent
+from nlb_training.data.examples import read_examples
 from nlb_training.presets import read_preset
+from nlb_training.pretraining.loop import TrainingEvent
 from nlb_training.report import Request, StageEvent
 from nlb_training.run import train
 from tests.doubles import KeywordEncoder
+from tests.training.books import KEYWORDS, CountingEncoder, write_books
 from tests.training.memory import no_old_garbage  # noqa: F401  (a fixture of every test here)
-from tests.training.shelves import KEYWORDS, CountingEncoder, write_books
 
 STAGES = ("corpus", "examples", "pretraining", "retrieval", "saving")
 CHANGES = (
@@ -275,7 +275,7 @@ def test_held_out_books_are_in_no_training_row(tmp_path: Path, monkeypatch: pyte
         seen.update(trained=corpus.books, aside=held_out.books)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("nlb_training.pretraining.pretrain", look)
+    monkeypatch.setattr("nlb_training.pretraining.masked_chunks.pretrain", look)
     with pytest.raises(KeyboardInterrupt):
         train(ask(tmp_path))
     trained, aside = ({book.file for book in seen[key]} for key in ("trained", "aside"))

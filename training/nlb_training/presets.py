@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nlb_retriever.errors import TrainingError
-from nlb_retriever.model_config import NextLevelConfig
+from nlb_retriever.model.config import NextLevelConfig
 from nlb_training.corpus import Chunking
 from nlb_training.corpus.cutting import LEAST_OFFSET
-from nlb_training.loop import LoopSettings
-from nlb_training.pretraining import PretrainingSettings
-from nlb_training.retrieval import RetrievalSettings
+from nlb_training.pretraining.loop import LoopSettings
+from nlb_training.pretraining.masked_chunks import PretrainingSettings
+from nlb_training.projections.training import RetrievalSettings
 from nlb_training.settings import read_settings
 
 FOLDER = Path(__file__).parent / "presets"

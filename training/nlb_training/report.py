@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nlb_retriever.checkpoint import Checkpoint
 from nlb_retriever.indexing.report import IndexEvent
+from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.records import source_of
 from nlb_training.corpus import Corpus
-from nlb_training.examples import Problem
-from nlb_training.loop import History, TrainingEvent
+from nlb_training.data.examples import Problem
 from nlb_training.presets import Preset
+from nlb_training.pretraining.loop import History, TrainingEvent
 
 Stage = Literal["corpus", "examples", "pretraining", "retrieval", "saving"]
 
@@ -51,7 +51,7 @@ class Request:
     start: str | None = None
     """Checkpoint to go on from: a folder, "released" or "scratch"; None: as the preset says."""
     examples: tuple[Path, ...] = ()
-    """Files of rows, see `nlb_training.examples`."""
+    """Files of rows, see `nlb_training.data.examples`."""
     chunk_encoder: str | None = None
     """Name or folder; None: that of the checkpoint to go on from, else the default."""
     corpus: Path | None = None
@@ -75,7 +75,7 @@ class TrainingReport:
     """Rows that cannot be used."""
     pretraining: History | None
     retrieval: Mapping[str, Any] | None
-    """What retrieval training made, see `nlb_training.retrieval_stage.Trained`; None where it was left out."""
+    """What retrieval training made, see `nlb_training.projections.stage.Trained`; None where it was left out."""
     seconds: float
     """Of this call."""
 

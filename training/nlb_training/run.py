@@ -29,24 +29,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nlb_retriever import checkpoint as checkpoints
-from nlb_retriever.checkpoint import FILES, Checkpoint
 from nlb_retriever.encoding import DEFAULT_ENCODER, identify_encoder, load_encoder
 from nlb_retriever.errors import TrainingError
+from nlb_retriever.model import checkpoint as checkpoints
+from nlb_retriever.model.checkpoint import FILES, Checkpoint
 from nlb_retriever.records import source_of
-from nlb_training.card import CARD, describe_data, list_versions, write_card
 from nlb_training.corpus import Chunking, Corpus, build_corpus, open_corpus, write_listing, write_whole
-from nlb_training.examples import Example, Problem, find_borders, match_examples, read_examples, write_examples
-from nlb_training.loop import LOSS_FILE, PLOT_FILE, SETTINGS_FILE, History
-from nlb_training.named_books import name_books
+from nlb_training.data.examples import Example, Problem, find_borders, match_examples, read_examples, write_examples
+from nlb_training.data.selection import name_books
+from nlb_training.data.synthetic import PseudoQueries, ask_sentences, ask_titles
+from nlb_training.model_card import CARD, describe_data, list_versions, write_card
+from nlb_training.pretraining.loop import LOSS_FILE, PLOT_FILE, SETTINGS_FILE, History
 from nlb_training.report import Observer, QueryEvent, Request, StageEvent, TrainingReport, describe_history
-from nlb_training.selfmade import PseudoQueries, ask_sentences, ask_titles
 from nlb_training.settings import list_differences
 
 if TYPE_CHECKING:
-    from nlb_retriever.heads import Heads
-    from nlb_retriever.model import NextLevelEncoder
-    from nlb_training.retrieval_stage import Trained
+    from nlb_retriever.model.next_level import NextLevelEncoder
+    from nlb_retriever.model.projections import Heads
+    from nlb_training.projections.stage import Trained
 
 RUN, CORPUS, EXAMPLES, PRETRAINING, ENCODER = "run", "corpus", "examples.jsonl", "pretraining", "encoder"
 RETRIEVAL = "retrieval"
@@ -207,8 +207,8 @@ class _Run:
         return examples, problems
 
     def _pretrain(self, corpus: Corpus) -> tuple[NextLevelEncoder, History | None]:
-        from nlb_retriever.model import NextLevelEncoder
-        from nlb_training.pretraining import new_encoder, pretrain
+        from nlb_retriever.model.next_level import NextLevelEncoder
+        from nlb_training.pretraining.masked_chunks import new_encoder, pretrain
 
         settings = self.preset.pretraining
         folder = self.folder / PRETRAINING
@@ -256,7 +256,7 @@ class _Run:
 
     def _retrieve(self, encoder: NextLevelEncoder, corpus: Corpus, examples: Sequence[Example]) -> Trained | None:
         """Heads that are trained on the examples; the first of several processes does it alone."""
-        from nlb_training.retrieval_stage import read_trained, train_retrieval
+        from nlb_training.projections.stage import read_trained, train_retrieval
 
         settings = self.preset.retrieval
         if settings is None or not self.first:

@@ -26,13 +26,13 @@ from nlb_integrations.llama_index.events import SearchEvent, dispatcher
 from nlb_integrations.llama_index.filters import to_filter
 from nlb_integrations.llama_index.nodes import to_nodes
 from nlb_retriever.errors import QueryError
+from nlb_retriever.model.vectorizer import clean_question
 from nlb_retriever.records import Hit, Level
 from nlb_retriever.search.retriever import Mode, Retriever, Strategy
 from nlb_retriever.search.scope import make_scope
-from nlb_retriever.vectorizer import clean_question
 
 if TYPE_CHECKING:
-    from nlb_retriever.vectorizer import Question
+    from nlb_retriever.model.vectorizer import Question
 
 
 _FOUND = {"book": "books", "section": "sections of books", "passage": "passages from books"}
@@ -208,7 +208,7 @@ class NLBRetriever(BaseRetriever):
         Raises:
             QueryError: the embedding is of another length, zero or not finite, or a text is empty.
         """
-        from nlb_retriever.vectorizer import Question, QuestionVectors
+        from nlb_retriever.model.vectorizer import Question, QuestionVectors
 
         vectorizer = self.library.vectorizer
         if bundle.embedding is None:

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from nlb_retriever import checkpoint
 from nlb_retriever.errors import QueryError
-from nlb_retriever.model import NextLevelEncoder
-from nlb_retriever.model_config import NextLevelConfig
+from nlb_retriever.model import checkpoint
+from nlb_retriever.model.config import NextLevelConfig
+from nlb_retriever.model.next_level import NextLevelEncoder
 from nlb_training.evaluation import classification
+from nlb_training.evaluation.books import Shelf
 from nlb_training.evaluation.classification import Labelled
 from nlb_training.evaluation.documents import Document
-from nlb_training.evaluation.shelf import Shelf
 from nlb_training.evaluation.tuning import TuningSettings, by_tuning
 from tests.doubles import KeywordEncoder
 

@@ -8,9 +8,9 @@ import pytest
 
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Hit, Level
+from nlb_training.evaluation.books import Shelf, data_folder, open_archive, open_folder
 from nlb_training.evaluation.retrieval import first_right, judge
 from nlb_training.evaluation.rows import Row, keep_within, read_rows
-from nlb_training.evaluation.shelf import Shelf, data_folder, open_archive, open_folder
 
 
 def hit(level: Level, start: int, end: int, source: str = "/a.txt") -> Hit:

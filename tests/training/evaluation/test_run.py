@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from nlb_retriever import checkpoint
 from nlb_retriever.errors import QueryError
-from nlb_retriever.model import NextLevelEncoder
-from nlb_retriever.model_config import NextLevelConfig
+from nlb_retriever.model import checkpoint
+from nlb_retriever.model.config import NextLevelConfig
+from nlb_retriever.model.next_level import NextLevelEncoder
 from nlb_training.evaluation import Results, Settings, evaluate
 from tests.doubles import KeywordEncoder
 

@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nlb_retriever import checkpoint
 from nlb_retriever.errors import EncoderError, QueryError
-from nlb_retriever.heads import AFFINES, Affine, Heads
-from nlb_retriever.model import NextLevelEncoder
-from nlb_retriever.model_config import NextLevelConfig
-from nlb_retriever.reranker import FEATURES
+from nlb_retriever.model import checkpoint
+from nlb_retriever.model.config import NextLevelConfig
+from nlb_retriever.model.next_level import NextLevelEncoder
+from nlb_retriever.model.projections import AFFINES, Affine, Heads
+from nlb_retriever.model.reranker import FEATURES
 from nlb_training.evaluation import similarity
+from nlb_training.evaluation.books import Shelf
 from nlb_training.evaluation.lexical import score_words
 from nlb_training.evaluation.pairs import RankingSet, pair
 from nlb_training.evaluation.reranked import make_reranked
 from nlb_training.evaluation.rows import Row
-from nlb_training.evaluation.shelf import Shelf
 from nlb_training.evaluation.systems import Space, System, make_baselines, make_trained
 from nlb_training.evaluation.vectors import ChunkVectors
 from tests.doubles import KeywordEncoder

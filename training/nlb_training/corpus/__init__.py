@@ -1,14 +1,14 @@
 """Books -> chunk vectors on disk: made once, memory-mapped by every training run and its workers.
 
 `cutting` cuts a book at a chosen length and offset, `storage` holds one book in one chunking as one Arrow
-file, `building` makes a folder of them from files, `shelf` opens it.
+file, `building` makes a folder of them from files, `books` opens it.
 """
 
 from __future__ import annotations
 
+from nlb_training.corpus.books import Corpus, open_corpus, write_listing
 from nlb_training.corpus.building import build_corpus
 from nlb_training.corpus.cutting import Chunking
-from nlb_training.corpus.shelf import Corpus, open_corpus, write_listing
 from nlb_training.corpus.storage import CorpusBook, write_whole
 
 __all__ = ["Chunking", "Corpus", "CorpusBook", "build_corpus", "open_corpus", "write_listing", "write_whole"]

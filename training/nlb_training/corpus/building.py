@@ -15,15 +15,13 @@ from typing import Literal
 
 import numpy as np
 
-from nlb_retriever.checkpoint import FILES
 from nlb_retriever.encoding import ChunkEncoder, EncoderIdentity
 from nlb_retriever.errors import MismatchError, ReadingError, TrainingError
 from nlb_retriever.indexing.report import IndexEvent
+from nlb_retriever.model.checkpoint import FILES
 from nlb_retriever.reading import ReaderPool, discover, hash_file
 from nlb_retriever.records import FailedFile, source_of
-from nlb_training.corpus.cutting import Chunking, Cutter
-from nlb_training.corpus.jobs import Job, cut_batches, run_ahead
-from nlb_training.corpus.shelf import (
+from nlb_training.corpus.books import (
     BOOKS,
     FORMAT,
     LISTING,
@@ -35,6 +33,8 @@ from nlb_training.corpus.shelf import (
     text_file,
     write_listing,
 )
+from nlb_training.corpus.cutting import Chunking, Cutter
+from nlb_training.corpus.jobs import Job, cut_batches, run_ahead
 from nlb_training.corpus.storage import TEMPORARY, CorpusBook, read_book, write_book, write_whole
 
 BATCH_TOKENS = 32 * 1024

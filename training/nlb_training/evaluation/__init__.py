@@ -5,7 +5,7 @@ retrieval: similarity (summaries and chapters), classification, multiple choice 
 retrieval from a library. Everything that takes an encoder is kept in a folder and taken from there again.
 """
 
-from nlb_training.evaluation.bench import TASKS, Settings, Task
+from nlb_training.evaluation.context import TASKS, Settings, Task
 from nlb_training.evaluation.pairs import Item, RankingSet
 from nlb_training.evaluation.results import Difference, Measurement, Results, Table, Threshold
 from nlb_training.evaluation.run import evaluate

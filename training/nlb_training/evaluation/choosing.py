@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from nlb_retriever.encoding import Vectors
-from nlb_training.evaluation.choice import Choice, by_scores, folds
 from nlb_training.evaluation.metrics import Values
+from nlb_training.evaluation.multiple_choice import Choice, by_scores, folds
 
 
 @dataclass(frozen=True, kw_only=True)

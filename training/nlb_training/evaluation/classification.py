@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from nlb_retriever.errors import QueryError
 from nlb_training.evaluation import metrics
+from nlb_training.evaluation.books import Shelf
 from nlb_training.evaluation.documents import Document
 from nlb_training.evaluation.results import Measurement
 from nlb_training.evaluation.rows import Row
-from nlb_training.evaluation.shelf import Shelf
 
 TASK = "classification"
 FOLDS = 5

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nlb_retriever.checkpoint import Checkpoint
 from nlb_retriever.encoding import Vectors
-from nlb_retriever.vectorizer import Vectorizer
+from nlb_retriever.model.checkpoint import Checkpoint
+from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_training.evaluation.vectors import ChunkVectors
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nlb_retriever.records import Level
+from nlb_training.data.examples import Span
+from nlb_training.evaluation.books import Shelf
 from nlb_training.evaluation.metrics import Truth
 from nlb_training.evaluation.rows import Row
-from nlb_training.evaluation.shelf import Shelf
-from nlb_training.examples import Span
 
 
 @dataclass(frozen=True, kw_only=True)

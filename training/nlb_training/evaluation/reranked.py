@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from nlb_retriever.checkpoint import Checkpoint
-from nlb_retriever.heads import Heads
-from nlb_retriever.reranker import LEAST_SENTENCES, features
-from nlb_retriever.reranker import score as weigh
+from nlb_retriever.model.checkpoint import Checkpoint
+from nlb_retriever.model.projections import Heads
+from nlb_retriever.model.reranker import LEAST_SENTENCES, features
+from nlb_retriever.model.reranker import score as weigh
 from nlb_retriever.search.retriever import RERANKED
 from nlb_training.evaluation.metrics import Matrix
 from nlb_training.evaluation.pairs import RankingSet

@@ -13,17 +13,17 @@ from pathlib import Path
 
 import numpy as np
 
-from nlb_retriever.checkpoint import Checkpoint
 from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.errors import QueryError
 from nlb_retriever.indexing.indexer import DEFAULT_CHUNK_TOKENS, Observer, index_files
+from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.records import Hit, Level, source_of
 from nlb_retriever.search.retriever import Mode, Retriever
 from nlb_training.evaluation import metrics
+from nlb_training.evaluation.books import Shelf
 from nlb_training.evaluation.metrics import Values
 from nlb_training.evaluation.results import Difference, Measurement
 from nlb_training.evaluation.rows import Row
-from nlb_training.evaluation.shelf import Shelf
 from nlb_training.evaluation.vectors import Notice
 
 TASK = "retrieval"

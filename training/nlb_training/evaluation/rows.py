@@ -1,6 +1,6 @@
 """Rows of a question and where its answer stands, checked against the books that they are about.
 
-`nlb_training.examples` says what a row looks like. Here each keeps all that its line holds (options, labels),
+`nlb_training.data.examples` says what a row looks like. Here each keeps all that its line holds (options, labels),
 and the group that is resampled as a whole.
 """
 
@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from nlb_retriever.errors import QueryError
-from nlb_training.examples import Span, parse_row
-from nlb_training.examples import read_lines as lines_of
+from nlb_training.data.examples import Span, parse_row
+from nlb_training.data.examples import read_lines as lines_of
 
 _GROUPS = ("group", "story", "module")
 """Keys of what is resampled as a whole; the file where a row has none: chapters of one book belong together."""

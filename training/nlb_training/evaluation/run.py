@@ -7,21 +7,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from nlb_retriever import checkpoint as checkpoints
-from nlb_retriever.checkpoint import Checkpoint
 from nlb_retriever.errors import QueryError
 from nlb_retriever.indexing.indexer import Observer
-from nlb_training.evaluation import choice, classification, retrieval, similarity
-from nlb_training.evaluation.bench import TASKS, Bench, Settings, is_mean
-from nlb_training.evaluation.choice import Choice
+from nlb_retriever.model import checkpoint as checkpoints
+from nlb_retriever.model.checkpoint import Checkpoint
+from nlb_training.evaluation import classification, multiple_choice, retrieval, similarity
+from nlb_training.evaluation.books import archive_of
 from nlb_training.evaluation.classification import Labelled
+from nlb_training.evaluation.context import TASKS, Bench, Settings, is_mean
 from nlb_training.evaluation.documents import chunked, pooled
 from nlb_training.evaluation.metrics import Values
+from nlb_training.evaluation.multiple_choice import Choice
 from nlb_training.evaluation.pairs import pair
 from nlb_training.evaluation.reranked import make_reranked
 from nlb_training.evaluation.results import Difference, Measurement, Results
 from nlb_training.evaluation.sets import CENTURY_ARCHIVES, CHOICES, LABEL, ORIGINS, RETRIEVAL, SIMILARITY
-from nlb_training.evaluation.shelf import archive_of
 from nlb_training.evaluation.systems import make_baselines, make_trained
 from nlb_training.evaluation.vectors import Notice
 
@@ -159,7 +159,7 @@ def _multiple_choice(bench: Bench, watching: Watching) -> None:
     for name, choices in _choices(bench):
         bench.notice(f"multiple-choice: {name}, {len(choices):,} questions")
         for system, right, judged in _chosen(bench, choices):
-            bench.results.measurements += choice.measure(name, choices, system, right, trained=judged)
+            bench.results.measurements += multiple_choice.measure(name, choices, system, right, trained=judged)
 
 
 def _chosen(bench: Bench, choices: Sequence[Choice]) -> Iterator[tuple[str, list[Values], bool]]:
@@ -169,30 +169,30 @@ def _chosen(bench: Bench, choices: Sequence[Choice]) -> Iterator[tuple[str, list
     seeds, documents = bench.settings.seeds, [each.document for each in choices]
     for number, (checkpoint, judged) in enumerate(_with_mean(bench)):
         chunks = bench.chunks(checkpoint)
-        questions, options, pairs = choice.encode(choices, chunks)
+        questions, options, pairs = multiple_choice.encode(choices, chunks)
         books = chunked(chunks, documents)
         if not number:
-            near_question = choice.option_to_question(questions, options)
-            near_chunk = choice.option_to_chunk(pairs, books)
-            yield "option to question", [choice.by_scores(near_question, choices)], False
-            yield "option to best chunk", [choice.by_scores(near_chunk, choices)], False
+            near_question = multiple_choice.option_to_question(questions, options)
+            near_chunk = multiple_choice.option_to_chunk(pairs, books)
+            yield "option to question", [multiple_choice.by_scores(near_question, choices)], False
+            yield "option to best chunk", [multiple_choice.by_scores(near_chunk, choices)], False
             yield "classifier, no document", [by_classifier(choices, pairs, None, seed) for seed in seeds], False
         vectors = pooled(books, chunks, checkpoint)
-        near_document = choice.option_to_document(pairs, vectors)
-        yield f"{checkpoint.name} zero-shot", [choice.by_scores(near_document, choices)], judged
+        near_document = multiple_choice.option_to_document(pairs, vectors)
+        yield f"{checkpoint.name} zero-shot", [multiple_choice.by_scores(near_document, choices)], judged
         right = [by_classifier(choices, pairs, vectors, seed) for seed in seeds]
         yield f"{checkpoint.name} classifier", right, judged
 
 
 def _choices(bench: Bench) -> Iterator[tuple[str, list[Choice]]]:
     file = bench.settings.questions
-    if file and choice.is_quality(file):
-        choices, problems = choice.read_quality(file)
+    if file and multiple_choice.is_quality(file):
+        choices, problems = multiple_choice.read_quality(file)
         bench.blame(problems)
         yield "quality", choices[:: bench.settings.every]
         return
     for known, shelf, rows in bench.sets(CHOICES, ("passage",)):
-        choices, problems = choice.from_rows(rows, shelf)
+        choices, problems = multiple_choice.from_rows(rows, shelf)
         bench.blame(problems)
         if choices:
             yield "own" if file else known.name, choices[:: bench.settings.every]

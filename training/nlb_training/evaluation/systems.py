@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nlb_retriever import checkpoint as checkpoints
-from nlb_retriever.checkpoint import Checkpoint
 from nlb_retriever.encoding import Vectors
 from nlb_retriever.errors import EncoderError, QueryError
+from nlb_retriever.model import checkpoint as checkpoints
+from nlb_retriever.model.checkpoint import Checkpoint
+from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.records import Level
-from nlb_retriever.vectorizer import Vectorizer
+from nlb_training.evaluation.books import Shelf
 from nlb_training.evaluation.lexical import score_words
 from nlb_training.evaluation.metrics import Matrix, standardize
 from nlb_training.evaluation.pairs import Item, RankingSet
-from nlb_training.evaluation.shelf import Shelf
 from nlb_training.evaluation.vectors import ChunkedBook, ChunkVectors
 
 Part = Callable[[RankingSet], Matrix]

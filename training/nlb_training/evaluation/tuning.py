@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
-from nlb_retriever.checkpoint import Checkpoint
 from nlb_retriever.encoding import Vectors
+from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_training.evaluation.classification import Classify
 
 

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from nlb_retriever import checkpoint as checkpoints
 from nlb_retriever.encoding import ChunkEncoder, Vectors, identify_encoder, load_encoder
 from nlb_retriever.errors import EncoderError
+from nlb_retriever.model import checkpoint as checkpoints
+from nlb_retriever.model.vectorizer import QuestionVectors, Vectorizer
 from nlb_retriever.records import Section
 from nlb_retriever.text.chunking import Chunker
-from nlb_retriever.vectorizer import QuestionVectors, Vectorizer
-from nlb_training.examples import Span
+from nlb_training.data.examples import Span
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

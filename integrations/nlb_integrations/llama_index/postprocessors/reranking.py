@@ -16,8 +16,8 @@ class NextLevelReranker(BaseNodePostprocessor):
     """Puts nodes in order by what their sections tell of a long question: a summary, a synopsis, a whole page.
 
     The question's sentences are compared with the passages of each section, both ways and in order
-    (`nlb_retriever.reranker`). `NLBRetriever(level="section")` already does so when it is "fused" and coarse to fine;
-    this is for its other modes, for fused retrievers, and for sections that others have found.
+    (`nlb_retriever.model.reranker`). `NLBRetriever(level="section")` already does so when it is "fused" and coarse to
+    fine; this is for its other modes, for fused retrievers, and for sections that others have found.
 
     A passage has the score of its section, since the reranker is trained to tell which section is meant and one
     passage has no order to compare; passages of one section stay as they were. Nodes that lie in no section of this

@@ -1,0 +1,296 @@
+"""A next-level encoder on disk: a folder with its config and its weights.
+
+Reading a checkpoint's identity parses one small JSON file; torch is imported when the weights are
+asked for, and never for an encoder without layers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nlb_retriever import config as settings
+from nlb_retriever.errors import EncoderError, MismatchError
+from nlb_retriever.model.config import NextLevelConfig, check_keys
+from nlb_retriever.model.projections import Heads
+
+if TYPE_CHECKING:
+    from nlb_retriever.encoding import EncoderIdentity
+    from nlb_retriever.model.next_level import NextLevelEncoder
+
+FORMAT = 1
+"""Version of a checkpoint's layout; raised when older ones can no longer be read."""
+
+RELEASED = Path(__file__).parent.parent / "assets" / "next_level"
+"""The checkpoint that ships with this package."""
+UNTRAINED = Path(__file__).parent.parent / "assets" / "mean"
+"""A checkpoint without a trained part: section and book vectors are the mean of chunk vectors."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointFiles:
+    """Names of the files in a checkpoint's folder."""
+
+    config: str = "config.json"
+    weights: str = "model.safetensors"
+
+
+FILES = CheckpointFiles()
+_OTHER_ENCODER = "name that encoder (--chunk-encoder), or train a checkpoint for yours (nlb train --from scratch)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointConfig:
+    """What config.json holds."""
+
+    name: str
+    chunk_encoder: str | None
+    """Name of the chunk encoder whose vectors it was trained on; None for an untrained one: any."""
+    chunk_encoder_sha256: str | None
+    chunk_tokens: int | None
+    """Chunk length it was trained on, in tokens with [CLS] and [SEP] (0: sentences); None for any."""
+    weights_sha256: str
+    model: NextLevelConfig
+    heads: bool = False
+    """Whether it has heads (`nlb_retriever.model.projections`); without, vectors stay in the chunk encoder's space."""
+    format: int = FORMAT
+
+    def to_dict(self) -> dict[str, Any]:
+        values = {**asdict(self), "model": self.model.to_dict()}
+        if not self.heads:  # as it was before there were heads: identities stay
+            del values["heads"]
+        return values
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> CheckpointConfig:
+        """Read back what `to_dict` made.
+
+        Raises:
+            EncoderError: the format is not this version's, or a key is unknown or missing.
+        """
+        if values.get("format") != FORMAT:
+            raise EncoderError(f"its format is {values.get('format')!r}, this version reads {FORMAT}")
+        values = {"heads": False, **values}
+        check_keys(values, {field.name for field in fields(cls)}, FILES.config)
+        return cls(**{**values, "model": NextLevelConfig.from_dict(values["model"])})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkpoint:
+    """A checkpoint as found on disk; its weights are read when first asked for."""
+
+    folder: Path
+    config: CheckpointConfig
+
+    @property
+    def name(self) -> str:
+        return self.config.name
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of all that decides its vectors: the config, and through it the weights."""
+        return hashlib.sha256(json.dumps(self.config.to_dict(), sort_keys=True).encode()).hexdigest()
+
+    def check(self, encoder: EncoderIdentity, chunk_tokens: int | None = None) -> None:
+        """Refuse a chunk encoder, or a chunk length if given, that this was not trained on.
+
+        Raises:
+            MismatchError: naming both sides with their numbers.
+        """
+        config = self.config
+        if config.model.chunk_dim not in {None, encoder.dim}:
+            raise MismatchError(
+                f"checkpoint {self.name} takes {config.model.chunk_dim}-d chunk vectors of "
+                f"{config.chunk_encoder}, {encoder.name} gives {encoder.dim}-d: {_OTHER_ENCODER}"
+            )
+        if config.chunk_encoder_sha256 not in {None, encoder.sha256}:
+            raise MismatchError(
+                f"checkpoint {self.name} was trained on vectors of {config.chunk_encoder} "
+                f"({str(config.chunk_encoder_sha256)[:12]}), this is {encoder.name} ({encoder.sha256[:12]}): "
+                f"{_OTHER_ENCODER}"
+            )
+        if chunk_tokens is not None and config.chunk_tokens not in {None, chunk_tokens}:
+            raise MismatchError(
+                f"checkpoint {self.name} was trained on chunks of {config.chunk_tokens} tokens, not "
+                f"{chunk_tokens}: use {config.chunk_tokens}"
+            )
+
+    def build(self) -> NextLevelEncoder:
+        """Build the encoder with its weights, in eval mode, on the CPU.
+
+        Raises:
+            EncoderError: the weights are missing, damaged or not those of this config.
+        """
+        import torch
+
+        from nlb_retriever.model.next_level import NextLevelEncoder
+
+        file = self.folder / FILES.weights
+        tensors = {
+            name: torch.from_numpy(tensor) for name, tensor in self._tensors.items() if not name.startswith("heads.")
+        }
+        encoder = NextLevelEncoder(self.config.model)
+        wanted = {name: list(tensor.shape) for name, tensor in encoder.state_dict().items()}
+        given = {name: list(tensor.shape) for name, tensor in tensors.items()}
+        if wrong := sorted(name for name in wanted.keys() | given.keys() if wanted.get(name) != given.get(name)):
+            first = wrong[0]
+            raise EncoderError(
+                f"{file} does not fit its {FILES.config} in {len(wrong)} of {len(wanted)} tensors: {first} is "
+                f"{given.get(first, 'missing')}, should be {wanted.get(first, 'absent')}: get the checkpoint again"
+            )
+        encoder.load_state_dict(tensors)
+        return encoder.eval()
+
+    @cached_property
+    def heads(self) -> Heads | None:
+        """Its heads, if it has any; read without torch.
+
+        Raises:
+            EncoderError: the weights are missing, damaged or not those of this config.
+        """
+        dim = self.config.model.chunk_dim
+        if not self.config.heads or dim is None:
+            return None
+        try:
+            return Heads.from_tensors(self._tensors, dim)
+        except EncoderError as error:
+            raise EncoderError(f"{self.folder / FILES.weights}: {error}") from error
+
+    @cached_property
+    def _tensors(self) -> dict[str, Any]:
+        """All weights by name, as NumPy arrays."""
+        from safetensors import SafetensorError
+        from safetensors.numpy import load as parse
+
+        file = self.folder / FILES.weights
+        content = _read(file)
+        if (found := hashlib.sha256(content).hexdigest()) != self.config.weights_sha256:
+            raise EncoderError(
+                f"{file} is damaged: {len(content)} bytes with SHA-256 {found[:12]}, "
+                f"{FILES.config} says {self.config.weights_sha256[:12]}: get the checkpoint again"
+            )
+        try:
+            return parse(content)
+        except SafetensorError as error:
+            raise EncoderError(f"{file} is no safetensors file ({error}): get the checkpoint again") from error
+
+
+def load(folder: str | Path | None = None) -> Checkpoint:
+    """Find a checkpoint and read its config.
+
+    Args:
+        folder: of the checkpoint; None for the released one.
+
+    Raises:
+        EncoderError: there is none, or its config cannot be used.
+    """
+    folder = RELEASED if folder is None else Path(folder).expanduser()
+    file = folder / FILES.config
+    content = _read(file)
+    try:
+        values = json.loads(content)
+        if not isinstance(values, dict) or not isinstance(values.get("model", {}), dict):
+            raise TypeError("not an object of the right shape")
+        config = CheckpointConfig.from_dict(values)
+    except EncoderError as error:
+        raise EncoderError(f"checkpoint {folder}: {error}") from error
+    except (ValueError, TypeError) as error:
+        raise EncoderError(f"{file} is damaged ({error}): get the checkpoint again") from error
+    return Checkpoint(folder=folder, config=config)
+
+
+def pinned(name: str, sha256: str) -> Checkpoint:
+    """The checkpoint that a library was made with.
+
+    Args:
+        name: as its manifest has it: a folder, "released" or "untrained".
+        sha256: likewise. The caller compares it with what is found.
+
+    Raises:
+        EncoderError: there is none, or its config cannot be used.
+    """
+    if name == settings.RELEASED:
+        found = load()
+        untrained = load(UNTRAINED)  # which was the released one before there was a trained one
+        return untrained if sha256 == untrained.sha256 else found
+    return load(UNTRAINED if name == settings.UNTRAINED else name)
+
+
+def save(
+    encoder: NextLevelEncoder,
+    folder: str | Path,
+    *,
+    name: str,
+    chunk_encoder: EncoderIdentity | None,
+    chunk_tokens: int | None,
+    heads: Heads | None = None,
+) -> Checkpoint:
+    """Write a checkpoint as a whole: a folder that is there is complete, one that was there is replaced.
+
+    Args:
+        encoder: its config and weights are saved.
+        folder: of the checkpoint.
+        name: what libraries pin it as.
+        chunk_encoder: whose vectors it was trained on; None if it fits any.
+        chunk_tokens: chunk length it was trained on; None if it fits any.
+        heads: that map its vectors to the learned space.
+
+    Raises:
+        EncoderError: it cannot be written.
+    """
+    from safetensors.numpy import save as serialize
+
+    folder = Path(folder).expanduser().absolute()
+    tensors = {key: value.detach().cpu().contiguous().numpy() for key, value in encoder.state_dict().items()}
+    weights = serialize({**tensors, **(heads.tensors() if heads else {})})
+    config = CheckpointConfig(
+        name=name,
+        chunk_encoder=chunk_encoder.name if chunk_encoder else None,
+        chunk_encoder_sha256=chunk_encoder.sha256 if chunk_encoder else None,
+        chunk_tokens=chunk_tokens,
+        weights_sha256=hashlib.sha256(weights).hexdigest(),
+        model=encoder.config,
+        heads=heads is not None,
+    )
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        fresh, old = temporary / "new", temporary / "old"
+        try:
+            fresh.mkdir()
+            _write(fresh / FILES.weights, weights)
+            _write(fresh / FILES.config, (json.dumps(config.to_dict(), indent=2) + "\n").encode())
+            if folder.exists():
+                folder.rename(old)
+            fresh.rename(folder)
+        finally:
+            if old.exists() and not folder.exists():
+                old.rename(folder)
+            shutil.rmtree(temporary, ignore_errors=True)
+    except OSError as error:
+        raise EncoderError(f"cannot write checkpoint {folder} ({error.strerror}): what was there is kept") from error
+    return Checkpoint(folder=folder, config=config)
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise EncoderError(
+            f"cannot read {file} ({error.strerror}): give the folder of a next-level checkpoint"
+        ) from error
+
+
+def _write(file: Path, content: bytes) -> None:
+    with file.open("wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())

@@ -1,0 +1,252 @@
+"""Books and questions to vectors: chunk encoder, next-level encoder and pooling in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nlb_retriever.encoding import ChunkEncoder, Vectors
+from nlb_retriever.errors import EncoderError, QueryError
+from nlb_retriever.model.checkpoint import Checkpoint
+from nlb_retriever.model.dct import waves
+from nlb_retriever.records import Book, Level, Passage
+from nlb_retriever.text.sentences import sentence_spans
+
+if TYPE_CHECKING:
+    from nlb_retriever.model.next_level import NextLevelEncoder
+    from nlb_retriever.model.projections import Indexes
+
+_TEXTS_AT_ONCE = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class BookVectors:
+    """All vectors of a book: float32 rows of unit length, D numbers each; those of sections may go on behind them."""
+
+    passages: Vectors
+    """(n, D), one row a passage: the chunk encoder's vectors, mapped by the checkpoint's head if it has one."""
+    sections: Vectors
+    """(s, section_dim), one row a section of the book: the mean of its passages' contextual vectors, likewise mapped,
+    and behind it, if the checkpoint has that, the order part. A section without a passage (a heading's path and no
+    text) has the vector of its titles."""
+    book: Vectors
+    """(D,), the mean over all passages, likewise mapped."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PooledVectors:
+    """What the chunks of a book are together: float32 rows."""
+
+    sections: Vectors
+    """(s, section_dim), one row a range of chunks: unit vectors (D,) and their order parts."""
+    book: Vectors
+    """(D,), the whole book's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionVectors:
+    """A question as the chunk encoder gives it."""
+
+    whole: Vectors
+    """(D,), of all of its text."""
+    sentences: Vectors
+    """(n, D), one row a sentence, in order; a question of one sentence has `whole` as its only row."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question as libraries are searched with it."""
+
+    vector: Vectors
+    """(D,), a unit vector for books, sections and passages alike."""
+    order: Vectors
+    """(section_dim - D,), the order part, which stands behind it for sections."""
+    sentences: Vectors
+    """(n, D), each to be compared with passages."""
+    whole: Vectors
+    """(D,), as the chunk encoder gives it."""
+
+    def at(self, level: Level) -> Vectors:
+        """What a level is searched with."""
+        return np.concatenate([self.vector, self.order]) if level == "section" else self.vector
+
+
+class Vectorizer:
+    """Makes the vectors of all three levels, and those of questions, in one space."""
+
+    def __init__(self, encoder: ChunkEncoder, checkpoint: Checkpoint) -> None:
+        """Bring the two encoders together.
+
+        Raises:
+            MismatchError: the checkpoint was trained on another chunk encoder.
+        """
+        checkpoint.check(encoder.identity)
+        self.encoder = encoder
+        self.checkpoint = checkpoint
+        self.heads = checkpoint.heads
+
+    @property
+    def section_dim(self) -> int:
+        """Numbers of a section's vector."""
+        return self.heads.section_dim if self.heads else self.encoder.identity.dim
+
+    def vectorize(
+        self, book: Book, passages: Sequence[Passage], *, progress: Callable[[int], None] | None = None
+    ) -> BookVectors:
+        """Encode a book's passages and pool them over its sections and the whole.
+
+        Args:
+            book: the book.
+            passages: all of its passages, in order.
+            progress: called after each batch with the number of passages that it encoded.
+
+        Raises:
+            EncoderError: there are no passages, or the encoder gave a vector that is none (NaN).
+        """
+        if not passages:
+            raise EncoderError(f"{book.source} has no passages to encode: it holds no text")
+        vectors = np.empty((len(passages), self.encoder.identity.dim), dtype=np.float32)
+        for start in range(0, len(passages), _TEXTS_AT_ONCE):
+            batch = passages[start : start + _TEXTS_AT_ONCE]
+            vectors[start : start + len(batch)] = self._encode(
+                [book.text[passage.start : passage.end] for passage in batch],
+                [f"{book.source}, characters {passage.start} to {passage.end}" for passage in batch],
+            )
+            if progress:
+                progress(len(batch))
+        owners = np.fromiter((passage.section for passage in passages), dtype=np.int64, count=len(passages))
+        borders = np.searchsorted(owners, np.arange(len(book.sections) + 1)).tolist()
+        told = [index for index, (first, last) in enumerate(pairwise(borders)) if first < last]
+        pooled = self.pool(vectors, [(borders[index], borders[index + 1]) for index in told])
+        sections = np.zeros((len(book.sections), self.section_dim), dtype=np.float32)
+        sections[told] = pooled.sections
+        if untold := sorted(set(range(len(book.sections))) - set(told)):
+            titles = [" ".join((book.title, *book.sections[index].path)) for index in untold]
+            names = self._encode(titles, [f"{book.source}, the title {title!r}" for title in titles])
+            sections[untold, : vectors.shape[1]] = self.heads.passage(names) if self.heads else names
+        return BookVectors(passages=self.passages(vectors, owners), sections=sections, book=pooled.book)
+
+    def passages(self, chunks: Vectors, sections: Indexes) -> Vectors:
+        """What is stored for a book's passages.
+
+        Args:
+            chunks: (n, D) their chunk vectors, in order.
+            sections: (n,) number of each one's section.
+        """
+        return self.heads.passages(chunks, sections) if self.heads else chunks
+
+    def pool(self, chunks: Vectors, ranges: Sequence[tuple[int, int]]) -> PooledVectors:
+        """Section and book vectors of a book whose chunks are encoded.
+
+        Args:
+            chunks: (C, D) vectors of all chunks of the book, in order.
+            ranges: for each section its first chunk and the one behind its last; they may overlap.
+        """
+        contextual = self._contextualize(np.asarray(chunks, dtype=np.float32))
+        sections = np.empty((len(ranges), chunks.shape[1]), dtype=np.float32)
+        for index, (first, last) in enumerate(ranges):
+            sections[index] = _mean(contextual[first:last])
+        book = _mean(contextual)
+        if self.heads:
+            transforms = np.empty((len(ranges), self.heads.frequencies, chunks.shape[1]), dtype=np.float32)
+            for index, (first, last) in enumerate(ranges):
+                transforms[index] = waves(contextual[first:last], self.heads.frequencies)
+            sections, book = self.heads.sections(sections, transforms), self.heads.book(book)
+        return PooledVectors(sections=sections, book=book)
+
+    def encode_questions(self, texts: Sequence[str]) -> list[QuestionVectors]:
+        """Encode questions, and each of their sentences, with the chunk encoder alone.
+
+        Raises:
+            QueryError: there is nothing in one to look for.
+            EncoderError: the encoder gave a vector that is none.
+        """
+        parts: list[str] = []
+        counts: list[int] = []
+        for text in map(_clean, texts):
+            spans = sentence_spans(text)
+            sentences = [text[start:end] for start, end in spans] if len(spans) > 1 else []
+            parts += [text, *sentences]
+            counts.append(1 + len(sentences))
+        vectors = self._encode(parts, [f"the question {part[:60]!r}" for part in parts], query=True)
+        rows = np.split(vectors, np.cumsum(counts)[:-1])
+        return [QuestionVectors(whole=own[0], sentences=own[1:] if len(own) > 1 else own) for own in rows]
+
+    def question_vector(self, question: QuestionVectors) -> Vectors:
+        """The vector (section_dim,) that sections are searched with; by its first D numbers books and passages are."""
+        return self.heads.question(question.whole, question.sentences) if self.heads else question.whole
+
+    def question(self, text: str) -> Question:
+        """Encode a question of any length.
+
+        Raises:
+            QueryError: there is nothing in it to look for.
+            EncoderError: the encoder gave a vector that is none.
+        """
+        return self.ask(self.encode_questions([text])[0])
+
+    def ask(self, raw: QuestionVectors) -> Question:
+        """A question whose chunk encoder's vectors are known."""
+        sentences = self.heads.question_short(raw.sentences) if self.heads else raw.sentences
+        vector, order = np.split(self.question_vector(raw), [self.encoder.identity.dim])
+        return Question(vector=vector, order=order, sentences=sentences, whole=raw.whole)
+
+    def _encode(self, texts: Sequence[str], names: Sequence[str], *, query: bool = False) -> Vectors:
+        """Encode, and refuse what is no unit vector: the store would take a NaN without a word."""
+        vectors = self.encoder.encode(texts, query=query)
+        bad = np.flatnonzero(~(np.abs(np.linalg.norm(vectors, axis=1) - 1) < 1e-2))
+        if len(bad):
+            raise EncoderError(
+                f"{self.encoder.identity.name} on {self.encoder.backend} gave no unit vector for "
+                f"{names[bad[0]]} ({len(bad)} of {len(texts)} texts): run `nlb doctor`"
+            )
+        return vectors
+
+    def _contextualize(self, vectors: Vectors) -> Vectors:
+        """Contextual vectors (n, D) of all passages of a book (n, D)."""
+        if not self.checkpoint.config.model.layers:
+            return vectors
+        import torch
+
+        return np.asarray(self._next_level.contextualize(torch.from_numpy(vectors)).numpy(), dtype=np.float32)
+
+    @cached_property
+    def _next_level(self) -> NextLevelEncoder:
+        return self.checkpoint.build()
+
+
+def clean_question(question: str) -> str:
+    """A question without what no tokenizer or store takes: control characters and broken encoding.
+
+    Raises:
+        QueryError: nothing is left of it.
+    """
+    text = question.encode("utf-8", "replace").decode("utf-8")
+    return _clean("".join(character if character.isprintable() else " " for character in text))
+
+
+def _clean(question: str) -> str:
+    """A question that a tokenizer takes.
+
+    Raises:
+        QueryError: there is nothing in it.
+    """
+    # A command line hands bytes that are no UTF-8 on as lone surrogates, which no tokenizer takes.
+    text = question.encode("utf-8", "replace").decode("utf-8").strip()
+    if not text:
+        raise QueryError('the question is empty: ask in words, as in `nlb ask "Who hunts the whale?"`')
+    return text
+
+
+def _mean(vectors: Vectors) -> Vectors:
+    """Mean of unit rows (n, D), of unit length; summed in float64, so that no order of summing shows."""
+    mean = vectors.mean(axis=0, dtype=np.float64)
+    norm = np.linalg.norm(mean)
+    if norm < 1e-6:  # opposite vectors cancel out
+        mean, norm = vectors[0], np.float64(1)
+    return np.asarray(mean / norm, dtype=np.float32)

@@ -1,0 +1,114 @@
+"""Queries as vectors: each as a whole and sentence by sentence, encoded once and kept on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlb_retriever.encoding import ChunkEncoder, EncoderIdentity, Vectors
+from nlb_retriever.model import checkpoint as checkpoints
+from nlb_retriever.model.vectorizer import Vectorizer
+from nlb_training.corpus import write_whole
+
+_AT_ONCE = 256
+"""Queries of a file: some seconds of a laptop's time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryVectors:
+    """What the chunk encoder makes of Q queries: rows of unit length."""
+
+    whole: Vectors
+    """(Q, D), of all of a query's text."""
+    sentences: Vectors
+    """(M, D), one row a sentence, query after query; a query of one sentence has its own vector."""
+    first: NDArray[np.int64]
+    """(Q + 1,): each query's first row of `sentences`, and at the end their number."""
+
+    def of(self, query: int) -> Vectors:
+        """The sentences (n, D) of one query."""
+        rows: Vectors = self.sentences[self.first[query] : self.first[query + 1]]
+        return rows
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """(Q,) sentences of each query."""
+        return np.diff(self.first)
+
+
+def encode_queries(
+    texts: Sequence[str],
+    folder: Path,
+    *,
+    identity: EncoderIdentity,
+    load: Callable[[], ChunkEncoder],
+    progress: Callable[[int, int], None] | None = None,
+) -> QueryVectors:
+    """Encode queries as the library encodes questions; those that the folder holds cost nothing.
+
+    Args:
+        texts: the queries.
+        folder: where vectors are kept (float16), by hashes of texts and encoder.
+        identity: of the chunk encoder.
+        load: gives it, and is called when a query is not there yet.
+        progress: called with the number of queries done, and of all.
+
+    Raises:
+        EncoderError: the encoder gave a vector that is none (NaN).
+        OSError: the folder cannot be written.
+    """
+    vectorizer: Vectorizer | None = None
+    parts: list[tuple[NDArray[np.float16], NDArray[np.float16], NDArray[np.int64]]] = []
+    for start in range(0, len(texts), _AT_ONCE):
+        some = list(texts[start : start + _AT_ONCE])
+        key = hashlib.sha256(json.dumps([identity.sha256, identity.dim, some]).encode()).hexdigest()[:24]
+        part = _read(folder / f"{key}.npz", len(some), identity.dim)
+        if part is None:
+            vectorizer = vectorizer or Vectorizer(load(), checkpoints.load(checkpoints.UNTRAINED))
+            part = _encode(vectorizer, some)
+            _write(folder / f"{key}.npz", part)
+        parts.append(part)
+        if progress:
+            progress(start + len(some), len(texts))
+    none = (np.zeros((0, identity.dim), np.float16), np.zeros((0, identity.dim), np.float16), np.zeros(0, np.int64))
+    whole, sentences, counts = (np.concatenate(column) for column in zip(none, *parts, strict=True))
+    return QueryVectors(
+        whole=whole.astype(np.float32),
+        sentences=sentences.astype(np.float32),
+        first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+    )
+
+
+_Part = tuple[NDArray[np.float16], NDArray[np.float16], NDArray[np.int64]]
+
+
+def _encode(vectorizer: Vectorizer, texts: list[str]) -> _Part:
+    raw = vectorizer.encode_questions(texts)
+    whole = np.stack([question.whole for question in raw]).astype(np.float16)
+    sentences = np.concatenate([question.sentences for question in raw]).astype(np.float16)
+    return whole, sentences, np.array([len(question.sentences) for question in raw], dtype=np.int64)
+
+
+def _read(file: Path, count: int, dim: int) -> _Part | None:
+    """What a file holds; None where it is missing or not whole."""
+    try:
+        with np.load(file) as stored:
+            part = (stored["whole"], stored["sentences"], stored["counts"])
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        return None
+    whole, sentences, counts = part
+    fits = whole.shape == (count, dim) and sentences.shape == (counts.sum(), dim)
+    return part if fits and np.isfinite(whole).all() and np.isfinite(sentences).all() else None
+
+
+def _write(file: Path, part: _Part) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    whole, sentences, counts = part
+    write_whole(file, lambda stream: np.savez(stream, whole=whole, sentences=sentences, counts=counts))

@@ -1,0 +1,211 @@
+"""The model card: what a checkpoint was made of and how, as README.md beside it."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from nlb_training.corpus import Corpus
+from nlb_training.data.examples import Example, read_lines
+
+CARD = "README.md"
+UNKNOWN = "unknown"
+_LICENCE = "licence"
+"""Key of a row that says so."""
+_LIBRARIES = ("nlb-retriever", "torch", "transformers", "accelerate", "datasets", "numpy", "tokenizers", "openvino")
+
+
+def list_versions() -> dict[str, str]:
+    """Versions of Python and of the libraries that decide a result."""
+    found = {"python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed as a package"
+    return found
+
+
+def describe_data(
+    corpus: Corpus, examples: Sequence[Example], files: Sequence[Path], licences: Mapping[str, str]
+) -> dict[str, Any]:
+    """What was trained on, with the licences that the user gave or that the rows name.
+
+    Args:
+        corpus: the books.
+        examples: all that were used.
+        files: those that examples were read from.
+        licences: "books", or the name of an example file with or without its suffixes -> licence.
+    """
+    books = {book.content_hash: book for book in corpus.books}
+    return {
+        "books": {
+            "count": len(books),
+            "licence": licences.get("books", UNKNOWN),
+            "tokens": sum(book.tokens for book in corpus.books) // max(1, len({b.chunking for b in corpus.books})),
+            "sequences": len(corpus.books),
+            "chunks": corpus.chunks,
+            "chunkings": sorted({str(book.chunking) for book in corpus.books}),
+            "files": [{"file": book.file, "title": book.title, "author": book.author} for book in books.values()],
+            "failed": [file.reason for file in corpus.failed],
+        },
+        "example_files": [{"file": file.name, "licence": _licence(file, licences)} for file in files],
+        "examples": dict(sorted(Counter(f"{one.kind} -> {one.level}" for one in examples).items())),
+    }
+
+
+def write_card(name: str, facts: Mapping[str, Any]) -> str:
+    """The card's text.
+
+    Args:
+        name: of the checkpoint.
+        facts: what training.json holds.
+    """
+    settings, data, model = facts["settings"], facts["data"], facts["model"]
+    encoder, preset = settings["chunk_encoder"], settings["preset"]
+    books = data["books"]
+    chunks = f"up to {preset['corpus']['tokens']} tokens" if preset["corpus"]["tokens"] else "one sentence each"
+    lines = [
+        f"# {name}",
+        "",
+        "A next-level encoder (after NextLevelBERT, arXiv 2402.17682): it takes the vectors of a book's chunks in "
+        "order and makes the vectors of its sections and of the book. Use it with",
+        "",
+        "    nlb index --encoder THIS-FOLDER BOOKS",
+        "",
+        f"- chunk encoder: {encoder['name']}, {encoder['dim']} numbers a vector, SHA-256 of its weights "
+        f"`{encoder['sha256']}`",
+        f"- chunks: {chunks}, never across a section's border",
+        _shape(model, facts.get("retrieval")),
+        f"- started from: {facts['start']}",
+        f"- identity (SHA-256 of its config and weights): `{facts['sha256']}`",
+        "",
+        "## Data",
+        "",
+        f"- {books['count']} book{'' if books['count'] == 1 else 's'}, {books['tokens']:,} tokens, cut into "
+        f"{books['chunks']:,} chunks "
+        f"({'; '.join(books['chunkings'])}). Licence: {books['licence']}",
+        *_examples(data, trained=facts.get("retrieval") is not None),
+        *([f"- {len(books['failed'])} files could not be used, see training.json"] if books["failed"] else []),
+        "",
+        "The books are listed in training.json.",
+        "",
+        "## Training",
+        "",
+        f"    {facts['command'] or 'from Python'}",
+        "",
+        f"Preset {preset['name']}, seed {preset['loop']['seed']}. {preset['about']}",
+        "",
+        *_pretraining(facts["pretraining"]),
+        *_retrieval(facts.get("retrieval")),
+        "Every setting:",
+        "",
+        "```json",
+        json.dumps({key: value for key, value in preset.items() if key not in {"name", "about"}}, indent=1),
+        "```",
+        "",
+        "## Versions",
+        "",
+        ", ".join(f"{library} {number}" for library, number in facts["versions"].items()),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _shape(model: Mapping[str, Any], retrieval: Mapping[str, Any] | None) -> str:
+    mapped = "; an affine head a kind of text" if retrieval else ""
+    if retrieval and retrieval["order_dim"]:
+        mapped += f"; {retrieval['order_dim']} numbers behind a section's vector tell the order of its chunks"
+    if not model["layers"]:
+        return f"- shape: no trunk, sections and books are means of chunk vectors{mapped}"
+    return (
+        f"- shape: {model['layers']} layers of {model['backbone']}, {model['hidden']} wide, {model['heads']} attention "
+        f"heads, windows of {model['positions'] - 2} chunks{mapped}"
+    )
+
+
+def _examples(data: Mapping[str, Any], *, trained: bool) -> Iterator[str]:
+    for file in data["example_files"]:
+        yield f"- examples from {file['file']}. Licence: {file['licence']}"
+    if data["examples"]:
+        counts = ", ".join(f"{count:,} {kind}" for kind, count in data["examples"].items())
+        use = (
+            "" if trained else ", in run/examples.jsonl; this run had no retrieval training, so nothing learnt of them"
+        )
+        yield f"- examples (query -> what it asks for): {counts}{use}"
+
+
+def _pretraining(figures: Mapping[str, Any] | None) -> Iterator[str]:
+    if figures is None:
+        yield from ("No pretraining.", "")
+        return
+    yield (
+        f"Masked-chunk pretraining: {figures['steps']:,} steps, loss {figures['first_loss']:.4g} -> "
+        f"{figures['last_loss']:.4g} (means of the first and last twentieth; loss.png)."
+    )
+    yield ""
+    if rows := figures["held_out"]:
+        names = [name for name in rows[0] if name != "step"]
+        yield f"| books not trained on, after step | {' | '.join(names)} |"
+        yield f"|---|{'---|' * len(names)}"
+        for row in rows:
+            yield f"| {row['step']:,} | {' | '.join(f'{row[name]:.4g}' for name in names)} |"
+        yield ""
+
+
+def _retrieval(figures: Mapping[str, Any] | None) -> Iterator[str]:
+    if figures is None:
+        yield from ("No retrieval training.", "")
+        return
+    held_out = figures.get("held_out")
+    if figures["trained"]:
+        yield (
+            f"Retrieval training of the heads: {figures['examples']:,} examples on {figures['books_with_examples']} of "
+            f"{figures['books']} books, started from {figures['start']}, {figures['steps']} steps, loss "
+            f"{figures['first_loss']:.4g} -> {figures['last_loss']:.4g} (retrieval-loss.png)."
+        )
+    elif held_out:
+        yield (
+            f"Retrieval training on {figures['examples']:,} examples made books held out harder to search, so its "
+            f"heads were not kept: those of this checkpoint are as they started ({figures['start']})."
+        )
+    else:
+        yield f"Retrieval training: nothing was learnt of examples; the heads are as they started ({figures['start']})."
+    yield ""
+    if held_out:
+        yield (
+            f"Measured on {held_out['books']} of these books, with heads that were trained without them"
+            f"{'; those of this checkpoint were then trained on all' if figures['trained'] else ''}. MRR in points, "
+            "among the sections, passages or books of those books:"
+        )
+        yield from ("", "| level, query | means of chunk vectors | start | trained |", "|---|---|---|---|")
+        for name, raw in held_out["raw"].items():
+            yield f"| {name} | {raw:.1f} | {held_out['start'][name]:.1f} | {held_out['heads'][name]:.1f} |"
+        yield ""
+    reranker = figures.get("reranker")
+    if reranker and "after reranking" in reranker:
+        yield (
+            f"Reranker, over the 50 best sections by heads and BM25 ({reranker['queries']:,} queries of three "
+            "sentences or more on those books, half of them judged with weights learnt on the other half): MRR "
+            f"{reranker['before reranking']:.1f} -> {reranker['after reranking']:.1f}."
+        )
+        yield ""
+
+
+def _licence(file: Path, licences: Mapping[str, str]) -> str:
+    """As given; else as the rows have it; else unknown."""
+    for name in (file.name, file.name.removesuffix(".bz2"), file.name.removesuffix(".bz2").removesuffix(".jsonl")):
+        if name in licences:
+            return licences[name]
+    named: set[str] = set()
+    for line in read_lines(file):
+        if _LICENCE in line:
+            with suppress(ValueError, AttributeError):
+                named.add(str(json.loads(line).get(_LICENCE)))
+    return ", ".join(sorted(named)) or UNKNOWN

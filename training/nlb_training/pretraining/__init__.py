@@ -1,0 +1,1 @@
+"""Masked-chunk pretraining of the backbone."""

@@ -1,0 +1,286 @@
+"""transformers' Trainer with checkpoints that are whole or not there, every step's loss, and a clean stop."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file
+from torch import Tensor, nn
+from torch.utils.data import Dataset
+from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers.trainer_callback import PrinterCallback
+
+from nlb_retriever.errors import TrainingError, TrainingInterrupted
+
+if TYPE_CHECKING:
+    from nlb_training.pretraining.loop import LoopSettings, Observer, TrainingEvent, Validate
+
+_PARTIAL = ".partial"
+_WEIGHTS, _STATE, _LOSSES = "model.safetensors", "trainer_state.json", "losses.json"
+
+
+@dataclass(kw_only=True)
+class Progress:
+    """How far a run is."""
+
+    steps: int = 0
+    """Of the whole run."""
+    losses: list[float] = field(default_factory=list)
+    """One a step done."""
+    validation: list[dict[str, float]] = field(default_factory=list)
+    writes: bool = True
+    """Whether this process is the one of several that writes."""
+
+
+def train(
+    model: nn.Module,
+    dataset: Dataset[Any],
+    collator: Callable[[list[Any]], Mapping[str, Tensor]],
+    settings: LoopSettings,
+    folder: Path,
+    *,
+    observer: Observer | None,
+    validate: Validate | None,
+) -> Progress:
+    """Train to the end or to the first signal to stop, from the last checkpoint in the folder if there is one.
+
+    See `nlb_training.pretraining.loop.run_training`.
+    """
+    cuda = settings.device == "auto" and torch.cuda.is_available()
+    arguments = TrainingArguments(
+        output_dir=str(folder),
+        num_train_epochs=settings.epochs,
+        max_steps=settings.steps or -1,
+        per_device_train_batch_size=settings.batch_size,
+        gradient_accumulation_steps=settings.accumulate,
+        learning_rate=settings.learning_rate,
+        lr_scheduler_type="cosine",
+        warmup_steps=settings.warmup,
+        weight_decay=settings.weight_decay,
+        max_grad_norm=settings.clip,
+        optim="adamw_torch",
+        seed=settings.seed,
+        data_seed=settings.seed,
+        bf16=cuda and torch.cuda.is_bf16_supported(),
+        use_cpu=not cuda,
+        dataloader_pin_memory=cuda,
+        save_strategy="no",
+        logging_strategy="no",
+        logging_nan_inf_filter=False,
+        report_to="none",
+        disable_tqdm=True,
+        remove_unused_columns=False,
+    )
+    trainer = _StepTrainer(model, arguments, dataset, collator, keep=settings.keep)
+    trainer.remove_callback(PrinterCallback)
+    last = find_last(folder)
+    if last:
+        trainer.progress = _read_progress(last)
+    progress = trainer.progress
+    watch = _Watch(trainer, settings, observer, validate)
+    trainer.add_callback(watch)
+    if last and len(progress.losses) == progress.steps:
+        model.load_state_dict(load_file(last / _WEIGHTS))
+    else:
+        try:
+            with _listen(watch):
+                trainer.train(resume_from_checkpoint=str(last) if last else None)
+        except KeyboardInterrupt as error:
+            place = f"step {_step_of(kept)}" if (kept := find_last(folder)) else "the start"
+            raise TrainingInterrupted(
+                f"training was stopped within a step: run the same command with --resume to go on from {place}"
+            ) from error
+    trainer.accelerator.unwrap_model(trainer.model_wrapped, keep_fp32_wrapper=False)
+    model.eval().to("cpu")
+    progress.writes = trainer.is_world_process_zero()
+    watch.tell("done")
+    return progress
+
+
+def find_last(folder: Path) -> Path | None:
+    """The checkpoint with the most steps in a run's folder of checkpoints."""
+    found = [path for path in folder.glob("checkpoint-*") if path.name.rpartition("-")[2].isdigit()]
+    return max(found, key=_step_of, default=None)
+
+
+def _step_of(checkpoint: Path) -> int:
+    return int(checkpoint.name.rpartition("-")[2])
+
+
+def _read_progress(checkpoint: Path) -> Progress:
+    try:
+        with safe_open(checkpoint / _WEIGHTS, framework="pt") as weights:
+            weights.keys()
+        json.loads((checkpoint / _STATE).read_text(encoding="utf-8"))
+        return Progress(**json.loads((checkpoint / _LOSSES).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, SafetensorError) as error:
+        raise TrainingError(
+            f"checkpoint {checkpoint} is damaged ({error}): delete it, and resume from the one before"
+        ) from error
+
+
+class _StepTrainer(Trainer):
+    """Keeps each step's loss, and moves a checkpoint to its place when it is complete."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        arguments: TrainingArguments,
+        dataset: Dataset[Any],
+        collator: Callable[[list[Any]], Mapping[str, Tensor]],
+        *,
+        keep: int,
+    ) -> None:
+        super().__init__(model, args=arguments, train_dataset=dataset, data_collator=collator)  # type: ignore[arg-type]
+        self.progress = Progress()
+        self.keep = keep
+        self.step_loss = 0.0
+        self.folder = Path(str(arguments.output_dir))
+        self._place = self.folder
+
+    def training_step(self, *arguments: Any, **keywords: Any) -> Tensor:
+        loss = super().training_step(*arguments, **keywords)
+        mean = self.accelerator.reduce(loss, reduction="mean") if self.accelerator.num_processes > 1 else loss
+        value = float(mean)
+        if not math.isfinite(value):
+            self._give_up("the loss is no number any more")
+        self.step_loss += value
+        return loss
+
+    def _give_up(self, what: str) -> None:
+        kept = find_last(self.folder)
+        raise TrainingError(
+            f"{what} at step {self.state.global_step + 1} of {self.state.max_steps}: train with a learning rate "
+            f"below {self.args.learning_rate:g}, or look for broken vectors in the corpus "
+            f"({f'{kept} is intact' if kept else 'there is no checkpoint yet'})"
+        )
+
+    def _get_output_dir(self, trial: Any) -> str:
+        return str(self._place)
+
+    def _save_checkpoint(self, model: nn.Module, trial: Any) -> None:
+        folder = self.folder
+        partial, name = folder / _PARTIAL, f"checkpoint-{self.state.global_step}"
+        if not all(bool(tensor.isfinite().all()) for tensor in model.parameters()):
+            self._give_up("the weights are no numbers any more")
+        main = self.is_world_process_zero()
+        if main:
+            shutil.rmtree(partial, ignore_errors=True)
+        self.accelerator.wait_for_everyone()
+        self._place = partial
+        try:
+            super()._save_checkpoint(model, trial)
+            if main:
+                content = {key: value for key, value in vars(self.progress).items() if key != "writes"}
+                (partial / name / _LOSSES).write_text(json.dumps(content), encoding="utf-8")
+        except (OSError, RuntimeError, SafetensorError) as error:  # RuntimeError is what torch.save makes of it
+            shutil.rmtree(partial, ignore_errors=True)
+            kept = find_last(folder)
+            reason = getattr(error, "strerror", None) or str(error).strip().splitlines()[0]
+            raise TrainingError(
+                f"cannot write checkpoint {folder / name} ({reason}): free some space, then run the same command "
+                f"with --resume to go on from {f'step {_step_of(kept)}' if kept else 'the start'}"
+            ) from error
+        finally:
+            self._place = folder
+        self.accelerator.wait_for_everyone()
+        if main:
+            shutil.rmtree(folder / name, ignore_errors=True)
+            (partial / name).rename(folder / name)
+            shutil.rmtree(partial, ignore_errors=True)
+            for old in sorted(folder.glob("checkpoint-*"), key=_step_of)[: -self.keep]:
+                shutil.rmtree(old, ignore_errors=True)
+
+
+class _Watch(TrainerCallback):
+    """Tells of each step, validates, and says when to write a checkpoint and when to stop."""
+
+    def __init__(
+        self, trainer: _StepTrainer, settings: LoopSettings, observer: Observer | None, validate: Validate | None
+    ) -> None:
+        self.trainer = trainer
+        self.settings = settings
+        self.observer = observer
+        self.validate = validate
+        self.asked = False
+        """Whether somebody asked to stop."""
+
+    def tell(self, kind: Any, **what: Any) -> None:
+        """Make an event of where the run is."""
+        from nlb_training.pretraining.loop import TrainingEvent
+
+        if self.observer and self.trainer.is_world_process_zero():
+            progress = self.trainer.progress
+            event: TrainingEvent = TrainingEvent(kind=kind, step=len(progress.losses), steps=progress.steps, **what)
+            self.observer(event)
+
+    def on_train_begin(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        self.trainer.progress.steps = state.max_steps
+        self.tell("start")
+        if not self.trainer.progress.validation:
+            self._validate()
+
+    def on_step_end(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        trainer, step = self.trainer, state.global_step
+        rate = trainer.lr_scheduler.get_last_lr()[0]  # type: ignore[union-attr]
+        loss, trainer.step_loss = trainer.step_loss, 0.0
+        trainer.progress.losses.append(loss)
+        self.tell("step", loss=loss, learning_rate=rate)
+        at_end = step >= state.max_steps
+        if trainer.accelerator.num_processes > 1:  # all stop at the same step, whichever heard of it
+            heard = torch.tensor(float(self.asked), device=trainer.accelerator.device)
+            self.asked = bool(trainer.accelerator.reduce(heard) > 0)
+        if at_end or step % self.settings.validate_every == 0:
+            self._validate()
+        control.should_save = at_end or self.asked or step % self.settings.checkpoint_every == 0
+        control.should_training_stop = at_end or self.asked
+
+    def on_save(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        control.should_save = False
+        self.tell("checkpoint", folder=self.trainer.folder / f"checkpoint-{state.global_step}")
+
+    def _validate(self) -> None:
+        if self.validate is None:
+            return
+        model = self.trainer.model
+        assert model is not None
+        with torch.no_grad(), torch.random.fork_rng():
+            figures = dict(self.validate(model.eval()))
+        model.train()
+        self.trainer.progress.validation.append({"step": len(self.trainer.progress.losses), **figures})
+        self.tell("validation", figures=figures)
+
+
+@contextmanager
+def _listen(watch: _Watch) -> Iterator[None]:
+    """Make Ctrl-C and SIGTERM ask for a stop after the step; a second one stops at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ask(_number: int, _frame: FrameType | None) -> None:
+        if watch.asked:
+            raise KeyboardInterrupt
+        watch.asked = True
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, ask)
+    try:
+        yield
+    finally:
+        for number in heard:
+            signal.signal(number, before[number])

@@ -1,0 +1,1 @@
+"""Retrieval training: the projections and the reranker over them."""
