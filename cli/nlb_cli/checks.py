@@ -94,7 +94,7 @@ def _encoders(manifest: Manifest | None) -> Iterator[Check]:
     from nlb_retriever.encoding import DEFAULT_ENCODER, load_encoder
 
     name = manifest.encoder if manifest else DEFAULT_ENCODER
-    uses: tuple[tuple[str, Use], ...] = (("encoder (ask)", "ask"), ("encoder (index)", "index"))
+    uses: tuple[tuple[str, Use], ...] = (("chunk encoder (ask)", "ask"), ("chunk encoder (index)", "index"))
     for what, use in uses:
         try:
             encoder = load_encoder(name, use=use)
@@ -119,12 +119,12 @@ def _checkpoint(manifest: Manifest | None) -> Check:
         found = checkpoint.pinned(name, manifest.checkpoint_sha256) if manifest else checkpoint.load()
         sha256 = found.sha256
     except NlbError as error:
-        return Check("next-level encoder", "problem", str(error))
+        return Check("checkpoint", "problem", str(error))
     told = f"{name}, SHA-256 {sha256[:12]}"
     if manifest and manifest.checkpoint_sha256 != sha256:
         pinned = manifest.checkpoint_sha256[:12]
-        return Check("next-level encoder", "problem", f"{told}; the library's is {pinned}: run `nlb index --rebuild`")
-    return Check("next-level encoder", "ok", told)
+        return Check("checkpoint", "problem", f"{told}; the library's is {pinned}: run `nlb index --rebuild`")
+    return Check("checkpoint", "ok", told)
 
 
 def _repaired(place: str | Path) -> Iterator[Check]:

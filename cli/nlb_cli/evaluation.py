@@ -34,9 +34,11 @@ Tasks = Annotated[
         help="Of similarity, classification, multiple-choice, retrieval. [default: all; retrieval for QUESTIONS]",
     ),
 ]
-Encoders = Annotated[
+Checkpoints = Annotated[
     list[str] | None,
-    typer.Option("--encoder", metavar="FOLDER", help="A checkpoint to judge; may be given again. [default: released]"),
+    typer.Option(
+        "--checkpoint", metavar="FOLDER", help="One to evaluate; may be given again. [default: the released one]"
+    ),
 ]
 Baselines = Annotated[
     str, typer.Option(metavar="NAME,...", help="Of mean, first, max, bm25, bm25-plain; joined by + they are added.")
@@ -55,7 +57,7 @@ def evaluate(
     books: Books = None,
     data: Data = None,
     tasks: Tasks = None,
-    encoder: Encoders = None,
+    checkpoint: Checkpoints = None,
     baselines: Baselines = "mean,bm25,mean+bm25",
     every: Annotated[int, typer.Option(min=1, metavar="N", help="Ask only every n-th query.")] = 1,
     seeds: Annotated[int, typer.Option(min=1, metavar="N", help="Train classifiers with so many seeds.")] = 3,
@@ -84,7 +86,7 @@ def evaluate(
         data=data,
         questions=questions,
         books=books,
-        checkpoints=[Path(folder) for folder in encoder] if encoder else [None],
+        checkpoints=[Path(folder) for folder in checkpoint] if checkpoint else [None],
         baselines=_names(baselines),
         every=every,
         seeds=range(seeds),

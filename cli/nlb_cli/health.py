@@ -48,7 +48,7 @@ def info(library: Library = None, as_json: Json = False) -> None:
     if as_json:
         write_json(told)
     else:
-        write_lines(line(exact(text), lead=[(f"{name:<12}", "dim")]) for name, text in _facts(told))
+        write_lines(line(exact(text), lead=[(f"{name:<15}", "dim")]) for name, text in _facts(told))
 
 
 def doctor(
@@ -95,8 +95,8 @@ def _facts(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Passages", f"{told['passages']:,} ({told['tokens']:,} tokens, {told['chars']:,} characters)"
     if told["bytes"] is not None:
         yield "On disk", f"{told['bytes'] / 1e6:,.1f} MB"
-    yield "Encoder", f"{told['encoder']} ({told['dim']}-d, SHA-256 {told['encoder_sha256'][:12]})"
+    yield "Chunk encoder", f"{told['encoder']} ({told['dim']}-d, SHA-256 {told['encoder_sha256'][:12]})"
     chunk = f"{told['chunk_tokens']} tokens" if told["chunk_tokens"] else "one sentence"
     yield "Chunk", chunk
-    yield "Next level", f"{told['checkpoint']} (SHA-256 {told['checkpoint_sha256'][:12]})"
+    yield "Checkpoint", f"{told['checkpoint']} (SHA-256 {told['checkpoint_sha256'][:12]})"
     yield "nlb", told["version"]

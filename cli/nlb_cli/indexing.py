@@ -14,9 +14,7 @@ from nlb_cli.terminal import Line, exact, line, note, write_json, write_lines
 if TYPE_CHECKING:
     from nlb_retriever.indexing.report import IndexReport
 
-Encoder = Annotated[
-    str | None, typer.Option("--encoder", metavar="FOLDER", help="The next-level encoder's checkpoint.")
-]
+Checkpoint = Annotated[str | None, typer.Option(metavar="FOLDER", help="The next-level encoder's checkpoint.")]
 ChunkEncoder = Annotated[
     str | None, typer.Option(metavar="NAME", help="A sentence-transformers model: its name or folder.")
 ]
@@ -36,7 +34,7 @@ def index(
     prune: Annotated[bool, typer.Option("--prune", help="Remove books whose files left these folders.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")] = False,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Encode every book anew.")] = False,
-    encoder: Encoder = None,
+    checkpoint: Checkpoint = None,
     chunk_encoder: ChunkEncoder = None,
     chunk_tokens: ChunkTokens = None,
     device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where the encoder runs.")] = "auto",
@@ -53,7 +51,7 @@ def index(
             paths or [],
             library,
             chunk_encoder=chunk_encoder,
-            checkpoint=encoder,
+            checkpoint=checkpoint,
             chunk_tokens=chunk_tokens,
             device=device,
             prune=prune,

@@ -33,7 +33,7 @@ Examples = Annotated[
     list[Path] | None,
     typer.Option(metavar="FILE", help="JSONL rows of query, file, start, end; may be given again."),
 ]
-Out = Annotated[Path, typer.Option(metavar="FOLDER", help="Where the encoder goes, and the run's state with it.")]
+Out = Annotated[Path, typer.Option(metavar="FOLDER", help="Where the checkpoint goes, and the run's state with it.")]
 Start = Annotated[
     str | None,
     typer.Option("--from", metavar="FOLDER|released|scratch", help="What to go on from. [default: the preset's]"),
@@ -59,7 +59,7 @@ def train(
     books: Annotated[list[str], typer.Argument(metavar="BOOKS...", help="Books, folders of books, glob patterns.")],
     preset: Preset = "domain",
     examples: Examples = None,
-    out: Out = Path("encoder"),
+    out: Out = Path("checkpoint"),
     start: Start = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Of all that is drawn. [default: 0]")] = None,
@@ -71,7 +71,7 @@ def train(
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only name what failed.")] = False,
 ) -> None:
-    """Train a next-level encoder on books, for `nlb index --encoder`. Stopped, --resume goes on."""
+    """Train a next-level encoder on books, for `nlb index --checkpoint`. Stopped, --resume goes on."""
     named = dict(text.partition("=")[::2] for text in licence or ())
     if not all(named.values()):
         raise typer.BadParameter("write WHAT=TEXT, as in books='public domain'", param_hint="--licence")
@@ -121,9 +121,9 @@ def _report_lines(report: TrainingReport, chunk_encoder: str | None) -> Iterator
     if learnt := made["retrieval"]:
         yield from _retrieval_lines(learnt)
     folder = exact(made["checkpoint"])
-    yield line(f"Encoder: {folder}")
+    yield line(f"Checkpoint: {folder}")
     own = f" --chunk-encoder {shlex.quote(chunk_encoder)}" if chunk_encoder else ""
-    yield line(f"Use it: nlb index --encoder {shlex.quote(folder)}{own} --rebuild")
+    yield line(f"Use it: nlb index --checkpoint {shlex.quote(folder)}{own} --rebuild")
 
 
 def _retrieval_lines(learnt: Mapping[str, Any]) -> Iterator[Line]:

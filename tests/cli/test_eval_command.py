@@ -84,7 +84,7 @@ def test_bad_rows_are_named_missed_conditions_exit_with_1_and_a_second_run_encod
         (("--data", "."), "is no folder of evaluation data"),
         (("absent.jsonl",), "nlb: absent.jsonl cannot be read"),
         (("--at-least", "0.8"), "nlb: --at-least '0.8' is no condition"),
-        (("--encoder", "absent"), "cannot read absent"),
+        (("--checkpoint", "absent"), "cannot read absent"),
     ],
 )
 def test_what_cannot_be_evaluated_is_one_line(
@@ -92,7 +92,7 @@ def test_what_cannot_be_evaluated_is_one_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("NLB_DATA", raising=False)
-    if "--encoder" in args:
+    if "--checkpoint" in args:
         for name in ("corpus", "eval"):
             (tmp_path / name).mkdir()
         args = (*args, "--data", str(tmp_path))

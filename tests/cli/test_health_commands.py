@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -24,10 +25,10 @@ def test_info_tells_what_the_library_is(nlb: InProcess, shelf: Path) -> None:
     assert {key: told[key] for key in manifest} == manifest
     assert "version" in told
 
-    rows = dict(line.split(maxsplit=1) for line in nlb("info", "--library", shelf).out.splitlines())
+    rows = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in nlb("info", "--library", shelf).out.splitlines())
     assert rows["Library"] == str(shelf)
     assert rows["Books"] == "3"
-    assert rows["Encoder"] == "all-MiniLM-L6-v2 (384-d, SHA-256 53aa51172d14)"
+    assert rows["Chunk encoder"] == "all-MiniLM-L6-v2 (384-d, SHA-256 53aa51172d14)"
 
 
 def test_a_healthy_library_passes_every_check(nlb: InProcess, shelf: Path) -> None:
@@ -36,9 +37,11 @@ def test_a_healthy_library_passes_every_check(nlb: InProcess, shelf: Path) -> No
     assert ran.code == 0
     assert told["healthy"] is True
     checks = {check["name"]: check for check in told["checks"]}
-    assert {"Python", "packages", "data folder", "encoder (ask)", "encoder (index)", "next-level encoder"} < set(checks)
+    assert {"Python", "packages", "data folder", "chunk encoder (ask)", "chunk encoder (index)", "checkpoint"} < set(
+        checks
+    )
     assert checks["library"]["status"] == "ok"
-    assert "53aa51172d14" in checks["encoder (ask)"]["detail"]
+    assert "53aa51172d14" in checks["chunk encoder (ask)"]["detail"]
     assert "3 books, all whole" in checks["library"]["detail"]
 
 

@@ -39,7 +39,7 @@ def test_books_become_an_encoder_that_index_takes(nlb: InProcess, folder: Path, 
     assert told == (
         "Trained on 3 books N: 19 chunks.\n"
         "Pretraining: 4 steps, N\nRetrieval training: 1 example, 5 steps.\n"
-        f"Encoder: {sea}\nUse it: nlb index --encoder {sea} --rebuild\n"
+        f"Checkpoint: {sea}\nUse it: nlb index --checkpoint {sea} --rebuild\n"
     )
     assert re.sub("[.0-9e+-]+$", "", ran.err, flags=re.MULTILINE).splitlines() == [
         "encoding books",
@@ -56,7 +56,7 @@ def test_books_become_an_encoder_that_index_takes(nlb: InProcess, folder: Path, 
     ]
     assert "Licence: CC0" in (sea / "README.md").read_text()
 
-    indexed = nlb("index", folder / "books", "--library", tmp_path / "library", "--encoder", sea, "--json")
+    indexed = nlb("index", folder / "books", "--library", tmp_path / "library", "--checkpoint", sea, "--json")
     assert (indexed.code, len(json.loads(indexed.out)["indexed"])) == (0, 3)
     with open_store(tmp_path / "library") as store:
         assert store.manifest.checkpoint_sha256 == checkpoint.load(sea).sha256

@@ -77,7 +77,7 @@ def write_card(name: str, facts: Mapping[str, Any]) -> str:
         "A next-level encoder (after NextLevelBERT, arXiv 2402.17682): it takes the vectors of a book's chunks in "
         "order and makes the vectors of its sections and of the book. Use it with",
         "",
-        "    nlb index --encoder THIS-FOLDER BOOKS",
+        "    nlb index --checkpoint THIS-FOLDER BOOKS",
         "",
         f"- chunk encoder: {encoder['name']}, {encoder['dim']} numbers a vector, SHA-256 of its weights "
         f"`{encoder['sha256']}`",

@@ -2,7 +2,7 @@
 
 The folder of a run becomes that of its checkpoint:
 
-    config.json model.safetensors    the next-level encoder, for `nlb index --encoder`; written last
+    config.json model.safetensors    the next-level encoder, for `nlb index --checkpoint`; written last
     README.md                        its model card
     training.json                    every setting of the run and what came of it
     loss.json loss.png               of pretraining
