@@ -8,7 +8,7 @@ library indexed on a GPU answers on a laptop.
 
 from __future__ import annotations
 
-from nlb_retriever.encoding.interface import ChunkEncoder, EncoderIdentity, Vectors
+from nlb_retriever.encoding.base import ChunkEncoder, EncoderIdentity, Vectors
 from nlb_retriever.encoding.load import DEFAULT_ENCODER, identify_encoder, load_encoder
 
 __all__ = ["DEFAULT_ENCODER", "ChunkEncoder", "EncoderIdentity", "Vectors", "identify_encoder", "load_encoder"]

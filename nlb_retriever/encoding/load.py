@@ -8,12 +8,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from nlb_retriever.encoding.interface import ChunkEncoder, EncoderIdentity
-from nlb_retriever.encoding.openvino_encoder import CONFIG_FILE, OpenVinoEncoder, read_identity
+from nlb_retriever.encoding.base import ChunkEncoder, EncoderIdentity
+from nlb_retriever.encoding.openvino import CONFIG_FILE, OpenVinoEncoder, read_identity
 from nlb_retriever.errors import EncoderError
 
 if TYPE_CHECKING:
-    from nlb_retriever.encoding.torch_encoder import TorchEncoder
+    from nlb_retriever.encoding.torch import TorchEncoder
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 _DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -50,7 +50,7 @@ def load_torch_encoder(name: str | Path = DEFAULT_ENCODER, *, device: str = "cpu
     Raises:
         EncoderError: it is not to be found or is damaged.
     """
-    from nlb_retriever.encoding.torch_encoder import TorchEncoder
+    from nlb_retriever.encoding.torch import TorchEncoder
 
     plain, folder = _weights_folder(name)
     return TorchEncoder(folder, name=plain, sha256=_weights_sha256(plain, folder), device=device)

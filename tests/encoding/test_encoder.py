@@ -17,8 +17,8 @@ import pytest
 from nlb_retriever.encoding import ChunkEncoder, identify_encoder, load_encoder
 from nlb_retriever.encoding import load as loading
 from nlb_retriever.encoding.load import load_torch_encoder
-from nlb_retriever.encoding.openvino_encoder import OpenVinoEncoder
-from nlb_retriever.encoding.torch_encoder import TorchEncoder
+from nlb_retriever.encoding.openvino import OpenVinoEncoder
+from nlb_retriever.encoding.torch import TorchEncoder
 from nlb_retriever.errors import EncoderError
 
 SENTENCES = [

@@ -9,7 +9,7 @@ import pytest
 
 from nlb_retriever.encoding import load_encoder
 from nlb_retriever.encoding.load import load_torch_encoder
-from nlb_retriever.encoding.openvino_encoder import OpenVinoEncoder
+from nlb_retriever.encoding.openvino import OpenVinoEncoder
 from nlb_retriever.errors import EncoderError
 from nlb_training import quantize as quantizing
 

@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from nlb_retriever.encoding.interface import special_ids
+from nlb_retriever.encoding.base import special_ids
 from nlb_retriever.encoding.load import load_torch_encoder
-from nlb_retriever.encoding.openvino_encoder import CONFIG_FILE, MODEL_FILE, TOKENIZER_FILE, WEIGHTS_FILE
-from nlb_retriever.encoding.torch_encoder import TorchEncoder
+from nlb_retriever.encoding.openvino import CONFIG_FILE, MODEL_FILE, TOKENIZER_FILE, WEIGHTS_FILE
+from nlb_retriever.encoding.torch import TorchEncoder
 from nlb_retriever.errors import EncoderError
 
 SAMPLES = 300

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nlb_retriever.encoding.interface import EncoderIdentity, Vectors, encode_windows, pad
+from nlb_retriever.encoding.base import EncoderIdentity, Vectors, encode_windows, pad
 from nlb_retriever.errors import EncoderError
 
 if TYPE_CHECKING:

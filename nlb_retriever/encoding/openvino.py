@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlb_retriever.config import home
-from nlb_retriever.encoding.interface import EncoderIdentity, Vectors, encode_windows, pad
+from nlb_retriever.encoding.base import EncoderIdentity, Vectors, encode_windows, pad
 from nlb_retriever.errors import EncoderError
 
 if TYPE_CHECKING:
