@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from nlb_retriever.config import home
 from nlb_retriever.encoding.base import EncoderIdentity, Vectors, encode_windows, pad
+from nlb_retriever.encoding.openvino_core import shared_core
 from nlb_retriever.errors import EncoderError
 
 if TYPE_CHECKING:
@@ -68,10 +69,9 @@ class OpenVinoEncoder:
         self._running = threading.Lock()
         # Here rather than at the first text: what is left then needs no interpreter, so that a caller can open
         # its library in another thread meanwhile.
-        import openvino
         from tokenizers import Tokenizer
 
-        self._core = openvino.Core()
+        self._core = shared_core()
         self._check(TOKENIZER_FILE)
         self.tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
         self.tokenizer.no_padding()

@@ -25,6 +25,7 @@ import numpy as np
 from nlb_retriever.encoding.base import special_ids
 from nlb_retriever.encoding.load import load_torch_encoder
 from nlb_retriever.encoding.openvino import CONFIG_FILE, MODEL_FILE, TOKENIZER_FILE, WEIGHTS_FILE
+from nlb_retriever.encoding.openvino_core import shared_core
 from nlb_retriever.encoding.torch import TorchEncoder
 from nlb_retriever.errors import EncoderError
 
@@ -53,6 +54,7 @@ def quantize(model: str | Path, out: Path, books: Sequence[Path], *, seed: int =
         raise EncoderError("quantizing needs NNCF: pip install 'nlb-retriever[quantize]'") from error
     import openvino
 
+    shared_core()  # before NNCF's runtimes, which come and go
     encoder = load_torch_encoder(model)
     windows = _windows(encoder, books, np.random.default_rng(seed))
     quantized = nncf.quantize(

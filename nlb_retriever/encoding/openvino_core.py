@@ -1,0 +1,32 @@
+"""The process's one OpenVINO runtime, which is never freed.
+
+OpenVINO's CPU plugin gives the thread that loads it an alternate signal stack and unmaps that stack when its
+runtime is freed, whichever thread frees it. The next signal that Python handles in the first thread then ends the
+process with a segmentation fault, or overwrites what has been mapped there since (openvino 2026.4).
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import openvino
+
+_lock = threading.Lock()
+
+
+def shared_core() -> openvino.Core:
+    """The runtime, with its CPU plugin loaded; all calls give the same one."""
+    with _lock:
+        return _open()
+
+
+@cache
+def _open() -> openvino.Core:
+    import openvino
+
+    core = openvino.Core()
+    core.get_property("CPU", "FULL_DEVICE_NAME")  # loads the plugin
+    return core
