@@ -166,12 +166,14 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True)
 class FailedFile:
-    """A file that could not be indexed."""
+    """A file or text that could not be indexed."""
 
-    source: Path
+    source: str
+    """As in `Book.source`."""
     reason: str
+    """One line that names the source."""
 
 
-def source_of(path: Path) -> str:
+def source_of(path: str | Path) -> str:
     """A file's path as text that every store takes, whatever bytes its name holds."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import typer
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from nlb_retriever.indexing.report import IndexEvent
 
-_STAGES = {"reading": "reading", "encoding": "encoding", "publishing": "saving"}
+_STAGES = {"encoding": "encoding", "publishing": "saving"}
 
 
 @dataclass
@@ -88,7 +89,7 @@ def books(count: int) -> str:
 
 def _name(event: IndexEvent) -> str:
     """The book's title; its file's name where it has none yet, or failed."""
-    return inline(event.title if event.title and event.kind != "failed" else event.source.name if event.source else "")
+    return inline(event.title if event.title and event.kind != "failed" else PurePath(event.source).name)
 
 
 class Bars:

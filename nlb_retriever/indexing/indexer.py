@@ -214,9 +214,9 @@ class _Run:
 
     def keep_failed(self, store: LibraryStore, report: IndexReport) -> list[Text]:
         """Take on, instead of all else, the books of a library that could not be read again, as it has them."""
-        failed = {source_of(each.source) for each in report.failed}
+        failed = {each.source for each in report.failed}
         self._found, self._prune = Discovery(files=(), skipped={}, failed=()), False
-        self.texts = [_held(store, entry) for entry in store.books() if source_of(Path(entry.source)) in failed]
+        self.texts = [_held(store, entry) for entry in store.books() if entry.source in failed]
         return self.texts
 
     def manifest(self, pinned: Manifest | None) -> Manifest:

@@ -70,7 +70,7 @@ class Publisher:
             for index, task in enumerate(tasks):
                 event = IndexEvent(
                     kind="encoding",
-                    source=task.path,
+                    source=task.source,
                     index=index + 1,
                     total=len(tasks),
                     done_bytes=sizes[index],
@@ -96,7 +96,7 @@ class Publisher:
         self, task: Task, read: Book | ReadingError, vectorizer: Vectorizer, chunker: Chunker, event: IndexEvent
     ) -> Book | FailedFile:
         if isinstance(read, ReadingError):
-            return FailedFile(source=task.path, reason=str(read))
+            return FailedFile(source=task.source, reason=str(read))
         book = replace(read, id=task.book_id, source=task.source)
         passages = chunker.passages(book.text, book.sections)
         lengths = [passage.tokens for passage in passages]
@@ -121,7 +121,7 @@ class Publisher:
         try:
             vectors = vectorizer.vectorize(book, passages, progress=progress)
         except EncoderError as error:
-            return FailedFile(source=task.path, reason=str(error))
+            return FailedFile(source=task.source, reason=str(error))
         self._observe(
             replace(
                 event,

@@ -92,7 +92,7 @@ def plan_files(files: Iterable[Path], entries: Sequence[BookRecord], *, prune: b
         try:
             hashes[path] = hash_file(path)
         except (OSError, ReadingError) as error:
-            failed.append(FailedFile(source=path, reason=str(error)))
+            failed.append(FailedFile(source=source_of(path), reason=str(error)))
     present = {(source_of(path), digest) for path, digest in hashes.items()}
     unchanged: list[BookRecord] = []
     renamed: list[tuple[BookRecord, str]] = []
@@ -151,7 +151,7 @@ def plan_texts(texts: Iterable[Text], entries: Sequence[BookRecord], *, taken: S
     failed: list[FailedFile] = []
     for text in texts:
         if text.source in once:
-            failed.append(FailedFile(source=Path(text.source), reason=f"{text.source}: is given twice in one run"))
+            failed.append(FailedFile(source=text.source, reason=f"{text.source}: is given twice in one run"))
         once.setdefault(text.source, text)
     nameless: dict[str, list[BookRecord]] = defaultdict(list)
     for entry in entries:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
-from nlb_retriever.records import FailedFile, source_of
+from nlb_retriever.records import FailedFile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +53,7 @@ class IndexReport:
             "renamed": [ref.to_json() for ref in self.renamed],
             "duplicates": [{"source": source, "same_as": other} for source, other in self.duplicates],
             "removed": [ref.to_json() for ref in self.removed],
-            "failed": [{"source": source_of(file.source), "reason": file.reason} for file in self.failed],
+            "failed": [{"source": file.source, "reason": file.reason} for file in self.failed],
             "warnings": [{"source": source, "warning": warning} for source, warning in self.warnings],
             "skipped": dict(self.skipped),
             "seconds": round(self.seconds, 3),
@@ -67,8 +66,8 @@ class IndexReport:
 class IndexEvent:
     """A moment of a run, for those who watch."""
 
-    kind: Literal["plan", "reading", "encoding", "publishing", "done", "failed"]
-    source: Path | None = None
+    kind: Literal["plan", "encoding", "publishing", "done", "failed"]
+    source: str = ""
     title: str | None = None
     index: int = 0
     """Number of the book, from 1."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nlb_retriever.reading.book import FORMATS
 from nlb_retriever.reading.limits import shown
-from nlb_retriever.records import FailedFile
+from nlb_retriever.records import FailedFile, source_of
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class _Search:
     failed: list[FailedFile] = field(default_factory=list)
 
     def fail(self, path: Path, reason: str) -> None:
-        self.failed.append(FailedFile(source=path, reason=f"{shown(path)}: {reason}"))
+        self.failed.append(FailedFile(source=source_of(path), reason=f"{shown(path)}: {reason}"))
 
     def add(self, path: Path) -> None:
         real = os.path.realpath(path)

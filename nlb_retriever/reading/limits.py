@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
+
+from nlb_retriever.records import source_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,4 +33,5 @@ DEFAULT = Limits()
 
 def shown(path: str | Path) -> str:
     """The path in one printable line, whatever bytes its name holds."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in os.fspath(path))
+    text = source_of(path)
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -120,7 +120,7 @@ def test_rebuilding_keeps_what_can_no_longer_be_read_from_its_file(library: Path
     before = held(library)
     file.write_bytes(bytes(1000))
     report = index_files([tmp_path], library, chunk_tokens=64, rebuild=True)
-    assert [failed.source for failed in report.failed] == [file]
+    assert [failed.source for failed in report.failed] == [str(file)]
     assert {ref.source for ref in report.indexed} == {"lamp", str(file)}
     assert held(library) == before
 

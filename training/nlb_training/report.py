@@ -89,7 +89,7 @@ class TrainingReport:
             "books": len({book.content_hash for book in self.corpus.books}),
             "chunks": self.corpus.chunks,
             "tokens": sum(book.tokens for book in self.corpus.books),
-            "failed": [{"source": source_of(file.source), "reason": file.reason} for file in self.corpus.failed],
+            "failed": [{"source": file.source, "reason": file.reason} for file in self.corpus.failed],
             "warnings": [{"source": source, "warning": warning} for source, warning in self.corpus.warnings],
             "examples": dict(self.examples),
             "problems": [{"row": problem.origin, "reason": problem.reason} for problem in self.problems],

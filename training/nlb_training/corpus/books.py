@@ -12,7 +12,7 @@ import numpy as np
 
 from nlb_retriever.encoding import EncoderIdentity, Vectors
 from nlb_retriever.errors import TrainingError
-from nlb_retriever.records import FailedFile, Section, source_of
+from nlb_retriever.records import FailedFile, Section
 from nlb_training.corpus.storage import ChunkVectors, CorpusBook, Spans, StoredBook, read_book, write_whole
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def open_corpus(folder: str | Path, *, listing: Path | None = None) -> Corpus:
             folder=folder,
             encoder=EncoderIdentity(**values["encoder"]),
             books=tuple(CorpusBook.from_dict(book) for book in values["books"]),
-            failed=tuple(FailedFile(source=Path(source), reason=reason) for source, reason in values["failed"]),
+            failed=tuple(FailedFile(source=source, reason=reason) for source, reason in values["failed"]),
             warnings=tuple((source, warning) for source, warning in values["warnings"]),
         )
     except (KeyError, TypeError) as error:
@@ -187,7 +187,7 @@ def write_listing(file: Path, encoder: EncoderIdentity, corpus: Corpus | None) -
         "format": FORMAT,
         "encoder": asdict(encoder),
         "books": [book.to_dict() for book in corpus.books] if corpus else None,
-        "failed": [(source_of(file.source), file.reason) for file in corpus.failed] if corpus else [],
+        "failed": [(file.source, file.reason) for file in corpus.failed] if corpus else [],
         "warnings": corpus.warnings if corpus else [],
     }
     content = json.dumps(values, indent=1).encode()

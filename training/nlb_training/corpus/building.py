@@ -160,7 +160,7 @@ class _Build:
             try:
                 digest = hash_file(path)
             except ReadingError as error:
-                self.failed.append(FailedFile(source=path, reason=str(error)))
+                self.failed.append(FailedFile(source=source_of(path), reason=str(error)))
                 continue
             if digest in first:
                 self.warnings.append((source_of(path), f"left out: the same as {source_of(first[digest])}"))
@@ -250,10 +250,12 @@ class _Build:
         """Put a book that is encoded on the shelf."""
         if job.wrong or job.book is None:
             self.done_bytes += job.size
-            failed = FailedFile(source=job.path, reason=job.wrong)
+            failed = FailedFile(source=source_of(job.path), reason=job.wrong)
             if failed not in self.failed:
                 self.failed.append(failed)
-            self._send(IndexEvent(kind="failed", source=job.path, title=job.wrong, index=job.number, fraction=1.0))
+            self._send(
+                IndexEvent(kind="failed", source=source_of(job.path), title=job.wrong, index=job.number, fraction=1.0)
+            )
             return
         spans = np.array([(passage.start, passage.end) for passage in job.passages], dtype=np.int32)
         book = CorpusBook(
@@ -307,7 +309,7 @@ class _Build:
         self._send(
             IndexEvent(
                 kind=kind,
-                source=job.path,
+                source=source_of(job.path),
                 title=title if len(self.chunkings) == 1 else f"{title} ({job.chunking})",
                 index=job.number,
                 done_bytes=int(fraction * job.size),

@@ -10,7 +10,7 @@ from nlb_retriever.reading import discover
 from nlb_training.data.examples import Example
 
 
-def name_books(books: Iterable[str | Path], examples: Sequence[Example]) -> list[Path]:
+def name_books(books: Iterable[str | Path], examples: Sequence[Example]) -> list[str | Path]:
     """The files among books that an example names, and entries that cannot be read, for their errors to be told.
 
     Args:
