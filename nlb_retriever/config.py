@@ -19,6 +19,9 @@ RELEASED = "released"
 UNTRAINED = "untrained"
 """What it calls the one whose vectors are means of chunk vectors, for chunk encoders that the other does not fit."""
 
+DEFAULT_CHUNK_TOKENS = 256
+"""Tokens of a chunk in the paper (arXiv 2402.17682, section 3)."""
+
 FORMAT = 1
 """Version of the layout of a library; raised when older ones can no longer be read."""
 

@@ -1,18 +1,16 @@
-"""Planned books to published ones: read or given, cut, encoded and written, one by one."""
+"""Carrying out a plan: each book is read, cut into passages, encoded and published, one after the other."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from itertools import accumulate
-from typing import Literal
+from dataclasses import dataclass, replace
 
 from nlb_retriever.config import Manifest
 from nlb_retriever.encoding import ChunkEncoder
 from nlb_retriever.errors import EncoderError, MismatchError, ReadingError
-from nlb_retriever.indexing.plan import Task
-from nlb_retriever.indexing.report import IndexEvent
+from nlb_retriever.indexing.plan import FileSource, Plan, Task
+from nlb_retriever.indexing.report import BookRef, Observer, Progress
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.reading import ReaderPool
@@ -22,115 +20,128 @@ from nlb_retriever.text.chunking import Chunker
 
 _log = logging.getLogger(__name__)
 
-Observer = Callable[[IndexEvent], None]
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What became of a plan's tasks."""
+
+    indexed: tuple[BookRef, ...] = ()
+    failed: tuple[FailedFile, ...] = ()
+    warnings: tuple[tuple[str, str], ...] = ()
+    """Sources, each with what was lost or repaired in reading it."""
+    tokens: int = 0
+    """Encoded."""
 
 
-class Publisher:
-    """Brings books into a store. What is wrong with a book stops only that book."""
+def carry_out(
+    plan: Plan,
+    store: LibraryStore,
+    manifest: Manifest,
+    *,
+    load: Callable[[str], ChunkEncoder],
+    observer: Observer | None = None,
+) -> Outcome:
+    """Bring a store to what a plan says. What is wrong with a book stops only that book.
+
+    Args:
+        plan: made for this store.
+        store: open for writing.
+        manifest: what to encode with.
+        load: loads a chunk encoder by its name or folder; not called where there is nothing to encode.
+        observer: called at every step.
+
+    Raises:
+        MismatchError: the encoder that was loaded is not the manifest's.
+        StoreError: the library cannot be written; what was published stays.
+    """
+    progress = Progress([task.input.size for task in plan.tasks], observer)
+    for record, source in plan.renamed:
+        store.rename(record.id, source)
+    indexed: list[BookRef] = []
+    failed: list[FailedFile] = []
+    warnings: list[tuple[str, str]] = []
+    for task, book, failures in _publish_all(plan.tasks, store, manifest, load, progress):
+        failed += failures
+        if book is not None:
+            changed = task.replaces is not None
+            indexed.append(BookRef(book_id=book.id, title=book.title, source=book.source, changed=changed))
+            warnings += [(book.source, warning) for warning in book.warnings]
+    for record in plan.removed:
+        store.remove(record.id)
+    if indexed:
+        store.optimize()
+    return Outcome(indexed=tuple(indexed), failed=tuple(failed), warnings=tuple(warnings), tokens=progress.tokens)
+
+
+def _publish_all(
+    tasks: Sequence[Task],
+    store: LibraryStore,
+    manifest: Manifest,
+    load: Callable[[str], ChunkEncoder],
+    progress: Progress,
+) -> Iterator[tuple[Task, Book | None, list[FailedFile]]]:
+    """Publish each task's book, in order; gives it, None where it is left out, and what failed."""
+    if not tasks:
+        return
+    with ReaderPool() as pool:
+        files = pool.read(task.input.path for task in tasks if isinstance(task.input, FileSource))
+        publisher = _Publisher(store, manifest, load, progress)
+        for task in tasks:
+            progress.start(task.input.source)
+            failures: list[FailedFile] = []
+            if isinstance(task.input, FileSource):
+                outcome = publisher.publish(task, next(files)[1])
+                if isinstance(outcome, FailedFile) and task.input.fallback:
+                    failures.append(outcome)
+                    outcome = publisher.publish(task, task.input.fallback.load())
+            else:
+                outcome = publisher.publish(task, task.input.load())
+            if isinstance(outcome, FailedFile):
+                failures.append(outcome)
+                progress.finish(failed=True)
+                yield task, None, failures
+            else:
+                progress.finish(failed=False)
+                yield task, outcome, failures
+
+
+class _Publisher:
+    """Cuts, encodes and writes books."""
 
     def __init__(
-        self, store: LibraryStore, manifest: Manifest, observe: Observer, load: Callable[[str], ChunkEncoder]
+        self, store: LibraryStore, manifest: Manifest, load: Callable[[str], ChunkEncoder], progress: Progress
     ) -> None:
-        """Prepare; nothing is loaded before the first book.
-
-        Args:
-            store: open for writing.
-            manifest: what to encode with.
-            observe: called at every step.
-            load: gives a chunk encoder by its name.
-        """
+        encoder = load(manifest.encoder)
+        if encoder.identity.sha256 != manifest.encoder_sha256:
+            raise MismatchError(
+                f"library {store.place} was made with {manifest.encoder} of SHA-256 "
+                f"{manifest.encoder_sha256[:12]}, the one loaded is {encoder.identity.sha256[:12]}"
+            )
         self._store = store
-        self._manifest = manifest
-        self._observe = observe
-        self._load = load
-        self.tokens = 0
-        """Encoded so far."""
+        self._vectorizer = Vectorizer(encoder, checkpoints.pinned(manifest.checkpoint, manifest.checkpoint_sha256))
+        self._chunker = Chunker(encoder.tokenizer, tokens=manifest.chunk_tokens)
+        self._progress = progress
+        _log.info("encoding with %s", encoder.backend)
 
-    def publish_all(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Book | FailedFile]]:
-        """Publish each task's book, in order.
-
-        Raises:
-            MismatchError: the encoder that is given is not the manifest's.
-        """
-        if not tasks:
-            return
-        with ReaderPool() as pool:
-            files = pool.read(task.path for task in tasks if task.text is None)
-            encoder = self._load(self._manifest.encoder)
-            if encoder.identity.sha256 != self._manifest.encoder_sha256:
-                raise MismatchError(
-                    f"library {self._store.place} was made with {self._manifest.encoder} of SHA-256 "
-                    f"{self._manifest.encoder_sha256[:12]}, the one loaded is {encoder.identity.sha256[:12]}"
-                )
-            checkpoint = checkpoints.pinned(self._manifest.checkpoint, self._manifest.checkpoint_sha256)
-            vectorizer = Vectorizer(encoder, checkpoint)
-            chunker = Chunker(encoder.tokenizer, tokens=self._manifest.chunk_tokens)
-            _log.info("encoding with %s", encoder.backend)
-            sizes = list(accumulate((task.size for task in tasks), initial=0))
-            for index, task in enumerate(tasks):
-                event = IndexEvent(
-                    kind="encoding",
-                    source=task.source,
-                    index=index + 1,
-                    total=len(tasks),
-                    done_bytes=sizes[index],
-                    total_bytes=sizes[-1],
-                )
-                read = task.text.load() if task.text else next(files)[1]
-                outcome = self._publish(task, read, vectorizer, chunker, event)
-                kind: Literal["done", "failed"] = "done" if isinstance(outcome, Book) else "failed"
-                title = outcome.title if isinstance(outcome, Book) else outcome.reason
-                self._observe(
-                    replace(
-                        event,
-                        kind=kind,
-                        title=title,
-                        done_bytes=sizes[index + 1],
-                        tokens=self.tokens,
-                        fraction=1.0,
-                    )
-                )
-                yield task, outcome
-
-    def _publish(
-        self, task: Task, read: Book | ReadingError, vectorizer: Vectorizer, chunker: Chunker, event: IndexEvent
-    ) -> Book | FailedFile:
+    def publish(self, task: Task, read: Book | ReadingError) -> Book | FailedFile:
+        source = task.input.source
         if isinstance(read, ReadingError):
-            return FailedFile(source=task.source, reason=str(read))
-        book = replace(read, id=task.book_id, source=task.source)
-        passages = chunker.passages(book.text, book.sections)
+            return FailedFile(source=source, reason=str(read))
+        book = replace(read, id=task.book_id, source=source)
+        passages = self._chunker.passages(book.text, book.sections)
         lengths = [passage.tokens for passage in passages]
-        total, before, done = sum(lengths), self.tokens, 0
+        first = 0
 
-        def progress(count: int) -> None:
-            nonlocal done
-            self.tokens += sum(lengths[done : done + count])
-            done += count
-            fraction = (self.tokens - before) / max(1, total)
-            self._observe(
-                replace(
-                    event,
-                    title=book.title,
-                    tokens=self.tokens,
-                    fraction=fraction,
-                    done_bytes=event.done_bytes + int(fraction * task.size),
-                )
-            )
+        def count(passages_done: int) -> None:
+            nonlocal first
+            first, begin = first + passages_done, first
+            self._progress.encoded(sum(lengths[begin:first]))
 
-        self._observe(replace(event, title=book.title, tokens=self.tokens))
+        self._progress.encoding(book.title, sum(lengths))
         try:
-            vectors = vectorizer.vectorize(book, passages, progress=progress)
+            vectors = self._vectorizer.vectorize(book, passages, progress=count)
         except EncoderError as error:
-            return FailedFile(source=task.source, reason=str(error))
-        self._observe(
-            replace(
-                event,
-                kind="publishing",
-                title=book.title,
-                tokens=self.tokens,
-                fraction=1.0,
-                done_bytes=event.done_bytes + task.size,
-            )
-        )
+            return FailedFile(source=source, reason=str(error))
+        self._progress.publishing()
         self._store.publish(book, passages, vectors)
         return book

@@ -1,4 +1,4 @@
-"""What an index run has to do: files and texts against what the library holds, by content."""
+"""What an index run has to do: files and texts, compared with a library's books. Making a plan changes nothing."""
 
 from __future__ import annotations
 
@@ -6,59 +6,82 @@ import hashlib
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from nlb_retriever.errors import ReadingError
-from nlb_retriever.reading import hash_file
+from nlb_retriever.reading import Discovery, hash_file
+from nlb_retriever.reading.limits import shown
 from nlb_retriever.records import Book, FailedFile, source_of
 from nlb_retriever.store import BookRecord
 
-_DRAWN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
+_RANDOM_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Text:
-    """A book that is given instead of read from a file."""
+class TextSource:
+    """A book whose text a program or a library holds."""
 
     source: str
-    """Its lasting name."""
     content_hash: str
     size: int
     """Bytes, or about as many."""
     load: Callable[[], Book | ReadingError]
-    """Gives the book, when its turn comes."""
     book_id: str | None = None
     """The lasting id that it has already, if any."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileSource:
+    """A file that is to be read as a book."""
+
+    source: str
+    path: Path
+    content_hash: str
+    size: int
+    """Bytes."""
+    book_id: str | None = None
+    """The lasting id that it has already, if any."""
+    fallback: TextSource | None = None
+    """What is indexed instead where the file cannot be read: the book as an older library holds it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs:
+    """All that a run compares with the library."""
+
+    files: tuple[FileSource, ...] = ()
+    texts: tuple[TextSource, ...] = ()
+    folders: tuple[Path, ...] = ()
+    """Folders that were named: books whose files left them may be removed."""
+    failed: tuple[FailedFile, ...] = ()
+    """What was named and cannot be read."""
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    """Reason -> number of files in folders that are not books."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
     """A book to read, encode and publish."""
 
-    source: str
-    size: int
-    """Bytes."""
+    input: FileSource | TextSource
     book_id: str
     replaces: BookRecord | None
-    """The book's version in the library, where this is a newer one."""
-    path: Path
-    """The file; of a text its name, for messages."""
-    text: Text | None = None
-    """The book, where it is no file."""
+    """The version in the library, where this is a newer one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """All that a run will do, in order; making it changes nothing."""
+    """All that a run will do, in order."""
 
     tasks: tuple[Task, ...] = ()
     unchanged: tuple[BookRecord, ...] = ()
     renamed: tuple[tuple[BookRecord, str], ...] = ()
-    """Books whose content now has another source."""
-    duplicates: tuple[tuple[Path, str], ...] = ()
-    """Files with the content of another file, and that file or the book it is."""
+    """Books whose content now has another source, and that source."""
+    duplicates: tuple[tuple[str, str], ...] = ()
+    """Files left out, each with the file or book that has the same bytes."""
     removed: tuple[BookRecord, ...] = ()
     failed: tuple[FailedFile, ...] = ()
 
@@ -73,132 +96,167 @@ class Plan:
         )
 
 
-def plan_files(files: Iterable[Path], entries: Sequence[BookRecord], *, prune: bool, folders: Sequence[Path]) -> Plan:
-    """Compare files with a library's books.
-
-    A file whose bytes the library holds is unchanged, or renamed where the book's own file is gone;
-    a known path with new bytes is a new version of its book; everything else is a new book.
-
-    Args:
-        files: absolute paths, in order.
-        entries: the library's books.
-        prune: also plan to remove the books of `folders` whose files are gone.
-        folders: that were given, absolute.
-    """
-    by_hash = {entry.content_hash: entry for entry in entries}
-    hashes: dict[Path, str] = {}
+def collect_inputs(discovery: Discovery, books: Iterable[Book] = ()) -> Inputs:
+    """Hash the files that were found; a file that cannot be read fails alone."""
+    files: list[FileSource] = []
     failed: list[FailedFile] = []
-    for path in files:
+    for path in discovery.files:
         try:
-            hashes[path] = hash_file(path)
-        except (OSError, ReadingError) as error:
+            files.append(hash_source(path))
+        except ReadingError as error:
             failed.append(FailedFile(source=source_of(path), reason=str(error)))
-    present = {(source_of(path), digest) for path, digest in hashes.items()}
-    unchanged: list[BookRecord] = []
-    renamed: list[tuple[BookRecord, str]] = []
-    duplicates: list[tuple[Path, str]] = []
-    fresh: dict[str, Path] = {}
-    claimed: set[str] = set()
-    for path, digest in hashes.items():
-        entry = by_hash.get(digest)
-        if digest in fresh:
-            duplicates.append((path, str(fresh[digest])))
-        elif entry and entry.source == source_of(path):
-            unchanged.append(entry)
-            claimed.add(entry.id)
-        elif entry and (entry.id in claimed or (entry.source, digest) in present or _holds(entry.source, digest)):
-            duplicates.append((path, entry.source))
-        elif entry:
-            renamed.append((entry, source_of(path)))
-            claimed.add(entry.id)
-        else:
-            fresh[digest] = path
-    by_source = {entry.source: entry for entry in entries if entry.id not in claimed}
-    taken = {entry.id for entry in entries}
-    tasks: list[Task] = []
-    for digest, path in fresh.items():
-        source = source_of(path)
-        old = by_source.get(source)
-        book_id = old.id if old else _new_id(digest, source, taken)
-        taken.add(book_id)
-        tasks.append(Task(source=source, path=path, size=path.stat().st_size, book_id=book_id, replaces=old))
-    kept = claimed | {task.book_id for task in tasks}
-    removed = [entry for entry in entries if prune and entry.id not in kept and has_left(entry, folders)]
-    return Plan(
-        tasks=tuple(tasks),
-        unchanged=tuple(unchanged),
-        renamed=tuple(renamed),
-        duplicates=tuple(duplicates),
-        removed=tuple(removed),
-        failed=tuple(failed),
+    return Inputs(
+        files=tuple(files),
+        texts=tuple(
+            TextSource(
+                source=book.source, content_hash=book.content_hash, size=len(book.text), load=partial(_identity, book)
+            )
+            for book in books
+        ),
+        folders=discovery.folders,
+        failed=(*discovery.failed, *failed),
+        skipped=discovery.skipped,
     )
 
 
-def plan_texts(texts: Iterable[Text], entries: Sequence[BookRecord], *, taken: Set[str] = frozenset()) -> Plan:
-    """Compare texts with a library's books.
+def hash_source(path: Path) -> FileSource:
+    """A file with its content's hash.
 
-    A text is who its source says: the same content under it is unchanged, another one a new version. Two texts
-    of the same content are two books, but for one whose name was drawn at random: its book goes over to whom
-    the same content is given by another name, as after a restart.
+    Raises:
+        ReadingError: it cannot be read.
+    """
+    digest = hash_file(path)
+    try:
+        return FileSource(source=source_of(path), path=path, content_hash=digest, size=path.stat().st_size)
+    except OSError as error:
+        raise ReadingError(f"{shown(path)}: cannot be read ({error.strerror or error})") from error
+
+
+def make_plan(inputs: Inputs, records: Sequence[BookRecord], *, prune: bool = False) -> Plan:
+    """Compare inputs with a library's books.
+
+    Args:
+        inputs: files first, then texts, each in order.
+        records: the library's books.
+        prune: also plan to remove the books of `inputs.folders` whose files are gone.
+    """
+    plan = _plan_files(inputs.files, records)
+    plan += _plan_texts(inputs.texts, records, taken={task.book_id for task in plan.tasks})
+    if not prune:
+        return plan
+    kept = {record.id for record in plan.unchanged} | {record.id for record, _ in plan.renamed}
+    kept |= {task.book_id for task in plan.tasks}
+    removed = [record for record in records if record.id not in kept and has_left(record, inputs.folders)]
+    return plan + Plan(removed=tuple(removed))
+
+
+def _plan_files(files: Sequence[FileSource], records: Sequence[BookRecord]) -> Plan:
+    """Compare files by content.
+
+    A file whose bytes the library holds is unchanged, or renamed where the book's own file is gone; a known path
+    with new bytes is a new version of its book; everything else is a new book.
+    """
+    by_hash = {record.content_hash: record for record in records}
+    present = {(file.source, file.content_hash) for file in files}
+    unchanged: list[BookRecord] = []
+    renamed: list[tuple[BookRecord, str]] = []
+    duplicates: list[tuple[str, str]] = []
+    new: dict[str, FileSource] = {}
+    claimed: set[str] = set()
+    for file in files:
+        record = by_hash.get(file.content_hash)
+        if file.content_hash in new:
+            duplicates.append((file.source, new[file.content_hash].source))
+        elif record is None:
+            new[file.content_hash] = file
+        elif record.source == file.source:
+            unchanged.append(record)
+            claimed.add(record.id)
+        elif record.id in claimed or (record.source, file.content_hash) in present or _is_current(record):
+            duplicates.append((file.source, record.source))
+        else:
+            renamed.append((record, file.source))
+            claimed.add(record.id)
+    by_source = {record.source: record for record in records if record.id not in claimed}
+    taken = {record.id for record in records}
+    tasks: list[Task] = []
+    for file in new.values():
+        old = by_source.get(file.source)
+        book_id = _choose_id(file, old, taken)
+        taken.add(book_id)
+        tasks.append(Task(input=file, book_id=book_id, replaces=old))
+    return Plan(tasks=tuple(tasks), unchanged=tuple(unchanged), renamed=tuple(renamed), duplicates=tuple(duplicates))
+
+
+def _plan_texts(texts: Sequence[TextSource], records: Sequence[BookRecord], *, taken: Set[str]) -> Plan:
+    """Compare texts by source.
+
+    The same content under the same source is unchanged, other content is a new version. Two texts of the same
+    content are two books. One exception: a source that is a random UUID names nothing, as after a program's
+    restart, so its book passes to the source that now has the same content.
 
     Args:
         texts: in order.
-        entries: the library's books.
-        taken: ids that other books of this run will have.
+        records: the library's books.
+        taken: ids of other books of this run.
     """
-    by_source = {entry.source: entry for entry in entries}
-    once: dict[str, Text] = {}
+    by_source = {record.source: record for record in records}
+    once: dict[str, TextSource] = {}
     failed: list[FailedFile] = []
     for text in texts:
         if text.source in once:
             failed.append(FailedFile(source=text.source, reason=f"{text.source}: is given twice in one run"))
         once.setdefault(text.source, text)
     nameless: dict[str, list[BookRecord]] = defaultdict(list)
-    for entry in entries:
-        if is_drawn(entry.source) and entry.source not in once:
-            nameless[entry.content_hash].append(entry)
+    for record in records:
+        if is_random_name(record.source) and record.source not in once:
+            nameless[record.content_hash].append(record)
     unchanged: list[BookRecord] = []
     renamed: list[tuple[BookRecord, str]] = []
     tasks: list[Task] = []
-    ids = {*taken, *(entry.id for entry in entries)}
+    ids = {*taken, *(record.id for record in records)}
     for text in once.values():
         old = by_source.get(text.source)
         if old and old.content_hash == text.content_hash:
             unchanged.append(old)
-            continue
-        if not old and nameless[text.content_hash]:
+        elif not old and nameless[text.content_hash]:
             renamed.append((nameless[text.content_hash].pop(), text.source))
-            continue
-        book_id = old.id if old else text.book_id or ""
-        if not book_id or (not old and book_id in ids):
-            book_id = _new_id(text.content_hash, text.source, ids)
-        ids.add(book_id)
-        path = Path(text.source)
-        tasks.append(Task(source=text.source, size=text.size, book_id=book_id, replaces=old, path=path, text=text))
+        else:
+            book_id = _choose_id(text, old, ids)
+            ids.add(book_id)
+            tasks.append(Task(input=text, book_id=book_id, replaces=old))
     return Plan(tasks=tuple(tasks), unchanged=tuple(unchanged), renamed=tuple(renamed), failed=tuple(failed))
 
 
-def is_drawn(name: str) -> bool:
-    """Whether a name says nothing of what it names: a random UUID, as frameworks give where nobody gave one."""
-    return _DRAWN.fullmatch(name) is not None
+def is_random_name(source: str) -> bool:
+    """Whether a source is a random UUID, which frameworks use where the user gave no name."""
+    return _RANDOM_UUID.fullmatch(source) is not None
 
 
-def has_left(entry: BookRecord, folders: Sequence[Path]) -> bool:
-    """Whether a book belongs to one of these folders, and its file is no longer there."""
-    return not os.path.lexists(entry.source) and any(Path(entry.source).is_relative_to(folder) for folder in folders)
+def has_left(record: BookRecord, folders: Sequence[Path]) -> bool:
+    """Whether a book's file was in one of these folders and is no longer there."""
+    return not os.path.lexists(record.source) and any(Path(record.source).is_relative_to(each) for each in folders)
 
 
-def _holds(source: str, digest: str) -> bool:
-    """Whether a book's file, outside of this run, still is what it was."""
+def _is_current(record: BookRecord) -> bool:
+    """Whether a book's own file, outside of this run, still has the content that the library holds."""
     try:
-        return Path(source).is_file() and hash_file(Path(source)) == digest
+        return Path(record.source).is_file() and hash_file(Path(record.source)) == record.content_hash
     except (OSError, ReadingError):
         return False
 
 
-def _new_id(digest: str, source: str, taken: set[str]) -> str:
-    """A lasting id: the content's hash, unless another book began with the same content."""
-    book_id = digest[:16]
+def _choose_id(item: FileSource | TextSource, old: BookRecord | None, taken: Set[str]) -> str:
+    """A lasting id: the old version's, else the item's own, else the start of its content's hash; never a taken one."""
+    if old:
+        return old.id
+    if item.book_id and item.book_id not in taken:
+        return item.book_id
+    book_id = item.content_hash[:16]
     while book_id in taken:
-        book_id = hashlib.sha256(f"{book_id}\0{source}".encode(errors="surrogateescape")).hexdigest()[:16]
+        book_id = hashlib.sha256(f"{book_id}\0{item.source}".encode(errors="surrogateescape")).hexdigest()[:16]
     return book_id
+
+
+def _identity(book: Book) -> Book:
+    return book

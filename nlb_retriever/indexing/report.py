@@ -1,9 +1,10 @@
-"""What an index run tells: its events while it goes, its report at the end."""
+"""What an index run says: events while it goes on, a report at its end."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, Literal
 
 from nlb_retriever.records import FailedFile
@@ -32,13 +33,13 @@ class IndexReport:
     unchanged: tuple[BookRef, ...] = ()
     renamed: tuple[BookRef, ...] = ()
     duplicates: tuple[tuple[str, str], ...] = ()
-    """Files left out, and which file or book holds the same bytes."""
+    """Files left out, each with the file or book that has the same bytes."""
     removed: tuple[BookRef, ...] = ()
     failed: tuple[FailedFile, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
-    """Reason -> number of files in folders that are no books."""
+    """Reason -> number of files in folders that are not books."""
     warnings: tuple[tuple[str, str], ...] = ()
-    """Files and what was lost or mended in reading them."""
+    """Files, each with what was lost or repaired in reading it."""
     seconds: float = 0.0
     tokens: int = 0
     """Encoded in this run."""
@@ -62,21 +63,100 @@ class IndexReport:
         }
 
 
+EventKind = Literal["plan", "encoding", "publishing", "done", "failed"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class IndexEvent:
-    """A moment of a run, for those who watch."""
+    """One step of a run."""
 
-    kind: Literal["plan", "encoding", "publishing", "done", "failed"]
+    kind: EventKind
     source: str = ""
     title: str | None = None
+    """None until the book has been read."""
     index: int = 0
     """Number of the book, from 1."""
     total: int = 0
-    """Books to do in this run."""
+    """Books to index in this run."""
     done_bytes: int = 0
     """Of the files of this run, with this book's share."""
     total_bytes: int = 0
     tokens: int = 0
-    """Encoded so far."""
+    """Encoded so far in this run."""
     fraction: float = 0.0
-    """Of this book's encoding."""
+    """Share of this book that is encoded."""
+
+
+Observer = Callable[[IndexEvent], None]
+"""Called at every step of a run."""
+
+
+class Progress:
+    """How far a run has come; it makes every event of the run."""
+
+    def __init__(self, sizes: Sequence[int], observer: Observer | None) -> None:
+        """Announce the run.
+
+        Args:
+            sizes: bytes of each book, in order.
+            observer: gets the events.
+        """
+        self.tokens = 0
+        """Encoded so far."""
+        self._observer = observer
+        self._sizes = sizes
+        self._ends = list(accumulate(sizes, initial=0))
+        self._index = 0
+        self._source = ""
+        self._title: str | None = None
+        self._book_tokens = self._book_total = 0
+        self._send("plan")
+
+    def start(self, source: str) -> None:
+        """Go on to the next book."""
+        self._index += 1
+        self._source, self._title = source, None
+
+    def encoding(self, title: str, tokens: int) -> None:
+        """The book is read, and encoding begins.
+
+        Args:
+            title: the book's.
+            tokens: in all of its passages.
+        """
+        self._title, self._book_tokens, self._book_total = title, 0, tokens
+        self._send("encoding")
+
+    def encoded(self, tokens: int) -> None:
+        """So many more tokens of the book are encoded."""
+        self.tokens += tokens
+        self._book_tokens += tokens
+        self._send("encoding", self._book_tokens / max(1, self._book_total))
+
+    def publishing(self) -> None:
+        """The book is encoded, and is being written."""
+        self._send("publishing", 1.0)
+
+    def finish(self, *, failed: bool) -> None:
+        """The book is published, or is left out."""
+        self._send("failed" if failed else "done", 1.0)
+
+    def _send(self, kind: EventKind, fraction: float = 0.0) -> None:
+        if self._observer is None:
+            return
+        done = 0
+        if self._index:
+            done = self._ends[self._index - 1] + int(fraction * self._sizes[self._index - 1])
+        self._observer(
+            IndexEvent(
+                kind=kind,
+                source=self._source,
+                title=self._title,
+                index=self._index,
+                total=len(self._sizes),
+                done_bytes=done,
+                total_bytes=self._ends[-1],
+                tokens=self.tokens,
+                fraction=fraction,
+            )
+        )

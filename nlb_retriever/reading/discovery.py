@@ -25,6 +25,8 @@ class Discovery:
     """How many files in folders were passed over, by reason."""
     failed: tuple[FailedFile, ...]
     """What was named but cannot be read: one entry each."""
+    folders: tuple[Path, ...] = ()
+    """Absolute paths of the folders that were named, in the order of the inputs."""
 
 
 @dataclass
@@ -34,6 +36,7 @@ class _Search:
     folders: set[tuple[int, int]] = field(default_factory=set)
     skipped: Counter[str] = field(default_factory=Counter)
     failed: list[FailedFile] = field(default_factory=list)
+    named: list[Path] = field(default_factory=list)
 
     def fail(self, path: Path, reason: str) -> None:
         self.failed.append(FailedFile(source=source_of(path), reason=f"{shown(path)}: {reason}"))
@@ -64,7 +67,7 @@ def discover(inputs: Iterable[str | Path]) -> Discovery:
             search.fail(path, "no file matches this pattern")
         for match in matches:
             _matched(Path(os.path.abspath(match)), search)  # noqa: PTH100
-    return Discovery(tuple(search.files), dict(search.skipped), tuple(search.failed))
+    return Discovery(tuple(search.files), dict(search.skipped), tuple(search.failed), tuple(search.named))
 
 
 def _named(path: Path, search: _Search) -> None:
@@ -76,6 +79,7 @@ def _named(path: Path, search: _Search) -> None:
         search.fail(path, f"cannot be read ({getattr(error, 'strerror', None) or error})")
     else:
         if stat.S_ISDIR(mode):
+            search.named.append(path)
             before = len(search.files), len(search.failed), search.skipped["named twice"]
             _walk(path, search)
             if before == (len(search.files), len(search.failed), search.skipped["named twice"]):

@@ -17,7 +17,7 @@ import pytest
 from nlb_retriever.config import UNTRAINED
 from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.errors import EncoderError, LibraryBusy, MismatchError
-from nlb_retriever.indexing import indexer
+from nlb_retriever.indexing import indexer, request
 from nlb_retriever.indexing.indexer import index_files
 from nlb_retriever.indexing.report import IndexEvent, IndexReport
 from nlb_retriever.records import LEVELS
@@ -229,9 +229,9 @@ def test_another_encoder_is_refused_and_changes_nothing(books: Path, library: Pa
 def keywords(monkeypatch: pytest.MonkeyPatch) -> KeywordEncoder:
     """A chunk encoder that the released checkpoint was not trained on, under any name but the default's."""
     encoder = KeywordEncoder("lantern", "storm")
-    default = indexer.identify_encoder
+    default = request.identify_encoder
     monkeypatch.setattr(
-        indexer, "identify_encoder", lambda name: default(name) if name == DEFAULT_ENCODER else encoder.identity
+        request, "identify_encoder", lambda name: default(name) if name == DEFAULT_ENCODER else encoder.identity
     )
     monkeypatch.setattr(indexer, "load_encoder", lambda name, *, device: encoder)
     return encoder

@@ -13,7 +13,7 @@ from typing import Any
 from llama_index.core.schema import BaseNode, Document, MetadataMode
 
 from nlb_integrations.conventions import CHAPTER_SEPARATOR
-from nlb_retriever.indexing.plan import is_drawn
+from nlb_retriever.indexing.plan import is_random_name
 from nlb_retriever.reading.draft import clean
 from nlb_retriever.reading.text import book_from_text
 from nlb_retriever.records import Book, Page, Section
@@ -175,7 +175,7 @@ def with_nodes(old: Book, new: Sequence[Part]) -> tuple[Part, ...]:
 
 def _source(item: BaseNode, owned: Mapping[str, set[str]]) -> str:
     owner, file = _owner(item), _file(item)
-    if file and ("page_label" in item.metadata or (is_drawn(owner) and len(owned[file]) == 1)):
+    if file and ("page_label" in item.metadata or (is_random_name(owner) and len(owned[file]) == 1)):
         return file
     return owner
 

@@ -11,8 +11,8 @@ import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding, Embedding
 from llama_index.core.bridge.pydantic import Field
 
+from nlb_retriever.config import DEFAULT_CHUNK_TOKENS
 from nlb_retriever.encoding import DEFAULT_ENCODER, ChunkEncoder, load_encoder
-from nlb_retriever.indexing.indexer import DEFAULT_CHUNK_TOKENS
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.records import Section

@@ -14,8 +14,8 @@ from llama_index.core.utils import get_tqdm_iterable
 
 from nlb_integrations.conventions import CHAPTER_SEPARATOR
 from nlb_integrations.llama_index.embeddings import chunker
+from nlb_retriever.config import DEFAULT_CHUNK_TOKENS
 from nlb_retriever.encoding import DEFAULT_ENCODER
-from nlb_retriever.indexing.indexer import DEFAULT_CHUNK_TOKENS
 from nlb_retriever.reading.outline import find_headings
 from nlb_retriever.reading.structure import partition
 from nlb_retriever.store.points import NAMESPACE

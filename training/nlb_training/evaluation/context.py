@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from nlb_retriever.config import DEFAULT_CHUNK_TOKENS
 from nlb_retriever.encoding import DEFAULT_ENCODER, ChunkEncoder
 from nlb_retriever.errors import QueryError
-from nlb_retriever.indexing.indexer import DEFAULT_CHUNK_TOKENS
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.records import Level

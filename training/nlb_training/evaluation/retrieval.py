@@ -13,9 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
+from nlb_retriever.config import DEFAULT_CHUNK_TOKENS
 from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.errors import QueryError
-from nlb_retriever.indexing.indexer import DEFAULT_CHUNK_TOKENS, Observer, index_files
+from nlb_retriever.indexing.indexer import index_files
+from nlb_retriever.indexing.report import Observer
 from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.records import Hit, Level, source_of
 from nlb_retriever.search.retriever import Mode, Retriever

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from nlb_retriever.errors import QueryError
-from nlb_retriever.indexing.indexer import Observer
+from nlb_retriever.indexing.report import Observer
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_training.evaluation import classification, multiple_choice, retrieval, similarity

@@ -1,0 +1,88 @@
+"""What an index run is to do, and which encoders it does it with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nlb_retriever.config import DEFAULT_CHUNK_TOKENS, RELEASED, UNTRAINED, Manifest
+from nlb_retriever.encoding import DEFAULT_ENCODER, ChunkEncoder, EncoderIdentity, identify_encoder
+from nlb_retriever.errors import MismatchError
+from nlb_retriever.indexing.report import Observer
+from nlb_retriever.model import checkpoint as checkpoints
+from nlb_retriever.model.checkpoint import Checkpoint
+from nlb_retriever.records import Book
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexRequest:
+    """What a run is to do. Nothing in it changes while the run goes on."""
+
+    location: str | Path
+    """The library's folder, or its URL on a server (`config.locate_library`)."""
+    load: Callable[[str], ChunkEncoder]
+    """Loads a chunk encoder by its name or folder."""
+    paths: tuple[str | Path, ...] = ()
+    """Files, folders and glob patterns."""
+    books: tuple[Book, ...] = ()
+    """Books that are not files."""
+    chunk_encoder: str | Path | None = None
+    """Name or folder; None for the library's own, or the default one."""
+    checkpoint: str | Path | None = None
+    """Folder; None for the library's own, or the released one."""
+    chunk_tokens: int | None = None
+    """None for the library's own, or what the checkpoint was trained on."""
+    prune: bool = False
+    dry_run: bool = False
+    rebuild: bool = False
+    observer: Observer | None = None
+
+
+def choose_manifest(request: IndexRequest, pinned: Manifest | None) -> Manifest:
+    """The manifest that a request asks for.
+
+    Args:
+        request: what it leaves open is taken from `pinned`.
+        pinned: the library's own; None for a new library.
+
+    Raises:
+        EncoderError: an encoder is not found.
+        MismatchError: the checkpoint does not fit the chunk encoder.
+    """
+    name = request.chunk_encoder or (pinned.encoder if pinned else DEFAULT_ENCODER)
+    identity = identify_encoder(name)
+    checkpoint, folder = _choose_checkpoint(request, pinned, identity)
+    tokens = request.chunk_tokens
+    if tokens is None:
+        tokens = pinned.chunk_tokens if pinned else checkpoint.config.chunk_tokens or DEFAULT_CHUNK_TOKENS
+    checkpoint.check(identity, tokens)
+    return Manifest(
+        encoder=str(Path(name).absolute()) if Path(name).is_dir() else str(name),
+        encoder_sha256=identity.sha256,
+        dim=identity.dim,
+        chunk_tokens=tokens,
+        checkpoint=folder,
+        checkpoint_sha256=checkpoint.sha256,
+        order_dim=checkpoint.heads.section_dim - identity.dim if checkpoint.heads else 0,
+    )
+
+
+def _choose_checkpoint(
+    request: IndexRequest, pinned: Manifest | None, identity: EncoderIdentity
+) -> tuple[Checkpoint, str]:
+    """The checkpoint and its name in a manifest: the requested one, else the library's, else the released one.
+
+    A chunk encoder that the released checkpoint was not trained on gets the untrained one. A chunk encoder that is
+    not the library's gets here what a new library would get: `Manifest.check` refuses it afterwards.
+    """
+    if request.checkpoint:
+        return checkpoints.load(request.checkpoint), str(Path(request.checkpoint).expanduser().absolute())
+    if pinned and pinned.encoder_sha256 == identity.sha256:
+        return checkpoints.pinned(pinned.checkpoint, pinned.checkpoint_sha256), pinned.checkpoint
+    released = checkpoints.load()
+    try:
+        released.check(identity)
+    except MismatchError:
+        return checkpoints.load(checkpoints.UNTRAINED), UNTRAINED
+    return released, RELEASED
