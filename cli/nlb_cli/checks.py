@@ -90,14 +90,17 @@ def _folder(name: str, folder: Path) -> Check:
 
 
 def _encoders(manifest: Manifest | None) -> Iterator[Check]:
-    """Load the chunk encoder as for questions and as for books (its files' SHA-256 are checked), and use it."""
+    """Load the chunk encoder as for questions and as for books, check its files' SHA-256, and use it."""
     from nlb_retriever.encoding import DEFAULT_ENCODER, load_encoder
+    from nlb_retriever.encoding.openvino import OpenVinoEncoder
 
     name = manifest.encoder if manifest else DEFAULT_ENCODER
     uses: tuple[tuple[str, Use], ...] = (("chunk encoder (ask)", "ask"), ("chunk encoder (index)", "index"))
     for what, use in uses:
         try:
             encoder = load_encoder(name, use=use)
+            if isinstance(encoder, OpenVinoEncoder):
+                encoder.check_files()
             encoder.encode(["All is well."], query=use == "ask")
         except NlbError as error:
             yield Check(what, "problem", str(error))

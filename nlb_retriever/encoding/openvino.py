@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
 import threading
 from collections.abc import Sequence
@@ -12,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nlb_retriever.config import home
 from nlb_retriever.encoding.base import EncoderIdentity, Vectors, encode_windows, pad
+from nlb_retriever.encoding.compiled import CompiledModel, cache_path, first_line, read_compiled, write_compiled
 from nlb_retriever.encoding.openvino_core import shared_core
 from nlb_retriever.errors import EncoderError
 
@@ -33,8 +32,6 @@ _WIDTH_STEP = 8
 _SHAPES_KEPT = 64
 """OpenVINO keeps compiled code and memory for every shape of input that it has seen. Rows are padded to a
 multiple of the first, and the second bounds how much is kept: as fast, and nothing grows."""
-
-_log = logging.getLogger(__name__)
 
 
 def read_identity(folder: Path) -> EncoderIdentity:
@@ -56,7 +53,8 @@ class OpenVinoEncoder:
         latency: optimise for one short text (a question) rather than for many.
 
     Raises:
-        EncoderError: a file is missing or its SHA-256 differs from what encoder.json says.
+        EncoderError: encoder.json or the tokenizer is missing or damaged. The model's own files are checked when they
+            are compiled, at the first text.
     """
 
     def __init__(self, folder: Path, *, threads: int | None = None, latency: bool = False) -> None:
@@ -71,7 +69,7 @@ class OpenVinoEncoder:
         # its library in another thread meanwhile.
         from tokenizers import Tokenizer
 
-        self._core = shared_core()
+        shared_core()
         self._check(TOKENIZER_FILE)
         self.tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
         self.tokenizer.no_padding()
@@ -108,26 +106,38 @@ class OpenVinoEncoder:
         """The compiled model's request queue, one request a stream."""
         import openvino
 
-        for name in (MODEL_FILE, WEIGHTS_FILE):
-            self._check(name)
-        settings: dict[str, Any] = {
+        return openvino.AsyncInferQueue(self._compiled.model, self._streams)
+
+    @cached_property
+    def _compiled(self) -> CompiledModel:
+        """The model from the cache, or compiled from its files, which are checked then."""
+        settings = {
             "NUM_STREAMS": self._streams,
             "INFERENCE_NUM_THREADS": self._threads,
             "CPU_RUNTIME_CACHE_CAPACITY": _SHAPES_KEPT,
             "PERFORMANCE_HINT": "LATENCY" if self._streams == 1 else "THROUGHPUT",
         }
-        if cache := _cache_folder():
-            settings["CACHE_DIR"] = str(cache)
+        cache = cache_path(self._config["files"], settings)
+        if cache and (kept := read_compiled(cache, settings)):
+            return kept
+        self.check_files()
+        path = self._folder / MODEL_FILE
         try:
-            model = self._core.compile_model(self._folder / MODEL_FILE, "CPU", settings)
+            model = shared_core().compile_model(path, "CPU", settings)
         except RuntimeError as error:
-            if "CACHE_DIR" not in settings:
-                path = self._folder / MODEL_FILE
-                raise EncoderError(f"OpenVINO cannot load {path}: {_first_line(error)}") from error
-            _log.warning("OpenVINO's compile cache %s is unusable (%s): compiling anew", cache, _first_line(error))
-            del settings["CACHE_DIR"]
-            model = self._core.compile_model(self._folder / MODEL_FILE, "CPU", settings)
-        return openvino.AsyncInferQueue(model, self._streams)
+            raise EncoderError(f"OpenVINO cannot load {path}: {first_line(error)}") from error
+        if cache:
+            write_compiled(model, cache)
+        return CompiledModel(model=model)
+
+    def check_files(self) -> None:
+        """Compare the model's files with encoder.json, as is done before they are compiled.
+
+        Raises:
+            EncoderError: one is missing or damaged.
+        """
+        for name in (MODEL_FILE, WEIGHTS_FILE, TOKENIZER_FILE):
+            self._check(name)
 
     def _check(self, name: str) -> None:
         path = self._folder / name
@@ -164,17 +174,3 @@ def _identity(config: dict[str, Any], folder: Path) -> EncoderIdentity:
         )
     except (TypeError, ValueError) as error:
         raise EncoderError(f"{folder / CONFIG_FILE} is damaged: {error}") from error
-
-
-def _cache_folder() -> Path | None:
-    """Where compiled models are kept between processes; None where nothing can be written."""
-    folder = home() / "cache" / "openvino"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return None
-    return folder if os.access(folder, os.W_OK) else None
-
-
-def _first_line(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

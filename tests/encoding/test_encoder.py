@@ -118,6 +118,14 @@ def _copy_int8(folder: Path) -> Path:
     return Path(shutil.copytree(loading._DEFAULT_INT8, folder / "int8"))
 
 
+@pytest.fixture
+def no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home without compiled encoders, so that a model's own files are read."""
+    monkeypatch.setenv("NLB_HOME", str(tmp_path / "fresh-home"))
+    return tmp_path / "fresh-home" / "cache" / "openvino"
+
+
+@pytest.mark.usefixtures("no_cache")
 @pytest.mark.parametrize("name", ["model.bin", "model.xml", "tokenizer.json"])
 def test_a_damaged_file_is_refused_by_name(name: str, tmp_path: Path) -> None:
     folder = _copy_int8(tmp_path)
@@ -127,6 +135,7 @@ def test_a_damaged_file_is_refused_by_name(name: str, tmp_path: Path) -> None:
         load_encoder(folder, device="cpu").encode(["a"])
 
 
+@pytest.mark.usefixtures("no_cache")
 @pytest.mark.parametrize("name", ["model.bin", "tokenizer.json"])
 def test_a_missing_file_is_named(name: str, tmp_path: Path) -> None:
     folder = _copy_int8(tmp_path)

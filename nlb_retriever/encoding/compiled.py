@@ -1,0 +1,105 @@
+"""Compiled OpenVINO models kept on disk between processes, each with its own checksum.
+
+A file holds what OpenVINO exports of a compiled model, then the SHA-256 of it. OpenVINO's own cache (CACHE_DIR) reads
+whatever stands in its files: a damaged one gives wrong vectors without an error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nlb_retriever.config import home
+from nlb_retriever.encoding.openvino_core import shared_core
+
+if TYPE_CHECKING:
+    import openvino
+
+Settings = Mapping[str, str | int]
+
+_DIGEST_SIZE = hashlib.sha256().digest_size
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompiledModel:
+    """A compiled model and what it needs to live."""
+
+    model: openvino.CompiledModel
+    mapping: np.memmap[Any, Any] | None = None
+    """The cache file that an imported model reads its weights from."""
+
+
+def cache_path(files: Mapping[str, str], settings: Settings) -> Path | None:
+    """The file that keeps a model as compiled by this OpenVINO for this CPU; None where nothing can be written.
+
+    Args:
+        files: names and SHA-256 of the model's files.
+        settings: what it is compiled with.
+    """
+    import openvino
+
+    folder = home() / "cache" / "openvino"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    if not os.access(folder, os.W_OK):
+        return None
+    cpu = [str(shared_core().get_property("CPU", name)) for name in ("FULL_DEVICE_NAME", "OPTIMIZATION_CAPABILITIES")]
+    key = json.dumps([openvino.__version__, cpu, dict(files), dict(settings)], sort_keys=True)
+    return folder / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.blob"
+
+
+def read_compiled(path: Path, settings: Settings) -> CompiledModel | None:
+    """Import what `write_compiled` wrote; None where there is nothing or it is damaged."""
+    import openvino
+
+    try:
+        # Private and writable, as openvino.Tensor wants it; nothing writes.
+        mapping = np.memmap(path, dtype=np.uint8, mode="c")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:  # the second: an empty file
+        _log.warning("the compiled encoder %s cannot be read (%s): compiling again", path, error)
+        return None
+    blob, digest = mapping[:-_DIGEST_SIZE], mapping[-_DIGEST_SIZE:]
+    if hashlib.sha256(blob.data).digest() != digest.tobytes():
+        _log.warning("the compiled encoder %s is damaged: compiling again", path)
+        return None
+    try:
+        model = shared_core().import_model(openvino.Tensor(blob, shared_memory=True), "CPU", dict(settings))
+    except RuntimeError as error:
+        _log.warning("OpenVINO cannot import the compiled encoder %s (%s): compiling again", path, first_line(error))
+        return None
+    return CompiledModel(model=model, mapping=mapping)
+
+
+def write_compiled(model: openvino.CompiledModel, path: Path) -> None:
+    """Keep a compiled model at `path`, replaced in one step; without it the next process compiles again."""
+    blob = model.export_model().getbuffer()
+    part = None
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as stream:
+            part = Path(stream.name)
+            stream.write(blob)
+            stream.write(hashlib.sha256(blob).digest())
+        part.replace(path)
+    except OSError as error:
+        _log.warning("the compiled encoder cannot be kept in %s (%s)", path.parent, error.strerror)
+        if part:
+            part.unlink(missing_ok=True)
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error's message that says something."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

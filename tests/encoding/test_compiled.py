@@ -1,0 +1,112 @@
+"""Compiled encoders are kept between processes, and a damaged one is never used."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nlb_retriever import encoding
+from nlb_retriever.encoding import Vectors, load_encoder
+from nlb_retriever.encoding.openvino import OpenVinoEncoder
+from nlb_retriever.errors import EncoderError
+
+TEXTS = ["Call me Ishmael.", "The sky above the port was grey, and the harbour lay still."]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where compiled encoders are kept; empty at first."""
+    monkeypatch.setenv("NLB_HOME", str(tmp_path))
+    return tmp_path / "cache" / "openvino"
+
+
+def encode() -> Vectors:
+    return load_encoder(use="ask").encode(TEXTS)
+
+
+def the_file(folder: Path) -> Path:
+    (file,) = folder.iterdir()
+    return file
+
+
+def test_a_compiled_encoder_is_not_made_twice(folder: Path) -> None:
+    first = encode()
+    inode = the_file(folder).stat().st_ino
+    np.testing.assert_array_equal(encode(), first)
+    assert the_file(folder).stat().st_ino == inode
+
+
+def zero_a_part(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes(1 << 16) + content[middle + (1 << 16) :]
+
+
+def flip_a_bit(content: bytes) -> bytes:
+    position = len(content) // 3
+    return content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [zero_a_part, flip_a_bit, lambda content: content[: len(content) // 2], lambda content: content[:9], lambda _: b""],
+    ids=["64 KB of zeros", "a flipped bit", "cut in half", "shorter than a checksum", "empty"],
+)
+def test_a_damaged_file_is_made_again(
+    damage: Callable[[bytes], bytes], folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = encode()
+    whole = the_file(folder).read_bytes()
+    the_file(folder).write_bytes(damage(whole))
+    with caplog.at_level(logging.WARNING):
+        np.testing.assert_array_equal(encode(), first)
+    assert "compiling again" in caplog.text
+    assert len(the_file(folder).read_bytes()) == len(whole)
+    caplog.clear()
+    np.testing.assert_array_equal(encode(), first)
+    assert not caplog.text
+
+
+def test_what_openvino_cannot_import_is_made_again(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    first = encode()
+    alien = b"not a compiled model"
+    the_file(folder).write_bytes(alien + hashlib.sha256(alien).digest())
+    with caplog.at_level(logging.WARNING):
+        np.testing.assert_array_equal(encode(), first)
+    assert "cannot import" in caplog.text
+
+
+def test_a_folder_that_cannot_be_written_is_no_obstacle(folder: Path) -> None:
+    folder.parent.write_text("a file where the folder should be")
+    assert encode().shape == (2, 384)
+
+
+def test_a_full_disk_while_writing_leaves_nothing_behind(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(self: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with caplog.at_level(logging.WARNING):
+        assert encode().shape == (2, 384)
+    assert "No space left on device" in caplog.text
+    assert list(folder.iterdir()) == []
+
+
+def test_the_check_of_a_models_files_needs_no_compiling(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "model"
+    shutil.copytree(Path(encoding.__file__).parent.parent / "assets" / "all-MiniLM-L6-v2-int8", copy)
+    first = load_encoder(copy, use="ask").encode(TEXTS)
+    (copy / "model.bin").write_bytes(b"damaged")
+    encoder = load_encoder(copy, use="ask")
+    assert isinstance(encoder, OpenVinoEncoder)
+    with pytest.raises(EncoderError, match=r"model.bin is damaged"):
+        encoder.check_files()
+    np.testing.assert_array_equal(encoder.encode(TEXTS), first)
+    assert the_file(folder).exists()
