@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -42,3 +45,18 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, compiled: Path, monkeypat
     monkeypatch.setenv("NLB_HOME", str(folder))
     monkeypatch.delenv("NLB_LIBRARY", raising=False)
     return folder
+
+
+@pytest.fixture
+def bound_folder() -> Iterator[Path]:
+    """A folder, in a process that file permissions bind: root gives up its rights for the test."""
+    folder = Path(tempfile.mkdtemp(prefix="nlb-bound-"))
+    user = os.geteuid()
+    if user == 0:
+        folder.chmod(0o777)
+        os.seteuid(65534)
+    try:
+        yield folder
+    finally:
+        os.seteuid(user)
+        shutil.rmtree(folder)

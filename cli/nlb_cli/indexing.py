@@ -32,6 +32,10 @@ def index(
     ] = None,
     library: Library = None,
     prune: Annotated[bool, typer.Option("--prune", help="Remove books whose files left these folders.")] = False,
+    prune_empty: Annotated[
+        bool,
+        typer.Option("--prune-empty", help="With --prune: also where a folder cannot be read or holds no book now."),
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")] = False,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Encode every book anew.")] = False,
     checkpoint: Checkpoint = None,
@@ -46,6 +50,8 @@ def index(
 
     if not paths and not rebuild:
         raise typer.BadParameter("name files or folders of books", param_hint="PATH")
+    if prune_empty and not prune:
+        raise typer.BadParameter("give --prune, too", param_hint="--prune-empty")
     with watch(quiet=quiet, plain=as_json) as seen:
         report = index_files(
             paths or [],
@@ -55,6 +61,7 @@ def index(
             chunk_tokens=chunk_tokens,
             device=device,
             prune=prune,
+            prune_empty=prune_empty,
             dry_run=dry_run,
             rebuild=rebuild,
             observer=seen,
@@ -116,6 +123,11 @@ def _plan_lines(report: IndexReport) -> Iterator[Line]:
 
 
 def _left_out(report: IndexReport) -> Iterator[Line]:
+    if report.kept:
+        first = exact(report.kept[0].source)
+        others = f" and {books(len(report.kept) - 1)} more" if len(report.kept) > 1 else ""
+        why = "but the folder cannot be read or holds no book: give --prune --prune-empty to remove"
+        yield line(f"Kept: {first}{others} cannot be found, {why}.")
     for source, same_as in report.duplicates:
         yield line(f"Left out: {exact(source)} is the same as {exact(same_as)}.")
     if report.skipped:

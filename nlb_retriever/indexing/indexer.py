@@ -25,9 +25,9 @@ from nlb_retriever.indexing.plan import (
     Plan,
     TextSource,
     collect_inputs,
-    has_left,
     hash_source,
     make_plan,
+    plan_removals,
 )
 from nlb_retriever.indexing.report import BookRef, IndexReport, Observer
 from nlb_retriever.indexing.request import IndexRequest, choose_manifest
@@ -48,6 +48,7 @@ def index_files(
     chunk_tokens: int | None = None,
     device: str = "auto",
     prune: bool = False,
+    prune_empty: bool = False,
     dry_run: bool = False,
     rebuild: bool = False,
     observer: Observer | None = None,
@@ -61,7 +62,9 @@ def index_files(
         checkpoint: folder of a next-level encoder; None for the library's own.
         chunk_tokens: tokens a chunk, 0 for one sentence a chunk; None for the library's own.
         device: where the chunk encoder runs: "auto", "cpu", "cuda", ...
-        prune: also remove the books of the named folders whose files are gone.
+        prune: also remove the books of the named folders whose files are gone; those whose folder cannot be read or
+            holds no book at all are kept, for they may only be out of sight (a drive that is not mounted).
+        prune_empty: with `prune`: remove those, too.
         dry_run: only report what would be done.
         rebuild: encode every book anew, with the given encoders; the old library answers until the new one is
             complete.
@@ -85,7 +88,7 @@ def index_files(
             chunk_encoder=chunk_encoder,
             checkpoint=checkpoint,
             chunk_tokens=chunk_tokens,
-            prune=prune,
+            prune=("all" if prune_empty else "certain") if prune else "no",
             dry_run=dry_run,
             rebuild=rebuild,
             observer=observer,
@@ -151,14 +154,14 @@ def _update(request: IndexRequest) -> IndexReport:
         if store is not None:
             store.manifest.check(manifest, str(request.location))
         inputs = collect_inputs(discovery, request.books)
-        plan = make_plan(inputs, store.books() if store else [], prune=request.prune)
+        plan = make_plan(inputs, store.books() if store else [], request.prune)
         if request.dry_run:
             return _report(request, inputs, plan, _expected(plan))
         if store is None:
             if not plan.tasks:  # no library is made for no book
                 return _report(request, inputs, plan, Outcome())
             store = stack.enter_context(open_store(request.location, create=manifest, writer=True))
-            plan = make_plan(inputs, store.books(), prune=request.prune)
+            plan = make_plan(inputs, store.books(), request.prune)
         outcome = carry_out(plan, store, manifest, load=request.load, observer=request.observer)
     return _report(request, inputs, plan, outcome)
 
@@ -175,19 +178,19 @@ def _rebuild(request: IndexRequest) -> IndexReport:
     with old:
         manifest = choose_manifest(request, None)
         inputs = collect_inputs(discovery)
-        gone = [record for record in old.books() if request.prune and has_left(record, inputs.folders)]
-        kept = [record for record in old.books() if record not in gone]
-        inputs = _with_library(inputs, old, kept)
+        removals = plan_removals(old.books(), inputs.discovery, request.prune)
+        records = [record for record in old.books() if record not in removals.removed]
+        inputs = _with_library(inputs, old, records)
         if request.dry_run:
             plan = make_plan(inputs, [])
-            return _report(request, inputs, replace(plan, removed=tuple(gone)), _expected(plan))
+            return _report(request, inputs, plan + removals, _expected(plan))
         new_folder = folder.with_name(f".{folder.name}.rebuild")
         with _open_rebuilt(new_folder, manifest, inputs) as new:
             plan = make_plan(inputs, new.books())
             outcome = carry_out(plan, new, manifest, load=request.load, observer=request.observer)
-            _require_all(old, kept, new, outcome)
+            _require_all(old, records, new, outcome)
     replace_library(folder, new_folder)
-    return _report(request, inputs, replace(plan, removed=tuple(gone)), outcome)
+    return _report(request, inputs, plan + removals, outcome)
 
 
 def _open_rebuilt(folder: Path, manifest: Manifest, inputs: Inputs) -> LibraryStore:
@@ -290,8 +293,9 @@ def _report(request: IndexRequest, inputs: Inputs, plan: Plan, outcome: Outcome)
         renamed=tuple(replace(_ref(record), source=source) for record, source in plan.renamed),
         duplicates=plan.duplicates,
         removed=tuple(map(_ref, plan.removed)),
+        kept=tuple(map(_ref, plan.kept)),
         failed=(*inputs.failed, *plan.failed, *outcome.failed),
-        skipped=inputs.skipped,
+        skipped=inputs.discovery.skipped,
         warnings=outcome.warnings,
         tokens=outcome.tokens,
         dry_run=request.dry_run,

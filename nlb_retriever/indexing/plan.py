@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence, Set
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from nlb_retriever.errors import ReadingError
 from nlb_retriever.reading import Discovery, hash_file
@@ -18,6 +18,9 @@ from nlb_retriever.records import Book, FailedFile, source_of
 from nlb_retriever.store import BookRecord
 
 _RANDOM_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
+
+Prune = Literal["no", "certain", "all"]
+"""Which books to remove whose files are gone (`plan_removals`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,14 +55,12 @@ class FileSource:
 class Inputs:
     """All that a run compares with the library."""
 
+    discovery: Discovery
+    """Where the files were found."""
     files: tuple[FileSource, ...] = ()
     texts: tuple[TextSource, ...] = ()
-    folders: tuple[Path, ...] = ()
-    """Folders that were named: books whose files left them may be removed."""
     failed: tuple[FailedFile, ...] = ()
     """What was named and cannot be read."""
-    skipped: Mapping[str, int] = field(default_factory=dict)
-    """Reason -> number of files in folders that are not books."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +84,8 @@ class Plan:
     duplicates: tuple[tuple[str, str], ...] = ()
     """Files left out, each with the file or book that has the same bytes."""
     removed: tuple[BookRecord, ...] = ()
+    kept: tuple[BookRecord, ...] = ()
+    """Books that would be removed, were it certain that their files are gone."""
     failed: tuple[FailedFile, ...] = ()
 
     def __add__(self, other: Plan) -> Plan:
@@ -92,6 +95,7 @@ class Plan:
             renamed=self.renamed + other.renamed,
             duplicates=self.duplicates + other.duplicates,
             removed=self.removed + other.removed,
+            kept=self.kept + other.kept,
             failed=self.failed + other.failed,
         )
 
@@ -106,6 +110,7 @@ def collect_inputs(discovery: Discovery, books: Iterable[Book] = ()) -> Inputs:
         except ReadingError as error:
             failed.append(FailedFile(source=source_of(path), reason=str(error)))
     return Inputs(
+        discovery=discovery,
         files=tuple(files),
         texts=tuple(
             TextSource(
@@ -113,9 +118,7 @@ def collect_inputs(discovery: Discovery, books: Iterable[Book] = ()) -> Inputs:
             )
             for book in books
         ),
-        folders=discovery.folders,
         failed=(*discovery.failed, *failed),
-        skipped=discovery.skipped,
     )
 
 
@@ -132,22 +135,33 @@ def hash_source(path: Path) -> FileSource:
         raise ReadingError(f"{shown(path)}: cannot be read ({error.strerror or error})") from error
 
 
-def make_plan(inputs: Inputs, records: Sequence[BookRecord], *, prune: bool = False) -> Plan:
+def make_plan(inputs: Inputs, records: Sequence[BookRecord], prune: Prune = "no") -> Plan:
     """Compare inputs with a library's books.
 
     Args:
         inputs: files first, then texts, each in order.
         records: the library's books.
-        prune: also plan to remove the books of `inputs.folders` whose files are gone.
+        prune: which books to remove whose files left the named folders.
     """
     plan = _plan_files(inputs.files, records)
     plan += _plan_texts(inputs.texts, records, taken={task.book_id for task in plan.tasks})
-    if not prune:
-        return plan
-    kept = {record.id for record in plan.unchanged} | {record.id for record, _ in plan.renamed}
-    kept |= {task.book_id for task in plan.tasks}
-    removed = [record for record in records if record.id not in kept and has_left(record, inputs.folders)]
-    return plan + Plan(removed=tuple(removed))
+    present = {record.id for record in plan.unchanged} | {record.id for record, _ in plan.renamed}
+    present |= {task.book_id for task in plan.tasks}
+    return plan + plan_removals([record for record in records if record.id not in present], inputs.discovery, prune)
+
+
+def plan_removals(records: Sequence[BookRecord], discovery: Discovery, prune: Prune) -> Plan:
+    """Which of these books to remove because their files left the named folders.
+
+    Args:
+        records: books that are not among the inputs.
+        discovery: which folders were named and what was found in them.
+        prune: "no" removes nothing, "certain" only what was removed for certain (`Discovery.is_certain`), "all" also
+            what may only be out of sight.
+    """
+    lost = [record for record in records if prune != "no" and discovery.has_lost(record.source)]
+    removed = [record for record in lost if prune == "all" or discovery.is_certain(record.source)]
+    return Plan(removed=tuple(removed), kept=tuple(record for record in lost if record not in removed))
 
 
 def _plan_files(files: Sequence[FileSource], records: Sequence[BookRecord]) -> Plan:
@@ -231,11 +245,6 @@ def _plan_texts(texts: Sequence[TextSource], records: Sequence[BookRecord], *, t
 def is_random_name(source: str) -> bool:
     """Whether a source is a random UUID, which frameworks use where the user gave no name."""
     return _RANDOM_UUID.fullmatch(source) is not None
-
-
-def has_left(record: BookRecord, folders: Sequence[Path]) -> bool:
-    """Whether a book's file was in one of these folders and is no longer there."""
-    return not os.path.lexists(record.source) and any(Path(record.source).is_relative_to(each) for each in folders)
 
 
 def _is_current(record: BookRecord) -> bool:

@@ -35,6 +35,8 @@ class IndexReport:
     duplicates: tuple[tuple[str, str], ...] = ()
     """Files left out, each with the file or book that has the same bytes."""
     removed: tuple[BookRef, ...] = ()
+    kept: tuple[BookRef, ...] = ()
+    """Books that pruning kept: their files are not there, but their folder cannot be read or holds no book at all."""
     failed: tuple[FailedFile, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
     """Reason -> number of files in folders that are not books."""
@@ -54,6 +56,7 @@ class IndexReport:
             "renamed": [ref.to_json() for ref in self.renamed],
             "duplicates": [{"source": source, "same_as": other} for source, other in self.duplicates],
             "removed": [ref.to_json() for ref in self.removed],
+            "kept": [ref.to_json() for ref in self.kept],
             "failed": [{"source": file.source, "reason": file.reason} for file in self.failed],
             "warnings": [{"source": source, "warning": warning} for source, warning in self.warnings],
             "skipped": dict(self.skipped),

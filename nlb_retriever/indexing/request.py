@@ -9,6 +9,7 @@ from pathlib import Path
 from nlb_retriever.config import DEFAULT_CHUNK_TOKENS, RELEASED, UNTRAINED, Manifest
 from nlb_retriever.encoding import DEFAULT_ENCODER, ChunkEncoder, EncoderIdentity, identify_encoder
 from nlb_retriever.errors import MismatchError
+from nlb_retriever.indexing.plan import Prune
 from nlb_retriever.indexing.report import Observer
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.checkpoint import Checkpoint
@@ -33,7 +34,7 @@ class IndexRequest:
     """Folder; None for the library's own, or the released one."""
     chunk_tokens: int | None = None
     """None for the library's own, or what the checkpoint was trained on."""
-    prune: bool = False
+    prune: Prune = "no"
     dry_run: bool = False
     rebuild: bool = False
     observer: Observer | None = None

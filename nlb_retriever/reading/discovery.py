@@ -1,4 +1,4 @@
-"""From what a user names (files, folders, globs) to the files to read, in a stable order."""
+"""From what a user names (files, folders, glob patterns) to the files to read, in a stable order."""
 
 from __future__ import annotations
 
@@ -6,40 +6,71 @@ import glob
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from nlb_retriever.reading.book import FORMATS
 from nlb_retriever.reading.limits import shown
 from nlb_retriever.records import FailedFile, source_of
 
+_SUFFIXES = ", ".join(sorted(FORMATS))
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Discovery:
-    """The books found, and what was passed over."""
+    """The files found, and what was left out."""
 
-    files: tuple[Path, ...]
+    files: tuple[Path, ...] = ()
     """Absolute paths, each file once, in the order of the inputs and sorted inside folders."""
-    skipped: Mapping[str, int]
-    """How many files in folders were passed over, by reason."""
-    failed: tuple[FailedFile, ...]
-    """What was named but cannot be read: one entry each."""
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    """Reason -> number of files in folders that were left out."""
+    failed: tuple[FailedFile, ...] = ()
+    """What was named, or is a folder below it, and cannot be read: one entry each."""
     folders: tuple[Path, ...] = ()
-    """Absolute paths of the folders that were named, in the order of the inputs."""
+    """Folders that were named."""
+    unreadable: tuple[Path, ...] = ()
+    """Folders that could not be read whole: what else is in them is unknown."""
+
+    def has_lost(self, source: str) -> bool:
+        """Whether a file was in one of the named folders and is not found there now."""
+        return not os.path.lexists(source) and any(Path(source).is_relative_to(folder) for folder in self.folders)
+
+    def is_certain(self, source: str) -> bool:
+        """Whether a lost file was removed, and is not just out of sight.
+
+        It may be out of sight where the nearest folder that exists could not be read whole, or holds no book at all,
+        as a drive that is not mounted.
+        """
+        if any(Path(source).is_relative_to(folder) for folder in self.unreadable):
+            return False
+        return next((path for path in Path(source).parents if os.path.isdir(path)), None) in self._with_books  # noqa: PTH112 - never raises
+
+    @cached_property
+    def _with_books(self) -> set[Path]:
+        """Folders with a book in them or in a folder below."""
+        return {folder for file in self.files for folder in file.parents}
 
 
 @dataclass
 class _Search:
     files: dict[Path, None] = field(default_factory=dict)
     real: set[str] = field(default_factory=set)
-    folders: set[tuple[int, int]] = field(default_factory=set)
+    seen: set[tuple[int, int]] = field(default_factory=set)
+    """Device and inode of each folder that was entered."""
     skipped: Counter[str] = field(default_factory=Counter)
     failed: list[FailedFile] = field(default_factory=list)
-    named: list[Path] = field(default_factory=list)
+    folders: list[Path] = field(default_factory=list)
+    unreadable: list[Path] = field(default_factory=list)
 
-    def fail(self, path: Path, reason: str) -> None:
+    def fail(self, path: str | Path, reason: str) -> None:
         self.failed.append(FailedFile(source=source_of(path), reason=f"{shown(path)}: {reason}"))
+
+    def fail_folder(self, folder: Path, error: OSError) -> None:
+        if folder not in self.unreadable:
+            self.unreadable.append(folder)
+            self.fail(folder, f"cannot be read whole ({error.strerror or error})")
 
     def add(self, path: Path) -> None:
         real = os.path.realpath(path)
@@ -51,26 +82,31 @@ class _Search:
 
 
 def discover(inputs: Iterable[str | Path]) -> Discovery:
-    """Find book files. Nothing is opened; names may hold any bytes (surrogateescape).
+    """Find book files. No file is opened; names may hold any bytes (surrogateescape).
 
-    Hidden files, files without a book's suffix, links that form loops and what is no regular
-    file are counted in folders, and failed entries where they were named themselves.
+    Hidden files, files without a book's suffix, loops of links and what is not a regular file are counted where
+    they are in folders, and failed entries where they were named themselves.
     """
     search = _Search()
-    for given in inputs:
-        path = Path(os.path.abspath(Path(given).expanduser()))  # noqa: PTH100 - keep links
-        if os.path.lexists(path) or not isinstance(given, str) or not glob.has_magic(given):
-            _named(path, search)
-            continue
-        matches = sorted(glob.glob(os.path.expanduser(given), recursive=True), key=os.fsencode)  # noqa: PTH111, PTH207
-        if not matches:
-            search.fail(path, "no file matches this pattern")
-        for match in matches:
-            _matched(Path(os.path.abspath(match)), search)  # noqa: PTH100
-    return Discovery(tuple(search.files), dict(search.skipped), tuple(search.failed), tuple(search.named))
+    for name in inputs:
+        text = os.path.expanduser(name)  # noqa: PTH111 - Path.expanduser raises for an unknown user
+        path = Path(os.path.abspath(text))  # noqa: PTH100 - resolve() would follow links
+        if name == "":
+            search.failed.append(FailedFile(source="", reason="'' is not a path: name a file or folder"))
+        elif os.path.lexists(path) or not isinstance(name, str) or not glob.has_magic(name):
+            _add_named(path, search)
+        else:
+            _add_matches(text, search)
+    return Discovery(
+        files=tuple(search.files),
+        skipped=dict(search.skipped),
+        failed=tuple(search.failed),
+        folders=tuple(search.folders),
+        unreadable=tuple(search.unreadable),
+    )
 
 
-def _named(path: Path, search: _Search) -> None:
+def _add_named(path: Path, search: _Search) -> None:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -79,67 +115,74 @@ def _named(path: Path, search: _Search) -> None:
         search.fail(path, f"cannot be read ({getattr(error, 'strerror', None) or error})")
     else:
         if stat.S_ISDIR(mode):
-            search.named.append(path)
+            search.folders.append(path)
             before = len(search.files), len(search.failed), search.skipped["named twice"]
             _walk(path, search)
             if before == (len(search.files), len(search.failed), search.skipped["named twice"]):
-                search.fail(path, f"holds no book ({', '.join(sorted(FORMATS))})")
+                search.fail(path, f"holds no book ({_SUFFIXES})")
         elif not stat.S_ISREG(mode):
             search.fail(path, "is no regular file")
         elif path.suffix.lower() not in FORMATS:
-            search.fail(path, f"has no suffix of a book ({', '.join(sorted(FORMATS))})")
+            search.fail(path, f"has no suffix of a book ({_SUFFIXES})")
         else:
             search.add(path)
 
 
-def _matched(path: Path, search: _Search) -> None:
-    """What a pattern matched is treated as what lies in a folder, except that folders are entered."""
-    if path.is_dir():
-        _walk(path, search)
-    else:
-        _file(path, search)
+def _add_matches(pattern: str, search: _Search) -> None:
+    """What a pattern matches is treated like what is in a folder."""
+    matches = sorted(glob.glob(pattern, recursive=True), key=os.fsencode)  # noqa: PTH207 - Path.glob takes no absolute one
+    if not matches:
+        search.fail(os.path.abspath(pattern), "no file matches this pattern")  # noqa: PTH100
+    for match in matches:
+        path = Path(os.path.abspath(match))  # noqa: PTH100
+        if path.name.startswith("."):
+            search.skipped["hidden"] += 1
+        elif os.path.isdir(path):  # noqa: PTH112 - never raises
+            _walk(path, search)
+        else:
+            _add_found(path, search)
 
 
 def _walk(folder: Path, search: _Search) -> None:
     stack = [folder]
     while stack:
-        here = stack.pop()
+        current = stack.pop()
         try:
-            info = here.stat()
-            entries = sorted(_entries(here), key=lambda e: os.fsencode(e.name))
+            info = current.stat()
+            with os.scandir(current) as entries:
+                names = sorted((entry.name for entry in entries), key=os.fsencode)
         except OSError as error:
-            search.fail(here, f"cannot be read ({error.strerror or error})")
+            search.fail_folder(current, error)
             continue
-        if (info.st_dev, info.st_ino) in search.folders:
+        if (info.st_dev, info.st_ino) in search.seen:
             search.skipped["folder seen before (a link's loop)"] += 1
             continue
-        search.folders.add((info.st_dev, info.st_ino))
-        below: list[Path] = []
-        for entry in entries:
-            path = here / entry.name
-            if entry.name.startswith("."):
+        search.seen.add((info.st_dev, info.st_ino))
+        below = []
+        for name in names:
+            path = current / name
+            if name.startswith("."):
                 search.skipped["hidden"] += 1
-            elif path.is_dir():
+            elif os.path.isdir(path):  # noqa: PTH112 - never raises
                 below.append(path)
             else:
-                _file(path, search)
+                _add_found(path, search)
         stack += reversed(below)
 
 
-def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
-    with os.scandir(folder) as entries:
-        yield from entries
-
-
-def _file(path: Path, search: _Search) -> None:
+def _add_found(path: Path, search: _Search) -> None:
+    """A file in a folder."""
     try:
         mode = path.stat().st_mode
-    except OSError:
-        search.skipped["broken link" if path.is_symlink() else "unreadable"] += 1
+    except OSError as error:
+        if os.path.islink(path):  # noqa: PTH114 - never raises
+            search.skipped["broken link"] += 1
+            return
+        search.skipped["unreadable"] += 1
+        if not isinstance(error, FileNotFoundError):  # else it was removed meanwhile
+            search.fail_folder(path.parent, error)
         return
-    if path.name.startswith("."):
-        search.skipped["hidden"] += 1
-    elif not stat.S_ISREG(mode):
+    if not stat.S_ISREG(mode):
         search.skipped["no regular file"] += 1
     elif path.suffix.lower() not in FORMATS:
         search.skipped["no book's suffix"] += 1

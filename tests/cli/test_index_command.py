@@ -91,6 +91,23 @@ def test_a_second_run_tells_new_changed_renamed_and_gone_books(nlb: InProcess, b
     assert titles(library) == ["A NIGHT AT THE OBSERVATORY", "THE CAT", "THE LAMP OF SKERRY"]
 
 
+def test_books_of_an_empty_folder_are_pruned_only_when_told_twice(nlb: InProcess, tmp_path: Path) -> None:
+    drive, library = tmp_path / "drive", tmp_path / "library"
+    drive.mkdir()
+    story = write_story(drive / "cat.txt")
+    nlb("index", drive, "--library", library)
+    story.unlink()
+    ran = nlb("index", drive, "--prune", "--library", library)
+    assert ran.code == 2
+    assert f"Kept: {story} cannot be found, but the folder cannot be read or holds no book" in ran.out
+    assert titles(library) == ["THE CAT"]
+    assert nlb("index", drive, "--prune-empty", "--library", library).code == 2
+    told = json.loads(nlb("index", drive, "--prune", "--dry-run", "--json", "--library", library).out)
+    assert ([book["source"] for book in told["kept"]], told["removed"]) == ([str(story)], [])
+    assert "1 book removed" in nlb("index", drive, "--prune", "--prune-empty", "--library", library).out
+    assert titles(library) == []
+
+
 def test_a_bad_file_is_named_and_the_rest_is_indexed(nlb: InProcess, tmp_path: Path) -> None:
     stories, library = tmp_path / "stories", tmp_path / "library"
     stories.mkdir()

@@ -95,14 +95,60 @@ def test_odd_file_names_are_read_and_shown_in_one_line(tmp_path: Path, name: str
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_without_permission_gives_one_line(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
+def test_a_file_without_permission_gives_one_line(bound_folder: Path) -> None:
+    path = bound_folder / "a.txt"
     path.write_text("x")
     path.chmod(0)
-    if os.access(path, os.R_OK):
-        pytest.skip("this user may read everything")
     with pytest.raises(ReadingError, match=r"a\.txt: cannot be read \(Permission denied\)"):
         read_book(path)
+
+
+def test_an_empty_name_is_not_the_current_folder(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(shelf)
+    found = discover([""])
+    assert (found.files, [failed.reason for failed in found.failed]) == (
+        (),
+        ["'' is not a path: name a file or folder"],
+    )
+
+
+def test_the_home_folder_of_an_unknown_user_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "~nobody-here/x: there is no such file or folder" in discover(["~nobody-here/x"]).failed[0].reason
+
+
+def test_a_folder_that_can_be_listed_but_not_entered_fails_alone(bound_folder: Path) -> None:
+    for name in ("open", "listed"):
+        (bound_folder / name).mkdir()
+        (bound_folder / name / "a.txt").write_text("Once upon a time.")
+    (bound_folder / "listed" / "b.txt").write_text("Once upon a time.")
+    (bound_folder / "listed").chmod(0o400)
+    try:
+        found = discover([bound_folder])
+    finally:
+        (bound_folder / "listed").chmod(0o700)
+    assert found.files == (bound_folder / "open" / "a.txt",)
+    assert [failed.reason for failed in found.failed] == [
+        f"{bound_folder / 'listed'}: cannot be read whole (Permission denied)"
+    ]
+    assert found.unreadable == (bound_folder / "listed",)
+    assert found.skipped == {"unreadable": 2}
+
+
+def test_a_path_that_is_too_long_fails_and_the_rest_is_found(shelf: Path) -> None:
+    folder = os.open(shelf, os.O_RDONLY)
+    for _ in range(20):  # 5,000 bytes
+        os.mkdir("x" * 250, dir_fd=folder)
+        below = os.open("x" * 250, os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = below
+    os.close(folder)
+    found = discover([shelf])
+    assert len(found.files) == 4
+    assert [failed.reason.rpartition(": ")[2] for failed in found.failed] == [
+        "cannot be read whole (File name too long)"
+    ]
+    assert "File name too long" in discover([shelf / ("x" * 300)]).failed[0].reason
 
 
 def test_a_folder_named_like_a_book_is_a_folder(tmp_path: Path) -> None:

@@ -1,0 +1,85 @@
+"""Writing files and folders whole: whatever stops the process, the old content is there or the new one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+TEMPORARY = ".part"
+"""End of the names of unfinished files and folders; what is found under one is left of a process that was killed."""
+
+
+def write_file(file: Path, content: bytes | Callable[[IO[bytes]], object]) -> None:
+    """Write a file whole; one that was there is replaced, and outlasts a power cut until then.
+
+    Args:
+        file: to write; its folder exists.
+        content: bytes, or a function that writes them to a stream.
+
+    Raises:
+        OSError: it cannot be written; what was there is kept.
+    """
+    part = file.with_name(f".{file.name}.{os.getpid()}{TEMPORARY}")
+    try:
+        with part.open("wb") as stream:
+            if isinstance(content, bytes):
+                stream.write(content)
+            else:
+                content(stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(file)
+        sync_folder(file.parent)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def write_folder(folder: Path) -> Iterator[Path]:
+    """Write a folder whole: fill the one that the block gets; after the block it takes the place of `folder`.
+
+    Args:
+        folder: to write; its parents are made, and what was there is replaced.
+
+    Raises:
+        OSError: it cannot be written; what was there is kept, as after an error in the block.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    part = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=TEMPORARY, dir=folder.parent))
+    new, old = part / "new", part / "old"
+    try:
+        new.mkdir()
+        yield new
+        _sync_tree(new)
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+        sync_folder(folder.parent)
+    finally:
+        if old.exists() and not folder.exists():
+            old.rename(folder)
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Return when the names of a folder's files are on the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sync_tree(folder: Path) -> None:
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            _sync_tree(path)
+        elif path.is_file():
+            with path.open("rb") as stream:
+                os.fsync(stream.fileno())
+    sync_folder(folder)

@@ -1,0 +1,116 @@
+"""What a run would do: files and texts compared with the books of a library, without reading or encoding any."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever.errors import ReadingError
+from nlb_retriever.indexing.plan import FileSource, Inputs, Plan, collect_inputs, hash_source, make_plan
+from nlb_retriever.reading import Discovery, discover
+from nlb_retriever.store import BookRecord
+
+
+def record_of(path: Path, digest: str = "0" * 64) -> BookRecord:
+    """A library's book that was read from this file."""
+    return BookRecord(
+        id=path.stem, title=path.stem, author=None, language=None, year=None, source=str(path), content_hash=digest,
+        version="1", sections=1, passages=1, chars=1, tokens=1,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three books in two folders, and an empty folder."""
+    for name in ("one/a.txt", "one/b.txt", "two/c.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"The book {name}.")
+    (tmp_path / "mounted").mkdir()
+    return tmp_path
+
+
+def plan_of(folder: Path, records: list[BookRecord], prune: str) -> Plan:
+    return make_plan(collect_inputs(discover([folder])), records, prune)  # type: ignore[arg-type]
+
+
+def test_pruning_removes_what_is_gone_from_a_folder_that_still_has_books(folder: Path) -> None:
+    gone, outside = record_of(folder / "one" / "gone.txt"), record_of(folder.parent / "elsewhere.txt")
+    plan = plan_of(folder, [gone, outside], "certain")
+    assert (plan.removed, plan.kept) == ((gone,), ())
+    assert plan_of(folder, [gone, outside], "no").removed == ()
+
+
+def test_pruning_removes_the_books_of_a_subfolder_that_was_deleted(folder: Path) -> None:
+    shutil.rmtree(folder / "two")
+    plan = plan_of(
+        folder, [record_of(folder / "two" / "c.txt"), record_of(folder / "two" / "deep" / "d.txt")], "certain"
+    )
+    assert len(plan.removed) == 2
+
+
+@pytest.mark.parametrize("name", ["mounted/lost.txt", "mounted/deep/lost.txt"])
+def test_books_of_a_folder_without_any_book_are_kept_unless_told_twice(folder: Path, name: str) -> None:
+    lost = record_of(folder / name)
+    once = plan_of(folder, [lost], "certain")
+    assert (once.removed, once.kept) == ((), (lost,))
+    twice = plan_of(folder, [lost], "all")
+    assert (twice.removed, twice.kept) == ((lost,), ())
+
+
+def test_all_books_are_kept_where_the_named_folder_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "drive").mkdir()
+    lost = [record_of(tmp_path / "drive" / f"{number}.txt") for number in range(3)]
+    plan = plan_of(tmp_path / "drive", lost, "certain")
+    assert (plan.removed, plan.kept) == ((), tuple(lost))
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o400])
+def test_books_below_a_folder_that_cannot_be_read_are_kept(bound_folder: Path, mode: int) -> None:
+    (bound_folder / "open.txt").write_text("An open book.")
+    locked = bound_folder / "locked"
+    locked.mkdir()
+    (locked / "a.txt").write_text("A book out of sight.")
+    out_of_sight, gone = record_of(locked / "a.txt"), record_of(bound_folder / "gone.txt")
+    locked.chmod(mode)
+    try:
+        plan = plan_of(bound_folder, [out_of_sight, gone], "certain")
+    finally:
+        locked.chmod(0o700)
+    assert (plan.removed, plan.kept) == ((gone,), (out_of_sight,))
+
+
+def test_a_file_that_is_deleted_while_others_are_hashed_fails_alone(folder: Path) -> None:
+    discovery = discover([folder])
+    (folder / "one" / "b.txt").unlink()
+    inputs = collect_inputs(discovery)
+    assert [file.path.name for file in inputs.files] == ["a.txt", "c.txt"]
+    assert [failed.reason for failed in inputs.failed] == [
+        f"{folder / 'one' / 'b.txt'}: cannot be read (No such file or directory)"
+    ]
+    with pytest.raises(ReadingError):
+        hash_source(folder / "one" / "b.txt")
+
+
+def test_a_known_path_with_new_bytes_is_a_new_version_and_known_bytes_elsewhere_a_rename(folder: Path) -> None:
+    files = collect_inputs(discover([folder])).files
+    changed = record_of(folder / "one" / "a.txt")
+    moved = record_of(folder / "before.txt", digest=files[1].content_hash)
+    plan = plan_of(folder, [changed, moved], "certain")
+    assert [(task.input.source, task.replaces) for task in plan.tasks] == [
+        (files[0].source, changed),
+        (files[2].source, None),
+    ]
+    assert plan.renamed == ((moved, files[1].source),)
+    assert plan.removed == ()
+
+
+def test_a_lasting_id_is_kept_where_it_is_free_and_never_given_twice() -> None:
+    files = tuple(
+        FileSource(source=f"/{name}", path=Path(f"/{name}"), content_hash=name * 64, size=1, book_id=book_id)
+        for name, book_id in (("a", "lasting"), ("b", "lasting"), ("c", None))
+    )
+    plan = make_plan(Inputs(discovery=Discovery(), files=files), [])
+    first, second, third = (task.book_id for task in plan.tasks)
+    assert (first, second, third) == ("lasting", "b" * 16, "c" * 16)
