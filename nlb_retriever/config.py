@@ -109,16 +109,20 @@ def _short(value: object) -> str:
 
 
 def home() -> Path:
-    """The folder that holds all named libraries: $NLB_HOME, else the platform's user data folder."""
+    """The folder that holds all named libraries: $NLB_HOME, else the platform's user data folder.
+
+    Raises:
+        StoreError: $NLB_HOME names the home folder of an unknown user.
+    """
     if folder := os.environ.get("NLB_HOME"):
-        return Path(folder).expanduser().absolute()
+        return _absolute(folder, "NLB_HOME")
     from platformdirs import user_data_path
 
     return user_data_path("nlb-retriever")
 
 
 def locate_library(library: str | Path | None = None) -> str | Path:
-    """Turn what a user calls a library into its folder, or into a server's URL.
+    """Turn what a user calls a library into its folder, or into its URL on a server.
 
     Args:
         library: a folder's path, a plain name (a folder under `home()`), a URL
@@ -130,13 +134,41 @@ def locate_library(library: str | Path | None = None) -> str | Path:
     if library is None:
         library = os.environ.get("NLB_LIBRARY") or "default"
     if isinstance(library, Path):
-        return library.expanduser().absolute()
-    if re.match("https?://", library):
-        return library
+        return _absolute(library, "library")
+    if "://" in library:
+        return _check_url(library)
     if "/" in library or os.sep in library or library in {".", ".."} or library.startswith("~"):
-        return Path(library).expanduser().absolute()
+        return _absolute(library, "library")
     if not _NAME.fullmatch(library):
         raise StoreError(
-            f"{library!r} is no name for a library: use letters, digits, '.', '_' and '-', or a path with '/'"
+            f"{library!r} is not a library's name: use letters, digits, '.', '_' and '-', or a path with '/'"
         )
     return home() / "libraries" / library
+
+
+def _absolute(path: str | Path, what: str) -> Path:
+    try:
+        return Path(path).expanduser().absolute()
+    except RuntimeError as error:  # ~name of an unknown user
+        raise StoreError(f"{what} {path}: there is no home folder of that user: write the whole path") from error
+
+
+def _check_url(url: str) -> str:
+    """A library's URL; one that could hold a secret is refused, and not repeated.
+
+    Raises:
+        StoreError: it is not `http(s)://HOST[:PORT]/NAME`.
+    """
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise StoreError("this is not a library's URL: write http://HOST:6333/NAME") from None
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise StoreError(
+            "a library's URL is http://HOST:6333/NAME, without user, password or '?': put the key into QDRANT_API_KEY"
+        )
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not _NAME.fullmatch(parts.path.strip("/")):
+        raise StoreError(f"{url} is not a library's URL: write http://HOST:6333/NAME")
+    return url

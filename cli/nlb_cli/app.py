@@ -30,6 +30,7 @@ class _Commands(TyperGroup):
                 stream.reconfigure(errors="replace")
         _listen()
         try:
+            _require_working_folder()
             return super().invoke(ctx)
         except NlbError as error:
             note(exact(f"nlb: {error}"))
@@ -50,6 +51,18 @@ class _Notes(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         note(exact(f"nlb: {record.getMessage()}"))
+
+
+def _require_working_folder() -> None:
+    """Refuse to run in a folder that has been removed: no relative path means anything there.
+
+    Raises:
+        NlbError: it has been.
+    """
+    try:
+        os.getcwd()  # noqa: PTH109 - Path.cwd() is the same call
+    except FileNotFoundError as error:
+        raise NlbError("the current folder has been removed: change to another one") from error
 
 
 def _listen() -> None:
@@ -100,7 +113,15 @@ app.command()(health.doctor)
 
 def main() -> None:
     """Run the command line."""
+    _replace_closed_streams()
     app(prog_name="nlb")
+
+
+def _replace_closed_streams() -> None:
+    """Put /dev/null where a shell closed a standard stream (`>&-`): the next file to be opened would get its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
 
 
 def _discard_stdout() -> None:

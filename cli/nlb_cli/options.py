@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import Annotated
 
@@ -66,8 +67,9 @@ def years_of(text: str) -> tuple[int | None, int | None]:
         QueryError: it is none of these.
     """
     first, dash, last = (part.strip() for part in text.partition("-"))
-    if not all(part.isdecimal() or not part for part in (first, last)) or not (first or last):
-        raise QueryError(f"--year {text!r} is no year or span of years: write 1851, 1800-1850 or 1900-")
+    if not all(re.fullmatch(r"\d{0,4}", part) for part in (first, last)) or not (first or last):
+        shown = text if len(text) <= 40 else f"{text[:40]}…"
+        raise QueryError(f"--year {shown!r} is not a year or a span of years: write 1851, 1800-1850 or 1900-")
     begin = int(first) if first else None
     end = (int(last) if last else None) if dash else begin
     if begin is not None and end is not None and begin > end:

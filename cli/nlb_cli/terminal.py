@@ -55,9 +55,14 @@ class Line:
 
 
 def line(*spans: str | Span, lead: str | Sequence[Span] = "", right: Span = ("", "")) -> Line:
-    """A line of plain texts and (text, style) pairs."""
-    pairs = tuple((span, "") if isinstance(span, str) else span for span in spans)
-    return Line(pairs, ((lead, ""),) if isinstance(lead, str) else tuple(lead), right)
+    """A line of plain texts and (text, style) pairs, all of them made safe to print."""
+    first: Sequence[str | Span] = (lead,) if isinstance(lead, str) else lead
+    return Line(tuple(map(_safe, spans)), tuple(map(_safe, first)), _safe(right))
+
+
+def _safe(span: str | Span) -> Span:
+    text, style = (span, "") if isinstance(span, str) else span
+    return block(text), style
 
 
 def block(text: str) -> str:

@@ -100,4 +100,4 @@ def test_a_library_of_an_impossible_name_is_one_line(nlb: InProcess) -> None:
     ran = nlb("books", "--library", "my books!")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.count("\n") == 1
-    assert "'my books!' is no name for a library" in ran.err
+    assert "'my books!' is not a library's name" in ran.err

@@ -134,7 +134,7 @@ def test_a_person_on_a_terminal_is_told_what_it_waits_for_and_ctrl_c_ends_it(tmp
 def test_an_impossible_name_for_a_library_is_one_line(nlb: InProcess) -> None:
     ran = nlb("mcp", "--library", "my books!")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("nlb: 'my books!' is no name for a library")
+    assert ran.err.startswith("nlb: 'my books!' is not a library's name")
     assert ran.err.count("\n") == 1
 
 
