@@ -5,8 +5,8 @@
 LIBRARY is a library of the 57 dev books (as `nlb index FOLDER --library LIBRARY` makes it). Commands
 are timed as whole processes, in turn, and the median of several is printed. For the warm query the
 library's passages are copied, each time with a little noise on the vectors, into a temporary library
-until it holds the asked number of passages; its 200 questions are those of LiteraryQA val, each asked at
-all three levels together (`Retriever.search_levels`), then at each alone.
+until it holds the wanted number of passages; its 200 questions are those of LiteraryQA val, each searched at every
+level.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from data import dev_folder, literaryqa
 
 from nlb_retriever import Retriever
 from nlb_retriever.model.vectorizer import BookVectors
-from nlb_retriever.records import LEVELS, Book, Passage, Section
+from nlb_retriever.records import LEVELS, Book, Passage
 from nlb_retriever.store import open_store
 from nlb_retriever.store.edge import EdgeEngine
 
@@ -57,44 +57,24 @@ def spread(times: list[float]) -> dict[str, float]:
 
 def stored_books(library: Path) -> list[tuple[Book, list[Passage], BookVectors]]:
     """A library's books as `publish` takes them."""
-    with open_store(library) as store:
-        entries = {entry.id: entry for entry in store.books()}
     engine = EdgeEngine(library)
-    points = {level: list(engine.scroll(level, vectors=True)) for level in LEVELS}
+    vectors = {level: {point.id: point.dense for point in engine.scroll(level, vectors=True)} for level in LEVELS}
     engine.close()
     books = []
-    for entry in entries.values():
-        own = {
-            level: sorted(
-                (point for point in points[level] if point.payload.get("book_id") == entry.id),
-                key=lambda point: point.payload.get("ordinal", 0),
+    with open_store(library) as store:
+        for record in store.books():
+            book = store.read_book(record)
+            assert book is not None
+            sections, passages = store.sections(record.id), store.passages(record.id)
+            cut = [
+                Passage(start=each.start, end=each.end, section=each.section, tokens=each.tokens) for each in passages
+            ]
+            made = BookVectors(
+                passages=np.stack([vectors["passage"][each.id] for each in passages]),
+                sections=np.stack([vectors["section"][each.id] for each in sections]),
+                book=np.asarray(vectors["book"][record.uuid]),
             )
-            for level in LEVELS
-        }
-        vectors = {
-            level: np.stack([point.dense for point in own[level] if point.dense is not None]) for level in LEVELS
-        }
-        sections = [point.payload for point in own["section"]]
-        book = Book(
-            id=entry.id,
-            content_hash=entry.content_hash,
-            title=entry.title,
-            author=entry.author,
-            language=entry.language,
-            year=entry.year,
-            source=entry.source,
-            text="".join(section["text"] for section in sections),
-            sections=tuple(
-                Section(path=tuple(section["section_path"]), start=section["start"], end=section["end"])
-                for section in sections
-            ),
-        )
-        passages = [
-            Passage(**{key: point.payload[key] for key in ("start", "end", "section", "tokens")})
-            for point in own["passage"]
-        ]
-        made = BookVectors(passages=vectors["passage"], sections=vectors["section"], book=vectors["book"][0])
-        books.append((book, passages, made))
+            books.append((book, cut, made))
     return books
 
 
@@ -132,19 +112,12 @@ def warm(folder: Path, questions: list[str]) -> dict[str, Any]:
         for level in LEVELS:
             retriever.search(QUESTION, level=level)
         per_level: dict[str, list[float]] = {level: [] for level in LEVELS}
-        together = []
         for question in questions:
-            begun = time.perf_counter()
-            retriever.search_levels(question)
-            together.append(time.perf_counter() - begun)
             for level in LEVELS:
                 started = time.perf_counter()
                 retriever.search(question, level=level)
                 per_level[level].append(time.perf_counter() - started)
-    return {
-        "all three levels together": spread(together),
-        **{level: spread(times) for level, times in per_level.items()},
-    }
+    return {level: spread(times) for level, times in per_level.items()}
 
 
 def main() -> None:

@@ -34,8 +34,8 @@ from nlb_integrations import NLBRetriever
 from nlb_retriever import Retriever
 from nlb_retriever.encoding import load_encoder
 from nlb_retriever.encoding.load import load_torch_encoder
-from nlb_retriever.records import Level
-from nlb_retriever.store import StoredPoint, open_store
+from nlb_retriever.records import Level, PassageRecord, SectionRecord
+from nlb_retriever.store import open_store
 
 Precision = Literal["fp32", "int8"]
 T = TypeVar("T")
@@ -77,15 +77,15 @@ def read_shelf(library: Path, cache: Path, precision: Precision) -> Shelf:
     sections: list[TextNode] = []
     seconds = 0.0
     with open_store(library) as store:
-        for entry in store.books():
-            points = store.passages(entry.id)
-            vectors, took = _vectors([point.payload["text"] for point in points], cache / precision, encode)
-            leaves = [_node(point) for point in points]
-            parents = {point.id: _node(point) for point in store.sections(entry.id)}
+        for book in store.books():
+            records = store.passages(book.id)
+            vectors, took = _vectors([record.text for record in records], cache / precision, encode)
+            leaves = [_node(record) for record in records]
+            parents = {section.id: _node(section) for section in store.sections(book.id)}
             children: dict[str, list[TextNode]] = {}
-            for point, leaf, vector in zip(points, leaves, vectors, strict=True):
+            for record, leaf, vector in zip(records, leaves, vectors, strict=True):
                 leaf.embedding = vector.tolist()
-                children.setdefault(point.payload["section_id"], []).append(leaf)
+                children.setdefault(record.section_id, []).append(leaf)
             for parent, own in children.items():
                 _relate(parents[parent], own)
             passages += leaves
@@ -181,15 +181,14 @@ def _vectors(texts: Sequence[str], cache: Path, encode: Callable[[Sequence[str]]
         return kept["vectors"], float(kept["seconds"])
 
 
-def _node(point: StoredPoint) -> TextNode:
-    payload = point.payload
-    book = RelatedNodeInfo(node_id=payload["book_id"], node_type=ObjectType.DOCUMENT)
-    metadata = {"title": payload["title"], "chapter": " > ".join(payload["section_path"]), "source": payload["source"]}
+def _node(record: PassageRecord | SectionRecord) -> TextNode:
+    book = RelatedNodeInfo(node_id=record.book_id, node_type=ObjectType.DOCUMENT)
+    metadata = {"title": record.title, "chapter": " > ".join(record.path), "source": record.source}
     return TextNode(
-        id_=point.id,
-        text=payload["text"],
-        start_char_idx=payload["start"],
-        end_char_idx=payload["end"],
+        id_=record.id,
+        text=record.text,
+        start_char_idx=record.start,
+        end_char_idx=record.end,
         metadata=metadata,
         excluded_embed_metadata_keys=list(metadata),
         relationships={NodeRelationship.SOURCE: book},

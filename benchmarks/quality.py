@@ -29,9 +29,8 @@ import numpy as np
 import platformdirs
 from data import Collection, books_folder, data_folder
 
-from nlb_retriever import Hit, Retriever, answer, index_files
-from nlb_retriever.records import Level, source_of
-from nlb_retriever.search.retriever import Mode
+from nlb_retriever import Hit, Retriever, index_files
+from nlb_retriever.records import Level, Mode, source_of
 from nlb_retriever.text.words import count_words
 from nlb_training.evaluation import metrics
 from nlb_training.evaluation.metrics import Values
@@ -169,20 +168,20 @@ def measure(task: Task, retriever: Retriever, data: Path | None, samples: int, e
 
 
 def measure_answers(libraries: dict[Collection, Path], data: Path | None, every: int) -> dict[str, float]:
-    """What `answer` says: where it should answer, where it should not, and how much of the answer it quotes."""
+    """How often `Retriever.answer` answers where it should and where not, and how much of the answer it quotes."""
     quoted: list[bool] = []
     result = {}
     for collection, file in zip(COLLECTIONS, (LITERARY, TALES, QUESTIONS), strict=True):
         with Retriever(libraries[collection]) as retriever:
             found = []
             for row in rows_of(file, data)[::every]:
-                said = answer(row.query, retriever)
-                found.append(said.found)
+                answer = retriever.answer(row.query)
+                found.append(answer.found)
                 if collection == "fairytaleqa" and (wanted := asked_for(row)):
-                    words = stems(said.answer) if said.found else frozenset()
+                    words = stems(answer.text) if answer.found else frozenset()
                     quoted.append(any(each <= words for each in wanted))
             result[f"found: questions on {collection}"] = float(np.mean(found))
-            strange = [answer(question, retriever).found for question in STRANGE]
+            strange = [retriever.answer(question).found for question in STRANGE]
             result[f"found: everyday questions, asked of {collection}"] = float(np.mean(strange))
     result["FairytaleQA: all words of a human answer quoted"] = float(np.mean(quoted))
     return result

@@ -1,11 +1,11 @@
 """Book, section and passage retrieval over very long documents.
 
-    from nlb_retriever import Retriever, answer, index_files
+    from nlb_retriever import Retriever, index_files
 
     index_files(["./books"])
     with Retriever() as retriever:
         hits = retriever.search("a duel at dawn", level="section")
-        print(answer("Who is hunting the white whale, and why?", retriever).answer)
+        print(retriever.answer("Who is hunting the white whale, and why?").text)
 
 Names are resolved when first used, so that importing the package loads no model library.
 """
@@ -15,44 +15,87 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nlb_retriever.config import Manifest as Manifest
+    from nlb_retriever.encoding.base import ChunkEncoder as ChunkEncoder
+    from nlb_retriever.errors import EncoderError as EncoderError
+    from nlb_retriever.errors import LanguageModelError as LanguageModelError
+    from nlb_retriever.errors import LibraryBusy as LibraryBusy
+    from nlb_retriever.errors import LibraryNotFound as LibraryNotFound
+    from nlb_retriever.errors import MismatchError as MismatchError
+    from nlb_retriever.errors import MissingExtra as MissingExtra
     from nlb_retriever.errors import NlbError as NlbError
+    from nlb_retriever.errors import NotABook as NotABook
+    from nlb_retriever.errors import QueryError as QueryError
+    from nlb_retriever.errors import ReadingError as ReadingError
+    from nlb_retriever.errors import ReadingLimit as ReadingLimit
+    from nlb_retriever.errors import StoreError as StoreError
+    from nlb_retriever.errors import TrainingError as TrainingError
+    from nlb_retriever.errors import TrainingInterrupted as TrainingInterrupted
     from nlb_retriever.indexing.indexer import index_books as index_books
     from nlb_retriever.indexing.indexer import index_files as index_files
+    from nlb_retriever.indexing.report import BookRef as BookRef
+    from nlb_retriever.indexing.report import IndexEvent as IndexEvent
+    from nlb_retriever.indexing.report import IndexReport as IndexReport
+    from nlb_retriever.model.vectorizer import EncodedQuery as EncodedQuery
+    from nlb_retriever.model.vectorizer import Vectorizer as Vectorizer
     from nlb_retriever.reading.text import book_from_text as book_from_text
     from nlb_retriever.records import Answer as Answer
+    from nlb_retriever.records import Book as Book
+    from nlb_retriever.records import BookRecord as BookRecord
+    from nlb_retriever.records import Citation as Citation
+    from nlb_retriever.records import FailedFile as FailedFile
     from nlb_retriever.records import Hit as Hit
-    from nlb_retriever.search.answer import answer as answer
+    from nlb_retriever.records import Level as Level
+    from nlb_retriever.records import Mode as Mode
+    from nlb_retriever.records import Page as Page
+    from nlb_retriever.records import PassageRecord as PassageRecord
+    from nlb_retriever.records import Section as Section
+    from nlb_retriever.records import SectionRecord as SectionRecord
+    from nlb_retriever.records import Strategy as Strategy
+    from nlb_retriever.search.overlap import Overlap as Overlap
+    from nlb_retriever.search.overlap import Sentence as Sentence
+    from nlb_retriever.search.request import SearchRequest as SearchRequest
     from nlb_retriever.search.retriever import Retriever as Retriever
+    from nlb_retriever.search.run import SearchResult as SearchResult
+    from nlb_retriever.store import And as And
+    from nlb_retriever.store import Condition as Condition
+    from nlb_retriever.store import Filter as Filter
+    from nlb_retriever.store import LibraryStore as LibraryStore
+    from nlb_retriever.store import Not as Not
+    from nlb_retriever.store import Or as Or
     from nlb_retriever.store import open_store as open_store
 
-_HOMES = {
-    "Answer": "records",
-    "Hit": "records",
-    "NlbError": "errors",
-    "Retriever": "search.retriever",
-    "answer": "search.answer",
-    "book_from_text": "reading.text",
-    "index_books": "indexing.indexer",
-    "index_files": "indexing.indexer",
-    "open_store": "store",
-}
+    __version__: str
 
-__all__ = [
-    "Answer",
-    "Hit",
-    "NlbError",
-    "Retriever",
-    "answer",
-    "book_from_text",
-    "index_books",
-    "index_files",
-    "open_store",
-]
+_ERRORS = """EncoderError LanguageModelError LibraryBusy LibraryNotFound MismatchError MissingExtra NlbError NotABook
+    QueryError ReadingError ReadingLimit StoreError TrainingError TrainingInterrupted"""
+_RECORDS = """Answer Book BookRecord Citation FailedFile Hit Level Mode Page PassageRecord Section SectionRecord
+    Strategy"""
+_MODULES = {
+    "config": "Manifest",
+    "encoding.base": "ChunkEncoder",
+    "errors": _ERRORS,
+    "indexing.indexer": "index_books index_files",
+    "indexing.report": "BookRef IndexEvent IndexReport",
+    "model.vectorizer": "EncodedQuery Vectorizer",
+    "reading.text": "book_from_text",
+    "records": _RECORDS,
+    "search.overlap": "Overlap Sentence",
+    "search.request": "SearchRequest",
+    "search.retriever": "Retriever",
+    "search.run": "SearchResult",
+    "store": "And Condition Filter LibraryStore Not Or open_store",
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+__all__ = sorted([*_MODULE_OF, "__version__"])  # noqa: PLE0605 - lazily resolved names
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    from importlib import import_module, metadata
 
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name == "__version__":
+        return metadata.version("nlb-retriever")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

@@ -15,6 +15,10 @@ from typing import Any, Literal
 
 Level = Literal["book", "section", "passage"]
 LEVELS: tuple[Level, ...] = ("book", "section", "passage")
+Mode = Literal["fused", "dense", "bm25"]
+"""How a level is searched: by vectors and words together, or by one of them."""
+Strategy = Literal["coarse-to-fine", "flat"]
+"""Whether the scores of books, sections and passages are combined, or only the wanted level's are used."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +92,82 @@ class Passage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BookRecord:
+    """A published book as a library holds it, without its text."""
+
+    id: str
+    """16 hexadecimal digits; lasts for all versions of the book."""
+    uuid: str
+    """Of its point in the store: the id of a hit at book level."""
+    version: str
+    """Changes with the content and with what the vectors are made with."""
+    title: str
+    author: str | None
+    language: str | None
+    year: int | None
+    source: str
+    content_hash: str
+    sections: int
+    passages: int
+    chars: int
+    tokens: int
+    warnings: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    from_file: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class _TextRecord:
+    """What sections and passages of a library have in common."""
+
+    id: str
+    """UUID of its point in the store; stable as long as the book's content is unchanged."""
+    book_id: str
+    version: str
+    """Of the book."""
+    title: str
+    """Of the book."""
+    author: str | None
+    language: str | None
+    year: int | None
+    source: str
+    metadata: Mapping[str, Any]
+    """Of the book."""
+    section: int
+    """Number of the section in its book, from 0."""
+    section_id: str
+    path: tuple[str, ...]
+    """Titles from the outermost part to the section's own."""
+    ordinal: int
+    """Number of the section or passage in its book, from 0."""
+    start: int
+    end: int
+    """Span in the book's text."""
+    page: str | None
+    """Printed label of the page on which it begins."""
+    page_number: int | None
+    """Physical page, from 1."""
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SectionRecord(_TextRecord):
+    """A section as a library holds it."""
+
+    passages: tuple[int, int]
+    """Ordinal of its first passage, and of the one after its last."""
+    pages: tuple[Page, ...] = ()
+    """Pages that begin in it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassageRecord(_TextRecord):
+    """A passage as a library holds it."""
+
+    tokens: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Hit:
     """One search result at one level."""
 
@@ -111,7 +191,9 @@ class Hit:
     """Higher is better; comparable within one result list only."""
     text: str
     metadata: Mapping[str, Any]
-    """Further payload: language, year, ordinal, ..."""
+    """What else is known. Of all: version, language, year, and what its giver knows of the book (metadata). Of
+    sections and passages: ordinal (number in the book, from 0), section (number of the section, from 0),
+    page_number."""
 
     def to_json(self) -> dict[str, Any]:
         """The hit as the keys that programs may rely on (README)."""
@@ -151,15 +233,15 @@ class Answer:
 
     question: str
     found: bool
-    """False where nothing in the library is near the question; then there are no citations."""
-    answer: str
+    """False where the library is not likely to hold an answer; then there are no citations."""
+    text: str
     citations: tuple[Citation, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {
             "question": self.question,
             "found": self.found,
-            "answer": self.answer,
+            "answer": self.text,
             "citations": [citation.to_json() for citation in self.citations],
         }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,14 +22,13 @@ from nlb_cli.options import (
     years_of,
 )
 from nlb_cli.terminal import is_styled, line, note, write_json, write_lines
-from nlb_retriever.records import Hit, Level
+from nlb_retriever.records import Hit, Level, Mode
 
 if TYPE_CHECKING:
     from nlb_cli.queries import Query
     from nlb_retriever.search.retriever import Retriever
     from nlb_retriever.store import Filter
 
-Mode = Literal["fused", "dense", "bm25"]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="How many at most.")]
 Queries = Annotated[
     str | None,
@@ -55,26 +54,25 @@ def ask(
     as_json: Json = False,
 ) -> None:
     """Answer a question with your books' own sentences, or with a language model's, and cite them."""
-    from nlb_retriever.search.answer import answer
     from nlb_retriever.search.retriever import Retriever
 
-    asked = question_of(question)
+    text = question_of(question)
     where = filter_of(author, language, year)
     scope: dict[str, Any] = {"book": book, "section": section, "before": before, "where": where}
     with Retriever(library) as retriever:
+        quote = partial(retriever.answer, text, limit=limit, **scope)
         if llm:
             from nlb_cli.prose import tell, write_prose
 
-            written = partial(write_prose, llm, retriever, asked, scope)
-            quote = partial(answer, asked, retriever, limit=limit, **scope)
+            written = partial(write_prose, llm, retriever, text, scope)
             raise typer.Exit(0 if tell(written, quote, library, as_json=as_json) else 1)
-        found = answer(asked, retriever, limit=limit, **scope)
+        answer = quote()
     if as_json:
-        write_json(found.to_json())
+        write_json(answer.to_json())
     else:
         from nlb_cli.views import answer_lines
 
-        write_lines(answer_lines(found, library, styled=is_styled()))
+        write_lines(answer_lines(answer, library, styled=is_styled()))
 
 
 def search(

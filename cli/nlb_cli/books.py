@@ -23,11 +23,11 @@ def list_books(library: Library = None, as_json: Json = False) -> None:
     from nlb_retriever.store import open_store
 
     with open_store(locate_library(library)) as store:
-        entries = store.books()
+        books = store.books()
     if as_json:
-        write_json([shelf.book_json(entry) for entry in entries])
-    elif entries:
-        shelf.write_books(entries)
+        write_json([shelf.book_json(book) for book in books])
+    elif books:
+        shelf.write_books(books)
     else:
         write_lines([line("No books yet: run `nlb index FOLDER`.")])
 
@@ -41,24 +41,23 @@ def show(
 ) -> None:
     """Show a book's sections as a tree, one section, or the whole text."""
     from nlb_cli import shelf
-    from nlb_retriever.search.scope import find_sections
     from nlb_retriever.store import open_store
+    from nlb_retriever.store.lookup import find_sections
 
     with open_store(locate_library(library)) as store:
-        entry = store.find_book(book)
-        points = store.sections(entry.id)
-    sections = [shelf.Section.of(point) for point in points]
-    chosen = sections[find_sections(points, section, entry.title)[0]] if section is not None else None
+        record = store.find_book(book)
+        sections = store.sections(record.id)
+    chosen = sections[find_sections(section, sections, record)[0]] if section is not None else None
     if as_json and chosen:
-        write_json(shelf.section_json(entry, chosen))
+        write_json(shelf.section_json(record, chosen))
     elif as_json:
-        write_json(shelf.tree_json(entry, sections, text=text))
+        write_json(shelf.tree_json(record, sections, text=text))
     elif text:
         write_exactly("".join(each.text for each in ([chosen] if chosen else sections)))
     elif chosen:
-        write_lines(shelf.section_lines(entry, chosen, len(sections)))
+        write_lines(shelf.section_lines(record, chosen, len(sections)))
     else:
-        shelf.write_tree(entry, sections)
+        shelf.write_tree(record, sections)
 
 
 def remove(
@@ -71,7 +70,7 @@ def remove(
 
     place = locate_library(library)
     with open_store(place) as store:
-        titles = {entry.id: f"{inline(entry.title)} ({entry.id})" for entry in map(store.find_book, books)}
+        titles = {book.id: f"{inline(book.title)} ({book.id})" for book in map(store.find_book, books)}
     if not yes and not _agreed(list(titles.values())):
         note("nlb: nothing is removed")
         raise typer.Exit(2)

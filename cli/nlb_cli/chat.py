@@ -37,7 +37,6 @@ def chat(
     from nlb_cli.prose import tell
     from nlb_integrations.prose import Chat, Writer, open_llm
     from nlb_integrations.prose.chat import search_text
-    from nlb_retriever.search.answer import answer
     from nlb_retriever.search.retriever import Retriever
 
     where = filter_of(author, language, year)
@@ -48,7 +47,7 @@ def chat(
         retriever.store.count("passage")  # a library that is not there is told before the first question
         conversation = Chat(Writer(open_llm(llm), retriever), **scope)
         for question in _typed() if live else _lines():
-            quote = partial(answer, search_text(question, conversation.history), retriever, **scope)
+            quote = partial(retriever.answer, search_text(question, conversation.history), **scope)
             try:
                 told = tell(partial(conversation.stream, question), quote, library, as_json=as_json, indent=None)
             except QueryError as error:

@@ -59,7 +59,7 @@ def tell(
         note(exact(f"nlb: {reason}; this is in the books' own words"))
         told = quoted(quote())
         if typist:
-            typist.write(told.answer)
+            typist.write(told.text)
             typist.end()
     if as_json:
         write(f"{to_json(told.to_json(), indent=indent)}\n")

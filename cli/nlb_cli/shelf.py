@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import JustifyMethod
     from rich.tree import Tree
 
-    from nlb_retriever.store import BookRecord, StoredPoint
+    from nlb_retriever.records import BookRecord, SectionRecord
 
 SHORT_ID = 8
 """Digits of a book's id that are shown to people, and enough for commands."""
@@ -20,58 +20,31 @@ _WHOLE_TABLE = 70
 """Columns of a terminal from which on the table of books has room for its counts."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Section:
-    """A section as it is shown."""
-
-    id: str
-    number: int
-    """From 1."""
-    path: tuple[str, ...]
-    start: int
-    end: int
-    page: str | None
-    text: str
-
-    @classmethod
-    def of(cls, point: StoredPoint) -> Section:
-        payload = point.payload
-        return cls(
-            id=point.id,
-            number=payload["ordinal"] + 1,
-            path=tuple(payload["section_path"]),
-            start=payload["start"],
-            end=payload["end"],
-            page=payload["page"],
-            text=payload["text"],
-        )
-
-
-def book_json(entry: BookRecord) -> dict[str, Any]:
+def book_json(book: BookRecord) -> dict[str, Any]:
     """A book as the keys that programs may rely on."""
     keys = ("title", "author", "language", "year", "source", "sections", "passages", "chars", "tokens")
     return {
-        "book_id": entry.id,
-        **{key: getattr(entry, key) for key in keys},
-        "warnings": list(entry.warnings),
+        "book_id": book.id,
+        **{key: getattr(book, key) for key in keys},
+        "warnings": list(book.warnings),
     }
 
 
-def tree_json(entry: BookRecord, sections: Sequence[Section], *, text: bool) -> dict[str, Any]:
+def tree_json(book: BookRecord, sections: Sequence[SectionRecord], *, text: bool) -> dict[str, Any]:
     """A book with its sections in order, and with its whole text if wanted."""
-    told = {**book_json(entry), "sections": [_section_json(section) for section in sections]}
+    told = {**book_json(book), "sections": [_section_json(section) for section in sections]}
     return {**told, "text": "".join(section.text for section in sections)} if text else told
 
 
-def section_json(entry: BookRecord, section: Section) -> dict[str, Any]:
+def section_json(book: BookRecord, section: SectionRecord) -> dict[str, Any]:
     """One section with its text."""
-    book = {key: value for key, value in book_json(entry).items() if key in {"book_id", "title", "author", "source"}}
-    return {**book, **_section_json(section), "text": section.text}
+    about = {key: value for key, value in book_json(book).items() if key in {"book_id", "title", "author", "source"}}
+    return {**about, **_section_json(section), "text": section.text}
 
 
-def _section_json(section: Section) -> dict[str, Any]:
+def _section_json(section: SectionRecord) -> dict[str, Any]:
     return {
-        "number": section.number,
+        "number": section.ordinal + 1,
         "section": list(section.path),
         "section_id": section.id,
         "start": section.start,
@@ -80,18 +53,18 @@ def _section_json(section: Section) -> dict[str, Any]:
     }
 
 
-def write_books(entries: Sequence[BookRecord]) -> None:
+def write_books(books: Sequence[BookRecord]) -> None:
     """A table on a terminal; on a pipe, columns with nothing cut off."""
     rows = [
         (
-            entry.id,
-            inline(entry.title),
-            inline(entry.author or ""),
-            str(entry.year or ""),
-            f"{entry.sections:,}",
-            f"{entry.tokens:,}",
+            book.id,
+            inline(book.title),
+            inline(book.author or ""),
+            str(book.year or ""),
+            f"{book.sections:,}",
+            f"{book.tokens:,}",
         )
-        for entry in entries
+        for book in books
     ]
     head = ("ID", "Title", "Author", "Year", "Sections", "Tokens")
     if not is_terminal():
@@ -112,9 +85,9 @@ def write_books(entries: Sequence[BookRecord]) -> None:
     write_rich(table)
 
 
-def write_tree(entry: BookRecord, sections: Sequence[Section]) -> None:
+def write_tree(book: BookRecord, sections: Sequence[SectionRecord]) -> None:
     """What a book is, then its sections by number, nested as its parts are."""
-    write_lines(_about(entry))
+    write_lines(_about(book))
     root = _nest(sections)
     digits = len(str(len(sections)))
     if is_styled():
@@ -127,12 +100,14 @@ def write_tree(entry: BookRecord, sections: Sequence[Section]) -> None:
         write_lines(_outline(root, digits, 0))
 
 
-def section_lines(entry: BookRecord, section: Section, count: int) -> Iterator[Line]:
+def section_lines(book: BookRecord, section: SectionRecord, count: int) -> Iterator[Line]:
     """One section to read."""
-    author = f", {inline(entry.author)}" if entry.author else ""
+    author = f", {inline(book.author)}" if book.author else ""
     page = f", p. {inline(section.page)}" if section.page else ""
-    yield line((inline(entry.title), "bold"), author)
-    yield line(" › ".join(map(inline, section.path)), f"{page} ", (f"(section {section.number} of {count})", "dim"))
+    yield line((inline(book.title), "bold"), author)
+    yield line(
+        " › ".join(map(inline, section.path)), f"{page} ", (f"(section {section.ordinal + 1} of {count})", "dim")
+    )
     yield line()
     for row in block(section.text).strip("\n").split("\n"):
         yield line(row.rstrip())
@@ -143,11 +118,11 @@ class _Node:
     """A part or section of a book; parts without text of their own have no number."""
 
     title: str = ""
-    section: Section | None = None
+    section: SectionRecord | None = None
     children: list[_Node] = field(default_factory=list)
 
 
-def _nest(sections: Sequence[Section]) -> _Node:
+def _nest(sections: Sequence[SectionRecord]) -> _Node:
     root = _Node()
     open_nodes: list[_Node] = []
     for section in sections:
@@ -166,7 +141,7 @@ def _grow(tree: Tree, node: _Node, digits: int) -> None:
     from rich.text import Text
 
     for child in node.children:
-        number = (f"{child.section.number:>{digits}}  ", "cyan") if child.section else ""
+        number = (f"{child.section.ordinal + 1:>{digits}}  ", "cyan") if child.section else ""
         page = (f"  p. {inline(child.section.page)}", "dim") if child.section and child.section.page else ""
         title = (inline(child.title), "bold" if child.children else "")
         _grow(tree.add(Text.assemble(number, title, page)), child, digits)
@@ -174,21 +149,21 @@ def _grow(tree: Tree, node: _Node, digits: int) -> None:
 
 def _outline(node: _Node, digits: int, depth: int) -> Iterator[Line]:
     for child in node.children:
-        number = str(child.section.number) if child.section else ""
+        number = str(child.section.ordinal + 1) if child.section else ""
         page = f", p. {inline(child.section.page)}" if child.section and child.section.page else ""
         yield line(f"{number:>{digits}}  {'  ' * depth}{inline(child.title)}{page}")
         yield from _outline(child, digits, depth + 1)
 
 
-def _about(entry: BookRecord) -> Iterator[Line]:
-    author = f", {inline(entry.author)}" if entry.author else ""
-    yield line((inline(entry.title), "bold"), author)
-    facts = [str(entry.year)] if entry.year else []
-    facts += [inline(entry.language)] if entry.language else []
-    facts += [f"{entry.sections:,} sections", f"{entry.passages:,} passages", f"{entry.chars:,} characters"]
+def _about(book: BookRecord) -> Iterator[Line]:
+    author = f", {inline(book.author)}" if book.author else ""
+    yield line((inline(book.title), "bold"), author)
+    facts = [str(book.year)] if book.year else []
+    facts += [inline(book.language)] if book.language else []
+    facts += [f"{book.sections:,} sections", f"{book.passages:,} passages", f"{book.chars:,} characters"]
     yield line(", ".join(facts))
-    yield line((f"{entry.id}  {exact(entry.source)}", "dim"))
-    for warning in entry.warnings:
+    yield line((f"{book.id}  {exact(book.source)}", "dim"))
+    for warning in book.warnings:
         yield line((f"Mended: {inline(warning)}", "yellow"))
     yield line()
 

@@ -52,8 +52,8 @@ def citation_lines(answer: Answer, library: str | None, *, styled: bool) -> Iter
 def _answer(answer: Answer) -> list[Span]:
     """The answer; where it is made of the quotes, with each one's number."""
     quotes = [" ".join(citation.quote.split()) for citation in answer.citations]
-    if not quotes or " ".join(quotes) != answer.answer:
-        return [(block(answer.answer), "")]
+    if not quotes or " ".join(quotes) != answer.text:
+        return [(block(answer.text), "")]
     numbered = ((f"{block(quote)} ", f"[{number}] ") for number, quote in enumerate(quotes, 1))
     return [span for quote, mark in numbered for span in ((quote, ""), (mark, "cyan"))]
 

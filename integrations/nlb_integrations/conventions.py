@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from nlb_retriever.errors import MissingExtra, QueryError
-from nlb_retriever.records import LEVELS, Hit
-from nlb_retriever.search.retriever import Mode, Retriever, Strategy
+from nlb_retriever.records import Hit
+from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store.filters import KEYWORD_KEYS, METADATA, NUMBER_KEYS, TEXT_KEY
 
 CHAPTER_SEPARATOR = " > "
@@ -36,21 +36,6 @@ def extra(name: str) -> Iterator[None]:
 def as_retriever(library: str | Path | Retriever | None, device: str = "cpu") -> Retriever:
     """A library by its folder, name or URL, or one that is open already and is shared."""
     return library if isinstance(library, Retriever) else Retriever(library, device=device)
-
-
-def check_choices(*, level: str, strategy: str, mode: str) -> None:
-    """Refuse a choice that there is not.
-
-    Raises:
-        QueryError: with those that there are.
-    """
-    for name, given, known in (
-        ("level", level, LEVELS),
-        ("strategy", strategy, get_args(Strategy)),
-        ("mode", mode, get_args(Mode)),
-    ):
-        if given not in known:
-            raise QueryError(f"unknown {name} {given!r}; known: {', '.join(known)}")
 
 
 def check_count(name: str, count: object) -> int:

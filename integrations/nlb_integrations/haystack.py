@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nlb_integrations.conventions import as_retriever, check_choices, check_count, extra, to_key, to_metadata
+from nlb_integrations.conventions import as_retriever, check_count, extra, to_key, to_metadata
 from nlb_retriever.errors import QueryError
-from nlb_retriever.records import Level
-from nlb_retriever.search.retriever import Mode, Retriever, Strategy
+from nlb_retriever.records import Level, Mode, Strategy
+from nlb_retriever.search.request import check_choices
+from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import And, Condition, Filter, Not, Or
 from nlb_retriever.store.filters import Operator
 

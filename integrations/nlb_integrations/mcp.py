@@ -21,7 +21,7 @@ from typing import Annotated
 from nlb_integrations.conventions import as_retriever, extra
 from nlb_retriever.errors import LibraryNotFound, NlbError, QueryError, StoreError
 from nlb_retriever.search.retriever import Retriever
-from nlb_retriever.search.scope import find_sections
+from nlb_retriever.store.lookup import find_sections
 
 with extra("mcp"):
     from mcp.server.mcpserver import MCPServer
@@ -124,12 +124,11 @@ class _Tools:
 
     def list_books(self, offset: Offset = 0, limit: Page = 50) -> Annotated[CallToolResult, BookList]:
         """List the books of the library by title, with author, year and number of sections, a page at a time."""
-        entries = self._open().store.books()
-        shown = entries[offset : offset + limit]
+        records = self._open().store.books()
         return BookList(
-            books=[Listed.of(entry) for entry in shown],
-            total=len(entries),
-            next_offset=offset + limit if offset + limit < len(entries) else None,
+            books=[Listed.of(record) for record in records[offset : offset + limit]],
+            total=len(records),
+            next_offset=offset + limit if offset + limit < len(records) else None,
         ).told()
 
     def list_sections(
@@ -137,12 +136,12 @@ class _Tools:
     ) -> Annotated[CallToolResult, SectionList]:
         """List the sections of a book, its table of contents, with the numbers by which read_section reads them."""
         store = self._open().store
-        entry = store.find_book(book)
-        points = store.sections(entry.id)
+        record = store.find_book(book)
+        sections = store.sections(record.id)
         return SectionList(
-            book=Listed.of(entry),
-            sections=[SectionLine.of(point) for point in points[offset : offset + limit]],
-            next_offset=offset + limit if offset + limit < len(points) else None,
+            book=Listed.of(record),
+            sections=[SectionLine.of(each) for each in sections[offset : offset + limit]],
+            next_offset=offset + limit if offset + limit < len(sections) else None,
         ).told()
 
     def read_section(
@@ -154,18 +153,18 @@ class _Tools:
         on, the result has a next_start to call again with; where it ends, the next_section.
         """
         store = self._open().store
-        entry = store.find_book(book)
-        points = store.sections(entry.id)
+        record = store.find_book(book)
+        sections = store.sections(record.id)
         if section is None:
-            point = next((each for each in points if each.payload["end"] > (start or 0)), points[-1])
+            chosen = next((each for each in sections if each.end > (start or 0)), sections[-1])
         else:
-            point = points[find_sections(points, str(section), entry.title)[0]]
-        first, last = point.payload["start"], point.payload["end"]
+            chosen = sections[find_sections(str(section), sections, record)[0]]
+        first, last = chosen.start, chosen.end
         begin = max(first, start or 0)
         if begin > last:
-            raise QueryError(f"start {start} lies behind that section of {entry.title}, which is {first} to {last}")
-        text = point.payload["text"][begin - first :]
-        return Reading.of(entry, point, begin, text[: _end_of_page(text, limit)]).told()
+            raise QueryError(f"start {start} lies behind that section of {record.title}, which is {first} to {last}")
+        text = chosen.text[begin - first :]
+        return Reading.of(record, chosen, begin, text[: _end_of_page(text, limit)]).told()
 
     def telling(self, tool: Callable[..., CallToolResult]) -> Callable[..., CallToolResult]:
         """The tool with the library's errors as errors for the one who called it.

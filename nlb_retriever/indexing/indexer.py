@@ -32,8 +32,8 @@ from nlb_retriever.indexing.plan import (
 from nlb_retriever.indexing.report import BookRef, IndexReport, Observer
 from nlb_retriever.indexing.request import IndexRequest, choose_manifest
 from nlb_retriever.reading import discover
-from nlb_retriever.records import Book, FailedFile
-from nlb_retriever.store import BookRecord, LibraryStore, open_store
+from nlb_retriever.records import Book, BookRecord, FailedFile
+from nlb_retriever.store import LibraryStore, open_store
 from nlb_retriever.store.replacing import replace_library
 
 __all__ = ["index_books", "index_files"]

@@ -14,8 +14,7 @@ from typing import Literal
 from nlb_retriever.errors import ReadingError
 from nlb_retriever.reading import Discovery, hash_file
 from nlb_retriever.reading.limits import shown
-from nlb_retriever.records import Book, FailedFile, source_of
-from nlb_retriever.store import BookRecord
+from nlb_retriever.records import Book, BookRecord, FailedFile, source_of
 
 _RANDOM_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
 

@@ -1,4 +1,4 @@
-"""Books and questions to vectors: chunk encoder, next-level encoder and pooling in one place."""
+"""Books and queries to vectors: chunk encoder, next-level encoder and pooling in one place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nlb_retriever.encoding import ChunkEncoder, Vectors
-from nlb_retriever.errors import EncoderError, QueryError
+from nlb_retriever.errors import EncoderError
 from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.model.dct import waves
 from nlb_retriever.records import Book, Level, Passage
@@ -49,18 +49,18 @@ class PooledVectors:
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuestionVectors:
-    """A question as the chunk encoder gives it."""
+class RawQuery:
+    """A query as the chunk encoder encodes it."""
 
     whole: Vectors
     """(D,), of all of its text."""
     sentences: Vectors
-    """(n, D), one row a sentence, in order; a question of one sentence has `whole` as its only row."""
+    """(n, D), one row a sentence, in order; a query of one sentence has `whole` as its only row."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
-    """A question as libraries are searched with it."""
+class EncodedQuery:
+    """A query as libraries are searched with it."""
 
     vector: Vectors
     """(D,), a unit vector for books, sections and passages alike."""
@@ -69,15 +69,15 @@ class Question:
     sentences: Vectors
     """(n, D), each to be compared with passages."""
     whole: Vectors
-    """(D,), as the chunk encoder gives it."""
+    """(D,), as the chunk encoder encodes it."""
 
     def at(self, level: Level) -> Vectors:
-        """What a level is searched with."""
+        """The vector that a level is searched with."""
         return np.concatenate([self.vector, self.order]) if level == "section" else self.vector
 
 
 class Vectorizer:
-    """Makes the vectors of all three levels, and those of questions, in one space."""
+    """Makes the vectors of all three levels, and those of queries, in one space."""
 
     def __init__(self, encoder: ChunkEncoder, checkpoint: Checkpoint) -> None:
         """Bring the two encoders together.
@@ -106,7 +106,7 @@ class Vectorizer:
             progress: called after each batch with the number of passages that it encoded.
 
         Raises:
-            EncoderError: there are no passages, or the encoder gave a vector that is none (NaN).
+            EncoderError: there are no passages, or the encoder gave a vector that is not a unit vector (NaN).
         """
         if not passages:
             raise EncoderError(f"{book.source} has no passages to encode: it holds no text")
@@ -121,14 +121,14 @@ class Vectorizer:
                 progress(len(batch))
         owners = np.fromiter((passage.section for passage in passages), dtype=np.int64, count=len(passages))
         borders = np.searchsorted(owners, np.arange(len(book.sections) + 1)).tolist()
-        told = [index for index, (first, last) in enumerate(pairwise(borders)) if first < last]
-        pooled = self.pool(vectors, [(borders[index], borders[index + 1]) for index in told])
+        filled = [index for index, (first, last) in enumerate(pairwise(borders)) if first < last]
+        pooled = self.pool(vectors, [(borders[index], borders[index + 1]) for index in filled])
         sections = np.zeros((len(book.sections), self.section_dim), dtype=np.float32)
-        sections[told] = pooled.sections
-        if untold := sorted(set(range(len(book.sections))) - set(told)):
-            titles = [" ".join((book.title, *book.sections[index].path)) for index in untold]
+        sections[filled] = pooled.sections
+        if empty := sorted(set(range(len(book.sections))) - set(filled)):
+            titles = [" ".join((book.title, *book.sections[index].path)) for index in empty]
             names = self._encode(titles, [f"{book.source}, the title {title!r}" for title in titles])
-            sections[untold, : vectors.shape[1]] = self.heads.passage(names) if self.heads else names
+            sections[empty, : vectors.shape[1]] = self.heads.passage(names) if self.heads else names
         return BookVectors(passages=self.passages(vectors, owners), sections=sections, book=pooled.book)
 
     def passages(self, chunks: Vectors, sections: Indexes) -> Vectors:
@@ -159,45 +159,41 @@ class Vectorizer:
             sections, book = self.heads.sections(sections, transforms), self.heads.book(book)
         return PooledVectors(sections=sections, book=book)
 
-    def encode_questions(self, texts: Sequence[str]) -> list[QuestionVectors]:
-        """Encode questions, and each of their sentences, with the chunk encoder alone.
+    def raw_queries(self, texts: Sequence[str]) -> list[RawQuery]:
+        """Encode queries, and each of their sentences, with the chunk encoder alone.
+
+        Args:
+            texts: cleaned (`text.cleaning.clean_query`).
 
         Raises:
-            QueryError: there is nothing in one to look for.
-            EncoderError: the encoder gave a vector that is none.
+            EncoderError: the encoder gave a vector that is not a unit vector.
         """
         parts: list[str] = []
         counts: list[int] = []
-        for text in map(_clean, texts):
+        for text in texts:
             spans = sentence_spans(text)
             sentences = [text[start:end] for start, end in spans] if len(spans) > 1 else []
             parts += [text, *sentences]
             counts.append(1 + len(sentences))
-        vectors = self._encode(parts, [f"the question {part[:60]!r}" for part in parts], query=True)
+        vectors = self._encode(parts, [f"the query {part[:60]!r}" for part in parts], query=True)
         rows = np.split(vectors, np.cumsum(counts)[:-1])
-        return [QuestionVectors(whole=own[0], sentences=own[1:] if len(own) > 1 else own) for own in rows]
+        return [RawQuery(whole=own[0], sentences=own[1:] if len(own) > 1 else own) for own in rows]
 
-    def question_vector(self, question: QuestionVectors) -> Vectors:
-        """The vector (section_dim,) that sections are searched with; by its first D numbers books and passages are."""
-        return self.heads.question(question.whole, question.sentences) if self.heads else question.whole
+    def project_query(self, raw: RawQuery) -> EncodedQuery:
+        """Map a query's chunk vectors to the space of the library's vectors."""
+        if self.heads is None:
+            vector, sentences = raw.whole, raw.sentences
+        else:
+            vector, sentences = self.heads.question(raw.whole, raw.sentences), self.heads.question_short(raw.sentences)
+        vector, order = np.split(vector, [self.encoder.identity.dim])
+        return EncodedQuery(vector=vector, order=order, sentences=sentences, whole=raw.whole)
 
-    def question(self, text: str) -> Question:
-        """Encode a question of any length.
-
-        Raises:
-            QueryError: there is nothing in it to look for.
-            EncoderError: the encoder gave a vector that is none.
-        """
-        return self.ask(self.encode_questions([text])[0])
-
-    def ask(self, raw: QuestionVectors) -> Question:
-        """A question whose chunk encoder's vectors are known."""
-        sentences = self.heads.question_short(raw.sentences) if self.heads else raw.sentences
-        vector, order = np.split(self.question_vector(raw), [self.encoder.identity.dim])
-        return Question(vector=vector, order=order, sentences=sentences, whole=raw.whole)
+    def encode_query(self, text: str) -> EncodedQuery:
+        """Encode a cleaned query of any length; raises what `raw_queries` does."""
+        return self.project_query(self.raw_queries([text])[0])
 
     def _encode(self, texts: Sequence[str], names: Sequence[str], *, query: bool = False) -> Vectors:
-        """Encode, and refuse what is no unit vector: the store would take a NaN without a word."""
+        """Encode, and refuse what is not a unit vector: the store would accept a NaN silently."""
         vectors = self.encoder.encode(texts, query=query)
         bad = np.flatnonzero(~(np.abs(np.linalg.norm(vectors, axis=1) - 1) < 1e-2))
         if len(bad):
@@ -218,29 +214,6 @@ class Vectorizer:
     @cached_property
     def _next_level(self) -> NextLevelEncoder:
         return self.checkpoint.build()
-
-
-def clean_question(question: str) -> str:
-    """A question without what no tokenizer or store takes: control characters and broken encoding.
-
-    Raises:
-        QueryError: nothing is left of it.
-    """
-    text = question.encode("utf-8", "replace").decode("utf-8")
-    return _clean("".join(character if character.isprintable() else " " for character in text))
-
-
-def _clean(question: str) -> str:
-    """A question that a tokenizer takes.
-
-    Raises:
-        QueryError: there is nothing in it.
-    """
-    # A command line hands bytes that are no UTF-8 on as lone surrogates, which no tokenizer takes.
-    text = question.encode("utf-8", "replace").decode("utf-8").strip()
-    if not text:
-        raise QueryError('the question is empty: ask in words, as in `nlb ask "Who hunts the whale?"`')
-    return text
 
 
 def _mean(vectors: Vectors) -> Vectors:

@@ -1,9 +1,8 @@
-"""Meaning and words brought to one score, and the levels to each other.
+"""Vectors and words brought to one score, and the scores of the levels combined.
 
-Each list of scores is divided by its best one, so that a lead stays a lead (ranks alone throw it
-away), then the kinds of evidence are added with fixed weights. Chosen on the dev books; weights chosen
-on one half of them gain on the other half on average, though not on every set. benchmarks/quality.py
-prints what they bring.
+Each list of scores is divided by its best one, so that a lead stays a lead (ranks alone lose it), then the
+kinds of evidence are added with fixed weights. Chosen on the dev books; weights chosen on one half of them
+gain on the other half on average, though not on every set. benchmarks/quality.py prints what they bring.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nlb_retriever.records import Level
-from nlb_retriever.store import StoredPoint
+from nlb_retriever.store import Candidate
 
 DENSE_WEIGHT: Mapping[Level, float] = {"book": 0.5, "section": 0.5, "passage": 0.3}
-"""Weight of a point's nearness in meaning, beside 1 for its words (BM25)."""
+"""Weight of a candidate's similarity, beside 1 for its words (BM25)."""
 UNSEEN = 0.5
-"""Nearness of a point that only words found, in parts of the lowest that vectors found: looked up, the median is 0.4 to
-0.6 of it on three libraries, and to look each up brings no more."""
+"""Similarity of what only words found, as a share of the lowest that vectors found: measured on three libraries, the
+median is 0.4 to 0.6 of it, and to look each up brings no more."""
 BEST_PASSAGE_WEIGHT: Mapping[Level, float] = {"book": 0.5, "section": 0.3}
 """Weight of its best passage for a book or section."""
 SECTION_WEIGHT = 0.25
@@ -28,71 +27,74 @@ BOOK_WEIGHT = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class Pool:
-    """The candidates of one level, each with what its own vectors and words say."""
+    """The candidates of one level, each scored by its own vector and words."""
 
     scores: Mapping[str, float]
-    """Point id -> score."""
-    payloads: Mapping[str, Mapping[str, object]]
+    """Candidate's id -> score."""
+    candidates: Mapping[str, Candidate]
 
     @property
     def lowest(self) -> float:
         return min(self.scores.values(), default=0.0)
 
-    def score(self, point: object) -> float:
-        """A point's score; the lowest of the pool for one that is not in it."""
-        return self.scores.get(str(point), self.lowest)
-
-    def best_by(self, key: str) -> dict[str, tuple[float, str]]:
-        """Best score and its point, by the value of a payload key."""
+    def best_passages(self, level: Level) -> dict[str, tuple[float, str]]:
+        """Of a pool of passages: best score and its passage, by id of the book or section that they are in."""
         best: dict[str, tuple[float, str]] = {}
-        for point, score in self.scores.items():
-            value = str(self.payloads[point][key])
-            if value not in best or score > best[value][0]:
-                best[value] = (score, point)
+        for passage, score in self.scores.items():
+            candidate = self.candidates[passage]
+            owner = (candidate.book_id if level == "book" else candidate.section_id) or ""
+            if owner not in best or score > best[owner][0]:
+                best[owner] = (score, passage)
         return best
 
 
-def make_pool(level: Level, dense: Sequence[StoredPoint], words: Sequence[StoredPoint]) -> Pool:
+def make_pool(level: Level, dense: Sequence[Candidate], words: Sequence[Candidate]) -> Pool:
     """Join what a search by vector and one by words found.
 
-    A point that only words found gets a part of the lowest nearness of the other list, one that only
-    the vector found has no words.
+    A candidate that only words found gets a share of the lowest similarity of the other list, one that only the
+    vector found has no words.
     """
-    near = _over_best(dense)
-    said = _over_best(words)
-    lowest = min(near.values(), default=0.0)
-    floor = min(lowest, UNSEEN * lowest)  # half of what is below zero would be nearer
+    similarity = _over_best(dense)
+    overlap = _over_best(words)
+    lowest = min(similarity.values(), default=0.0)
+    floor = min(lowest, UNSEEN * lowest)  # half of what is below zero would be more similar
     weight = DENSE_WEIGHT[level]
-    payloads = {point.id: point.payload for point in (*dense, *words)}
+    candidates = {candidate.id: candidate for candidate in (*dense, *words)}
     return Pool(
-        scores={point: said.get(point, 0.0) + weight * near.get(point, floor) for point in payloads},
-        payloads=payloads,
+        scores={each: overlap.get(each, 0.0) + weight * similarity.get(each, floor) for each in candidates},
+        candidates=candidates,
     )
 
 
-def _over_best(points: Sequence[StoredPoint]) -> dict[str, float]:
-    best = max((point.score for point in points), default=0.0)
-    return {point.id: point.score / best for point in points} if best > 0 else {point.id: 0.0 for point in points}
+def _over_best(candidates: Sequence[Candidate]) -> dict[str, float]:
+    best = max((candidate.score for candidate in candidates), default=0.0)
+    return {candidate.id: candidate.score / best if best > 0 else 0.0 for candidate in candidates}
+
+
+def combine(level: Level, pools: Mapping[Level, Pool]) -> dict[str, float]:
+    """Scores of a level's candidates from the pools of all levels that have a say in them."""
+    if level == "passage":
+        return from_levels_above(pools["passage"], pools["section"], pools["book"])
+    return from_passages(level, pools[level], pools["passage"])
 
 
 def from_passages(level: Level, pool: Pool, passages: Pool) -> dict[str, float]:
     """Scores of books or sections: their own and their best passage's."""
-    best = passages.best_by("book_id" if level == "book" else "section_id")
+    best = passages.best_passages(level)
     weight = BEST_PASSAGE_WEIGHT[level]
-    owner = {point: str(payload["book_id"]) if level == "book" else point for point, payload in pool.payloads.items()}
-    return {
-        point: score + weight * best.get(owner[point], (passages.lowest, ""))[0] for point, score in pool.scores.items()
-    }
+    lowest = passages.lowest
+    owners = {each: pool.candidates[each].book_id if level == "book" else each for each in pool.scores}
+    return {each: score + weight * best.get(owners[each] or "", (lowest, ""))[0] for each, score in pool.scores.items()}
 
 
 def from_levels_above(passages: Pool, sections: Pool, books: Pool) -> dict[str, float]:
     """Scores of passages: their own, their section's and their book's."""
     book_scores = from_passages("book", books, passages)
-    by_book = {str(books.payloads[point]["book_id"]): score for point, score in book_scores.items()}
-    lowest = min(by_book.values(), default=0.0)
+    by_book = {books.candidates[each].book_id: score for each, score in book_scores.items()}
+    lowest_book, lowest_section = min(by_book.values(), default=0.0), sections.lowest
     return {
-        point: score
-        + SECTION_WEIGHT * sections.score(passages.payloads[point]["section_id"])
-        + BOOK_WEIGHT * by_book.get(str(passages.payloads[point]["book_id"]), lowest)
-        for point, score in passages.scores.items()
+        each: score
+        + SECTION_WEIGHT * sections.scores.get(passages.candidates[each].section_id or "", lowest_section)
+        + BOOK_WEIGHT * by_book.get(passages.candidates[each].book_id, lowest_book)
+        for each, score in passages.scores.items()
     }

@@ -1,4 +1,4 @@
-"""The sentences of some passages, and how much of a question's words each one holds."""
+"""Which words of a query stand in the sentences of passages, and how much they count."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from nlb_retriever.text.sentences import sentence_spans
@@ -14,58 +15,80 @@ from nlb_retriever.text.words import word_ids
 
 @dataclass(frozen=True, kw_only=True)
 class Sentence:
-    """A sentence of one of the passages."""
+    """A sentence of a passage."""
 
-    passage: int
-    """Number of the passage among those given."""
-    order: int
-    """Number of the sentence in its passage."""
     start: int
     end: int
     """Span in the passage's text."""
-    share: float
-    """Share of the question's words in it, rare ones counting more: 0 to 1."""
+    words: frozenset[int]
+    """Those of the query that stand in it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evidence:
-    """What each passage holds of a question's words, sentence by sentence.
+@dataclass(frozen=True)
+class Overlap:
+    """The words of a query in some passages, sentence by sentence.
 
-    A word counts by its rarity among these very sentences (which tells them apart better than its
-    rarity in the whole library does).
+    A word counts by its rarity among these very sentences, which tells them apart better than its rarity in the
+    whole library does.
     """
 
-    sentences: tuple[tuple[Sentence, ...], ...]
-    """For each passage its sentences."""
-    bonuses: tuple[float, ...]
-    """For each passage the share of its best sentence plus that of its best two neighbouring ones."""
+    words: frozenset[int]
+    """The query's words."""
+    passages: tuple[tuple[Sentence, ...], ...]
+    """The sentences of each passage."""
+
+    def of(self, indexes: Sequence[int]) -> Overlap:
+        """The overlap with some of the passages alone, whose sentences then decide what is rare."""
+        return Overlap(self.words, tuple(self.passages[index] for index in indexes))
+
+    @cached_property
+    def shares(self) -> tuple[tuple[float, ...], ...]:
+        """For each sentence its share of the query's words, rare ones counting more: 0 to 1."""
+        return tuple(tuple(self._share(sentence.words) for sentence in sentences) for sentences in self.passages)
+
+    @cached_property
+    def pair_shares(self) -> tuple[float, ...]:
+        """For each passage the share of the best two neighbouring sentences, or of its only one."""
+        return tuple(
+            max((self._share(one.words | two.words) for one, two in pairwise(sentences)), default=best)
+            for sentences, best in zip(self.passages, self.best_shares, strict=True)
+        )
+
+    @property
+    def best_shares(self) -> tuple[float, ...]:
+        """For each passage the share of its best sentence."""
+        return tuple(max(shares, default=0.0) for shares in self.shares)
+
+    @property
+    def bonuses(self) -> tuple[float, ...]:
+        """For each passage the share of its best sentence plus that of its best two neighbouring ones."""
+        return tuple(one + two for one, two in zip(self.best_shares, self.pair_shares, strict=True))
+
+    @cached_property
+    def _rarity(self) -> dict[int, float]:
+        sentences = [sentence for passage in self.passages for sentence in passage]
+        having = Counter(word for sentence in sentences for word in sentence.words)
+        count = len(sentences)
+        return {word: math.log(1 + (count - having[word] + 0.5) / (having[word] + 0.5)) for word in sorted(self.words)}
+
+    @cached_property
+    def _total(self) -> float:
+        return sum(self._rarity.values()) or 1.0
+
+    def _share(self, words: frozenset[int]) -> float:
+        return sum(self._rarity[word] for word in sorted(words)) / self._total
 
 
-def gather_evidence(question: str, texts: Sequence[str]) -> Evidence:
-    """Look for a question's words in the sentences of passages."""
-    asked = word_ids(question)
-    spans = [sentence_spans(text) for text in texts]
-    words = [[word_ids(text[start:end]) & asked for start, end in own] for text, own in zip(texts, spans, strict=True)]
-    count = sum(map(len, spans))
-    having = Counter(word for own in words for sentence in own for word in sentence)
-    rarity = {word: math.log(1 + (count - having[word] + 0.5) / (having[word] + 0.5)) for word in sorted(asked)}
-    total = sum(rarity.values()) or 1.0
-
-    def share(found: frozenset[int]) -> float:
-        return sum(rarity[word] for word in sorted(found)) / total
-
-    bonuses = []
-    for own in words:
-        one = max(map(share, own), default=0.0)
-        two = max((share(first | second) for first, second in pairwise(own)), default=one)
-        bonuses.append(one + two)
-    return Evidence(
-        sentences=tuple(
+def find_overlap(query: str, texts: Sequence[str]) -> Overlap:
+    """Look for a query's words in the sentences of passages."""
+    words = word_ids(query)
+    return Overlap(
+        words,
+        tuple(
             tuple(
-                Sentence(passage=passage, order=order, start=start, end=end, share=share(words[passage][order]))
-                for order, (start, end) in enumerate(own)
+                Sentence(start=start, end=end, words=word_ids(text[start:end]) & words)
+                for start, end in sentence_spans(text)
             )
-            for passage, own in enumerate(spans)
+            for text in texts
         ),
-        bonuses=tuple(bonuses),
     )

@@ -1,98 +1,60 @@
-"""Where a question is asked: filters by book, section and metadata, as conditions of each level."""
+"""The part of a library that a request searches: books, sections and metadata as conditions of each level."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from nlb_retriever.errors import QueryError
-from nlb_retriever.records import Level
-from nlb_retriever.store import Condition, Filter, LibraryStore, StoredPoint, all_of, at_level
+from nlb_retriever.records import BookRecord, Level
+from nlb_retriever.search.request import SearchRequest
+from nlb_retriever.store import Condition, Filter, LibraryStore, all_of, at_level
+from nlb_retriever.store.lookup import find_sections
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """A checked choice of books and sections."""
+    """A request's book, sections and filter, looked up in a library."""
 
-    book_id: str | None = None
-    passages: int | None = None
-    """How many passages that book has."""
+    level: Level
+    """The request's, in whose keys `where` is."""
+    book: BookRecord | None = None
     where: Filter | None = None
     sections: tuple[int, ...] | None = None
     """Only these sections of the book, by number from 0."""
     before: int | None = None
     """Only sections of the book with a lower number."""
 
-    def at(self, level: Level) -> Scope:
-        """The same scope for another level, without conditions on what that level has not."""
-        return replace(self, where=at_level(self.where, level))
-
     def filter(self, level: Level) -> Filter | None:
-        """The scope as a condition on the points of one level; books stay as a whole."""
-        parts: list[Filter | None] = [self.where]
-        if self.book_id is not None:
-            parts.append(Condition("book_id", "eq", self.book_id))
+        """The scope as a condition on the points of a level; books are searched as a whole."""
+        where = self.where if level == self.level else at_level(self.where, level)
+        conditions: list[Filter | None] = [where]
+        if self.book is not None:
+            conditions.append(Condition("book_id", "eq", self.book.id))
         if level != "book":
             if self.sections is not None:
-                parts.append(Condition("section", "in", self.sections))
+                conditions.append(Condition("section", "in", self.sections))
             if self.before is not None:
-                parts.append(Condition("section", "lt", self.before))
-        return all_of(*parts)
+                conditions.append(Condition("section", "lt", self.before))
+        return all_of(*conditions)
 
 
-def make_scope(
-    store: LibraryStore,
-    *,
-    book: str | None,
-    section: str | None,
-    before: str | None,
-    where: Filter | None,
-) -> Scope:
-    """Look up what a user named.
-
-    Args:
-        store: the library.
-        book: id, title or path of a book.
-        section: number (from 1), id or title of a section of it, or of a part: then all of its sections.
-        before: likewise; leaves what comes before it.
-        where: further conditions.
+def resolve_scope(request: SearchRequest, store: LibraryStore) -> Scope:
+    """Look up the book and sections that a request names.
 
     Raises:
         QueryError: there is no such book or section, or a section is named without a book.
     """
-    if book is None:
-        if section is not None or before is not None:
+    if request.book is None:
+        if request.section is not None or request.before is not None:
             raise QueryError("a section is looked up in a book: name the book too (--book)")
-        return Scope(where=where)
-    entry = store.find_book(book)
-    sections = store.sections(entry.id) if section is not None or before is not None else []
+        return Scope(level=request.level, where=request.where)
+    book = store.find_book(request.book)
+    named = request.section is not None or request.before is not None
+    sections = store.sections(book.id) if named else []
     return Scope(
-        book_id=entry.id,
-        passages=entry.passages,
-        where=where,
-        sections=find_sections(sections, section, entry.title) if section is not None else None,
-        before=find_sections(sections, before, entry.title)[0] if before is not None else None,
+        level=request.level,
+        book=book,
+        where=request.where,
+        sections=find_sections(request.section, sections, book) if request.section is not None else None,
+        before=find_sections(request.before, sections, book)[0] if request.before is not None else None,
     )
-
-
-def find_sections(sections: Sequence[StoredPoint], name: str, title: str) -> tuple[int, ...]:
-    """Numbers (from 0) of the sections that a user means.
-
-    Raises:
-        QueryError: none is.
-    """
-    wanted = name.strip().casefold()
-    if wanted.isdecimal():
-        if 1 <= int(wanted) <= len(sections):
-            return (int(wanted) - 1,)
-        raise QueryError(f"{title} has {len(sections)} sections, no number {name}: see `nlb show`")
-    paths = [[part.casefold() for part in section.payload["section_path"]] for section in sections]
-    for found in (
-        [index for index, section in enumerate(sections) if section.id == wanted],
-        [index for index, path in enumerate(paths) if wanted in path],
-        [index for index, path in enumerate(paths) if any(part.startswith(wanted) for part in path)],
-        [index for index, path in enumerate(paths) if any(wanted in part for part in path)],
-    ):
-        if found and wanted:
-            return tuple(found)
-    raise QueryError(f"{title} has no section {name!r}: see `nlb show` for its sections and their numbers")

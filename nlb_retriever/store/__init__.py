@@ -5,23 +5,20 @@
 
 from __future__ import annotations
 
-from nlb_retriever.store.engine import StoredPoint
 from nlb_retriever.store.filters import And, Condition, Filter, Not, Or, all_of, at_level
 from nlb_retriever.store.library import LibraryStore
 from nlb_retriever.store.opening import open_engine, open_store
-from nlb_retriever.store.points import BookRecord
-from nlb_retriever.store.query import StoreQuery
+from nlb_retriever.store.query import Candidate, StoreQuery
 
 __all__ = [
     "And",
-    "BookRecord",
+    "Candidate",
     "Condition",
     "Filter",
     "LibraryStore",
     "Not",
     "Or",
     "StoreQuery",
-    "StoredPoint",
     "all_of",
     "at_level",
     "open_engine",

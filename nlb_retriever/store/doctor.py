@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from nlb_retriever.config import Manifest
-from nlb_retriever.records import LEVELS, Level
+from nlb_retriever.records import LEVELS, BookRecord, Level
 from nlb_retriever.store.engine import Engine, Floats
 from nlb_retriever.store.filters import And, Condition
-from nlb_retriever.store.points import STATE_ID, BookRecord, State
+from nlb_retriever.store.points import STATE_ID, State, to_book_record
 
 _PLACE = ("book_id", "version", "ordinal", "start", "end")
 _UNIT = 1e-3
@@ -66,9 +66,7 @@ def mend_books(engine: Engine, state: State) -> list[str]:
 
 def _survey(engine: Engine, manifest: Manifest) -> tuple[dict[Version, BookRecord], dict[Version, _Found]]:
     books = (point for point in engine.scroll("book", Condition("kind", "eq", "book")))
-    entries = {
-        (entry.id, entry.version): entry for entry in (BookRecord.from_payload(point.payload) for point in books)
-    }
+    entries = {(entry.id, entry.version): entry for entry in (to_book_record(point) for point in books)}
     found: dict[Version, _Found] = defaultdict(_Found)
     for level in LEVELS:
         for point in engine.scroll(level, payload=_PLACE, vectors=True):

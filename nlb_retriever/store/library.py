@@ -12,20 +12,20 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from nlb_retriever.errors import LibraryBusy, StoreError
-from nlb_retriever.records import LEVELS, Book, Level, Passage
+from nlb_retriever.records import LEVELS, Book, BookRecord, Level, Passage, PassageRecord, SectionRecord
 from nlb_retriever.store import points
 from nlb_retriever.store.engine import Engine, PayloadKeys, SectionVectors, StoredPoint
 from nlb_retriever.store.failpoint import failpoint
 from nlb_retriever.store.filters import And, Condition, Filter, Not, all_of, check_metadata, matches
 from nlb_retriever.store.lock import WriterLock
-from nlb_retriever.store.lookup import find_entry
-from nlb_retriever.store.points import BookRecord, BookVectors, State
-from nlb_retriever.store.query import StoreQuery, prepare, run
+from nlb_retriever.store.lookup import find_book
+from nlb_retriever.store.points import BookVectors, State
+from nlb_retriever.store.query import Candidate, StoreQuery, prepare, run
 
 COMPACT_EVERY = 25_000
 """Passages published in one run between two tidyings: what is not tidied lies in memory when open."""
@@ -46,7 +46,7 @@ class LibraryStore:
         self._lock = lock
         self._writer = uuid.uuid4().hex if writer else None
         self._unsettled = 0
-        self._known: tuple[tuple[int, str], list[dict[str, Any]]] = ((-1, ""), [])
+        self._known: tuple[tuple[int, str], list[BookRecord]] = ((-1, ""), [])
         with engine.session():
             state = self._state()
             self.manifest = state.manifest
@@ -70,16 +70,15 @@ class LibraryStore:
 
     def books(self) -> list[BookRecord]:
         """All published books, by title."""
-        entries = [BookRecord.from_payload(payload) for payload in self._read(self._books)]
-        return sorted(entries, key=lambda entry: (entry.title.casefold(), entry.id))
+        return sorted(self._read(self._books), key=lambda book: (book.title.casefold(), book.id))
 
     def find_book(self, name: str) -> BookRecord:
         """The book with this id, unique start of an id (4 digits or more), file, title or part of a title.
 
         Raises:
-            QueryError: none or several fit; it names near ones.
+            QueryError: no book fits, or several do; it names similar titles.
         """
-        return find_entry(name, self.books(), self.place)
+        return find_book(name, self.books(), self.place)
 
     def count(self, level: Level) -> int:
         def count(state: State) -> int:
@@ -87,84 +86,80 @@ class LibraryStore:
 
         return self._read(count)
 
-    def sections(self, book_id: str) -> list[StoredPoint]:
+    def sections(self, book_id: str) -> list[SectionRecord]:
         """A book's sections in reading order; none for an unknown book."""
-        return self._ordered("section", book_id, 0, None)
+        return list(map(points.to_section_record, self._ordered("section", book_id, 0, None)))
 
-    def passages(self, book_id: str, first: int = 0, last: int | None = None) -> list[StoredPoint]:
+    def passages(self, book_id: str, first: int = 0, last: int | None = None) -> list[PassageRecord]:
         """A book's passages from ordinal `first` to before `last`, in reading order."""
-        return self._ordered("passage", book_id, first, last)
+        return list(map(points.to_passage_record, self._ordered("passage", book_id, first, last)))
 
     def book_text(self, book_id: str) -> str:
         """A book's whole text."""
-        return "".join(section.payload["text"] for section in self.sections(book_id))
+        return "".join(section.text for section in self.sections(book_id))
 
-    def read_book(self, entry: BookRecord) -> Book | None:
+    def read_book(self, record: BookRecord) -> Book | None:
         """A book as it was given to `publish`; None where it has been removed or changed meanwhile."""
-        sections = self.sections(entry.id)
-        whole = len(sections) == entry.sections and all(part.payload["version"] == entry.version for part in sections)
-        return points.to_book(entry, sections) if whole else None
+        sections = self.sections(record.id)
+        whole = len(sections) == record.sections and all(part.version == record.version for part in sections)
+        return points.to_book(record, sections) if whole else None
 
-    def retrieve(
-        self, level: Level, ids: Sequence[str], *, payload: PayloadKeys = True, vectors: bool = False
-    ) -> list[StoredPoint]:
-        """Points by id, in the order asked, with their dense vectors if wanted; those not there are left out."""
+    def get_books(self, uuids: Sequence[str]) -> list[BookRecord]:
+        """Books by the UUIDs of their points, in that order; those that are not there are left out."""
+        return list(map(points.to_book_record, self._retrieve("book", uuids)))
 
-        def retrieve(state: State) -> list[StoredPoint]:
-            keys: PayloadKeys = payload
-            if state.hidden and not isinstance(payload, bool):
-                keys = tuple({*payload, "book_id", "version"})
-            found = self._engine.retrieve(level, ids, payload=keys or bool(state.hidden), vectors=vectors)
-            hidden = set(state.hidden)
-            return [
-                self._renamed(point, state)
-                for point in found
-                if (point.payload.get("book_id"), point.payload.get("version")) not in hidden
-            ]
+    def get_sections(self, ids: Sequence[str]) -> list[SectionRecord]:
+        """Sections by id, in that order; those that are not there are left out."""
+        return list(map(points.to_section_record, self._retrieve("section", ids)))
 
-        return self._read(retrieve)
+    def get_passages(self, ids: Sequence[str]) -> list[PassageRecord]:
+        """Passages by id, in that order; those that are not there are left out."""
+        return list(map(points.to_passage_record, self._retrieve("passage", ids)))
+
+    def existing(self, level: Level, ids: Sequence[str]) -> set[str]:
+        """Those of some points' ids that are there."""
+        return {point.id for point in self._retrieve(level, ids, payload=False)}
 
     def section_vectors(self, ids: Sequence[str], *, most: int) -> list[SectionVectors]:
-        """Sections with the vectors of their passages, in the order asked; those without passages are left out.
+        """Sections with the vectors of their passages, in the order of `ids`; those without passages are left out.
 
         Args:
             ids: of sections.
             most: of a section with more passages so many are read, evenly spread.
         """
-        sections = self.retrieve("section", ids, payload=("book_id", "version", "passages"), vectors=True)
+        sections = self._retrieve("section", ids, payload=("book_id", "version", "passages"), vectors=True)
         wanted = []
         for section in sections:
             first, last = section.payload["passages"]
             ordinals = np.unique(np.linspace(first, last - 1, min(most, last - first)).round().astype(int))
             book_id, version = section.payload["book_id"], section.payload["version"]
             wanted.append([points.point_id(book_id, version, "passage", int(ordinal)) for ordinal in ordinals])
-        everything = self.retrieve("passage", [point for own in wanted for point in own], payload=False, vectors=True)
-        found = {point.id: point.dense for point in everything}
+        everything = self._retrieve("passage", [point for own in wanted for point in own], payload=False, vectors=True)
+        vectors = {point.id: point.dense for point in everything}
         result = []
         for section, own in zip(sections, wanted, strict=True):
-            rows = [vector for point in own if (vector := found.get(point)) is not None]
+            rows = [vector for point in own if (vector := vectors.get(point)) is not None]
             if rows and section.dense is not None:
                 result.append(SectionVectors(id=section.id, section=section.dense, passages=np.stack(rows)))
         return result
 
-    def search(self, queries: Sequence[StoreQuery]) -> list[list[StoredPoint]]:
+    def search(self, queries: Sequence[StoreQuery]) -> list[list[Candidate]]:
         """Answer several searches at once, each best first.
 
         Raises:
-            QueryError: a filter or vector that cannot be asked with.
+            QueryError: a vector that does not fit, or a metadata key that no book has.
         """
         prepared = [prepare(query, self.manifest.dims) for query in queries]
 
-        def search(state: State) -> list[list[StoredPoint]]:
+        def search(state: State) -> list[list[Candidate]]:
             visible = {level: self._visible(level, state, searching=True) for level in LEVELS}
 
             def find_books(where: Filter) -> list[str]:
                 books = self._books(state)
-                check_metadata(where, books)
-                return [payload["book_id"] for payload in books if matches(where, payload)]
+                check_metadata(where, map(vars, books))
+                return [book.id for book in books if matches(where, vars(book))]
 
-            answers = run(self._engine, prepared, visible, find_books)
-            return [[self._renamed(hit, state) for hit in hits] for hits in answers] if state.renaming else answers
+            return run(self._engine, prepared, visible, find_books)
 
         return self._read(search)
 
@@ -285,26 +280,46 @@ class LibraryStore:
         hidden = Not(tuple(_version(*pair) for pair in state.hidden)) if state.hidden else None
         return all_of(_BOOKS_ONLY if level == "book" and not searching else None, hidden)
 
-    def _books(self, state: State) -> list[dict[str, Any]]:
-        """Payloads of the visible books."""
-        seen, known = self._known
+    def _books(self, state: State) -> list[BookRecord]:
+        """The visible books."""
+        seen, books = self._known
         if seen != (state.generation, state.writer):
             found = self._engine.scroll("book", self._visible("book", state))
-            known = [self._renamed(point, state).payload for point in found]
-            self._known = (state.generation, state.writer), known
-        return known
+            books = [points.to_book_record(self._renamed(point, state)) for point in found]
+            self._known = (state.generation, state.writer), books
+        return books
 
     def _ordered(self, level: Level, book_id: str, first: int, last: int | None) -> list[StoredPoint]:
+        """A book's sections or passages in reading order."""
+
         def read(state: State) -> list[StoredPoint]:
-            for payload in self._books(state):
-                if payload["book_id"] == book_id:
-                    wanted = range(payload["n_sections" if level == "section" else "n_passages"])[max(first, 0) : last]
-                    version = payload["version"]
-                    ids = [points.point_id(book_id, version, level, ordinal) for ordinal in wanted]
+            for book in self._books(state):
+                if book.id == book_id:
+                    wanted = range(book.sections if level == "section" else book.passages)[max(first, 0) : last]
+                    ids = [points.point_id(book_id, book.version, level, ordinal) for ordinal in wanted]
                     return [self._renamed(point, state) for point in self._engine.retrieve(level, ids)]
             return []
 
         return self._read(read)
+
+    def _retrieve(
+        self, level: Level, ids: Sequence[str], *, payload: PayloadKeys = True, vectors: bool = False
+    ) -> list[StoredPoint]:
+        """Points by id, in that order, with their dense vectors if wanted; those that are not there are left out."""
+
+        def retrieve(state: State) -> list[StoredPoint]:
+            keys: PayloadKeys = payload
+            if state.hidden and not isinstance(payload, bool):
+                keys = tuple({*payload, "book_id", "version"})
+            found = self._engine.retrieve(level, ids, payload=keys or bool(state.hidden), vectors=vectors)
+            hidden = set(state.hidden)
+            return [
+                self._renamed(point, state)
+                for point in found
+                if (point.payload.get("book_id"), point.payload.get("version")) not in hidden
+            ]
+
+        return self._read(retrieve)
 
     def _versions(self, book_id: str) -> list[str]:
         """The versions of a book that are there while nothing is pending: one, or none."""

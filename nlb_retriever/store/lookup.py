@@ -1,4 +1,4 @@
-"""Which book a person means by a name."""
+"""Which book or section a person means by a name."""
 
 from __future__ import annotations
 
@@ -8,16 +8,22 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from nlb_retriever.errors import QueryError
-from nlb_retriever.store.points import BookRecord
+from nlb_retriever.records import BookRecord, SectionRecord
 
 _ID_START = 4
+"""Least digits of an id's start."""
 
 
-def find_entry(name: str, entries: Sequence[BookRecord], place: str) -> BookRecord:
-    """The one entry that a name fits, by id, start of an id, file, title, then part of a title.
+def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecord:
+    """The one book that a name fits: by id, start of an id, file, title, then part of a title.
+
+    Args:
+        name: what a person wrote.
+        books: of the library.
+        library: its folder or URL, for messages.
 
     Raises:
-        QueryError: none or several fit.
+        QueryError: no book fits, or several do.
     """
     wanted = name.strip()
     title = wanted.casefold()
@@ -27,19 +33,47 @@ def find_entry(name: str, entries: Sequence[BookRecord], place: str) -> BookReco
         *(str(each) for each in (path.absolute(), Path(os.path.normpath(path.absolute())), path.resolve())),
     }
     steps = (
-        [entry for entry in entries if entry.id == wanted],
-        [entry for entry in entries if len(wanted) >= _ID_START and entry.id.startswith(wanted.lower())],
-        [entry for entry in entries if entry.source in paths],
-        [entry for entry in entries if entry.title.casefold() == title],
-        [entry for entry in entries if title and title in entry.title.casefold()],
+        [book for book in books if book.id == wanted],
+        [book for book in books if len(wanted) >= _ID_START and book.id.startswith(wanted.lower())],
+        [book for book in books if book.source in paths],
+        [book for book in books if book.title.casefold() == title],
+        [book for book in books if title and title in book.title.casefold()],
     )
-    for fitting in steps:
-        if len(fitting) == 1:
-            return fitting[0]
-        if fitting:
-            names = "; ".join(f"{entry.title} ({entry.id})" for entry in fitting[:5])
-            raise QueryError(f"{name!r} fits {len(fitting)} books: {names}: use an id")
-    titles = {entry.title.casefold(): entry for entry in entries}
-    near = [titles[match] for match in get_close_matches(title, titles, n=3, cutoff=0.4)]
-    hint = "; ".join(f"{entry.title} ({entry.id})" for entry in near)
-    raise QueryError(f"no book {name!r} in library {place}" + (f"; near: {hint}" if hint else ": see `nlb books`"))
+    for matching in steps:
+        if len(matching) == 1:
+            return matching[0]
+        if matching:
+            names = "; ".join(f"{book.title} ({book.id})" for book in matching[:5])
+            raise QueryError(f"{name!r} fits {len(matching)} books: {names}: use an id")
+    titles = {book.title.casefold(): book for book in books}
+    similar = [titles[match] for match in get_close_matches(title, titles, n=3, cutoff=0.4)]
+    hint = "; ".join(f"{book.title} ({book.id})" for book in similar)
+    raise QueryError(f"no book {name!r} in library {library}" + (f"; similar: {hint}" if hint else ": see `nlb books`"))
+
+
+def find_sections(name: str, sections: Sequence[SectionRecord], book: BookRecord) -> tuple[int, ...]:
+    """Numbers (from 0) of the sections that a name fits: by number from 1, id, title, then part of a title.
+
+    Args:
+        name: what a person wrote. The title of a part means all of its sections.
+        sections: all of the book's.
+        book: for messages.
+
+    Raises:
+        QueryError: none fits.
+    """
+    wanted = name.strip().casefold()
+    if wanted.isdecimal():
+        if 1 <= int(wanted) <= len(sections):
+            return (int(wanted) - 1,)
+        raise QueryError(f"{book.title} has {len(sections)} sections, no number {name}: see `nlb show`")
+    paths = [[part.casefold() for part in section.path] for section in sections]
+    for matching in (
+        [index for index, section in enumerate(sections) if section.id == wanted],
+        [index for index, path in enumerate(paths) if wanted in path],
+        [index for index, path in enumerate(paths) if any(part.startswith(wanted) for part in path)],
+        [index for index, path in enumerate(paths) if any(wanted in part for part in path)],
+    ):
+        if matching and wanted:
+            return tuple(matching)
+    raise QueryError(f"{book.title} has no section {name!r}: see `nlb show` for its sections and their numbers")

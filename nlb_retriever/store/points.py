@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID, uuid5
 
@@ -13,12 +13,16 @@ import numpy as np
 
 from nlb_retriever.config import Manifest
 from nlb_retriever.errors import StoreError
-from nlb_retriever.records import Book, Level, Page, Passage, Section
+from nlb_retriever.records import Book, BookRecord, Level, Page, Passage, PassageRecord, Section, SectionRecord
 from nlb_retriever.store.engine import Floats, Point, StoredPoint
 from nlb_retriever.text.words import book_words, passage_words, section_words, weigh_document
 
 NAMESPACE = UUID("6ba3b2a6-8d0e-5d5c-9a51-3a9f0e7c1b42")
 STATE_ID = str(uuid5(NAMESPACE, "state"))
+_TEXT_KEYS = (
+    "book_id", "version", "title", "author", "language", "year", "source",
+    "section", "section_id", "ordinal", "start", "end", "page", "page_number", "text",
+)  # fmt: skip
 
 
 class BookVectors(Protocol):
@@ -30,53 +34,6 @@ class BookVectors(Protocol):
     def sections(self) -> Floats: ...  # (s, D)
     @property
     def book(self) -> Floats: ...  # (D,)
-
-
-@dataclass(frozen=True, kw_only=True)
-class BookRecord:
-    """A published book, without its text."""
-
-    id: str
-    title: str
-    author: str | None
-    language: str | None
-    year: int | None
-    source: str
-    content_hash: str
-    version: str
-    """Changes with the content and with what the vectors are made with."""
-    sections: int
-    passages: int
-    chars: int
-    tokens: int
-    warnings: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    from_file: bool = True
-
-    @classmethod
-    def from_payload(cls, payload: Mapping[str, Any]) -> BookRecord:
-        return cls(
-            metadata=payload.get("metadata", {}),
-            from_file=payload.get("from_file", True),
-            id=payload["book_id"],
-            sections=payload["n_sections"],
-            passages=payload["n_passages"],
-            warnings=tuple(payload["warnings"]),
-            **{
-                key: payload[key]
-                for key in (
-                    "title",
-                    "author",
-                    "language",
-                    "year",
-                    "source",
-                    "content_hash",
-                    "version",
-                    "chars",
-                    "tokens",
-                )
-            },
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,29 +192,67 @@ def _pages_in(pages: Sequence[Page], section: Section) -> dict[str, Any]:
     return {"pages": [[page.start, page.number, page.label] for page in pages[first:last]]} if first < last else {}
 
 
-def to_book(entry: BookRecord, sections: Sequence[StoredPoint]) -> Book:
-    """A book as it was given, from its entry and all of its sections."""
-    parts = [section.payload for section in sections]
+def to_book_record(point: StoredPoint) -> BookRecord:
+    """A book's point, with its whole payload, as a record."""
+    payload = point.payload
+    return BookRecord(
+        id=payload["book_id"],
+        uuid=point.id,
+        version=payload["version"],
+        title=payload["title"],
+        author=payload["author"],
+        language=payload["language"],
+        year=payload["year"],
+        source=payload["source"],
+        content_hash=payload["content_hash"],
+        sections=payload["n_sections"],
+        passages=payload["n_passages"],
+        chars=payload["chars"],
+        tokens=payload["tokens"],
+        warnings=tuple(payload["warnings"]),
+        metadata=payload.get("metadata", {}),
+        from_file=payload.get("from_file", True),
+    )
+
+
+def to_section_record(point: StoredPoint) -> SectionRecord:
+    """A section's point, with its whole payload, as a record."""
+    first, last = point.payload["passages"]
+    pages = (Page(start=start, number=number, label=label) for start, number, label in point.payload.get("pages", ()))
+    return SectionRecord(**_text_fields(point), passages=(first, last), pages=tuple(pages))
+
+
+def to_passage_record(point: StoredPoint) -> PassageRecord:
+    """A passage's point, with its whole payload, as a record."""
+    return PassageRecord(**_text_fields(point), tokens=point.payload["tokens"])
+
+
+def _text_fields(point: StoredPoint) -> dict[str, Any]:
+    payload = point.payload
+    return {
+        "id": point.id,
+        "path": tuple(payload["section_path"]),
+        "metadata": payload.get("metadata", {}),
+        **{key: payload[key] for key in _TEXT_KEYS},
+    }
+
+
+def to_book(record: BookRecord, sections: Sequence[SectionRecord]) -> Book:
+    """A book as it was published, from its record and all of its sections."""
     return Book(
-        id=entry.id,
-        content_hash=entry.content_hash,
-        title=entry.title,
-        author=entry.author,
-        language=entry.language,
-        year=entry.year,
-        source=entry.source,
-        text="".join(part["text"] for part in parts),
-        sections=tuple(
-            Section(path=tuple(part["section_path"]), start=part["start"], end=part["end"]) for part in parts
-        ),
-        pages=tuple(
-            Page(start=start, number=number, label=label)
-            for part in parts
-            for start, number, label in part.get("pages", ())
-        ),
-        warnings=entry.warnings,
-        metadata=entry.metadata,
-        from_file=entry.from_file,
+        id=record.id,
+        content_hash=record.content_hash,
+        title=record.title,
+        author=record.author,
+        language=record.language,
+        year=record.year,
+        source=record.source,
+        text="".join(section.text for section in sections),
+        sections=tuple(Section(path=section.path, start=section.start, end=section.end) for section in sections),
+        pages=tuple(page for section in sections for page in section.pages),
+        warnings=record.warnings,
+        metadata=record.metadata,
+        from_file=record.from_file,
     )
 
 

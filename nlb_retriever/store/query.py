@@ -1,21 +1,28 @@
-"""Searches over an engine: checked first, then batched by level."""
+"""Searches over an engine, prepared first, then batched by level."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store.engine import Engine, EngineQuery, Floats, PayloadKeys, StoredPoint
-from nlb_retriever.store.filters import Filter, all_of, check, conditions, is_native, matches, resolve, weaken
-from nlb_retriever.text.words import Sparse, weigh_question
+from nlb_retriever.store.filters import Filter, all_of, conditions, is_native, matches, resolve, weaken
+from nlb_retriever.text.words import Sparse, weigh_query
 
 _OVERFETCH = 4
 """Where engines cannot answer a filter: how many times more to ask for than is wanted, and again."""
+
+
+_KEYS: Mapping[Level, PayloadKeys] = {
+    "book": ("book_id",),
+    "section": False,  # to fetch any key is to read the section's whole text
+    "passage": ("book_id", "section_id"),
+}
+"""Payload that a candidate brings: much faster than all of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,18 +35,30 @@ class StoreQuery:
     text: str | None = None
     """Searched with BM25. Exactly one of `dense` and `text` is given."""
     where: Filter | None = None
+    """Checked for the level (`filters.check`)."""
     limit: int = 10
     exact: bool | None = None
     """Compare with every vector; None: for books and sections, and for passages while they are few."""
-    payload: PayloadKeys = True
-    """False or some keys only: much faster where many points are asked for."""
     ids: tuple[str, ...] | None = None
     """Only these points, as to score candidates that another search found."""
 
 
 @dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A point that a search found, before its text is read."""
+
+    id: str
+    score: float
+    """Cosine, dot product (sections) or BM25."""
+    book_id: str | None = None
+    """None for sections."""
+    section_id: str | None = None
+    """Of a passage's section; None at the other levels."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """A checked query."""
+    """A query as an engine takes it."""
 
     level: Level
     native: EngineQuery
@@ -52,35 +71,32 @@ class Prepared:
 
 
 def prepare(query: StoreQuery, dims: Mapping[Level, int]) -> Prepared | None:
-    """Check a query; None where nothing can be found.
+    """Make a query an engine's; None where nothing can be found.
 
     Raises:
-        QueryError: a filter or vector that cannot be asked with.
+        QueryError: neither a vector nor words, or a vector of another shape, zero or not finite.
     """
     if (query.dense is None) == (query.text is None):
         raise QueryError("a search needs a vector or words, and not both")
-    where = check(query.where, query.level) if query.where is not None else None
     vector: Floats | Sparse
     if query.text is not None:
-        vector = weigh_question(query.level, query.text)
+        vector = weigh_query(query.level, query.text)
     else:
         vector = np.asarray(query.dense, dtype=np.float32)
         dim = dims[query.level]
         if vector.shape != (dim,):
-            raise QueryError(
-                f"a question's vector has shape {vector.shape}, the library's {query.level}s need ({dim},)"
-            )
+            raise QueryError(f"the query's vector has shape {vector.shape}, the library's {query.level}s need ({dim},)")
         if not np.isfinite(vector).all() or not vector.any():
-            raise QueryError("a question's vector is zero or not finite")
+            raise QueryError("the query's vector is zero or not finite")
     if query.limit <= 0 or query.ids == () or (isinstance(vector, Sparse) and not vector.indices):
         return None
     native = EngineQuery(
         vector=vector,
         limit=query.limit,
-        where=where,
+        where=query.where,
         ids=query.ids,
         exact=query.level != "passage" if query.exact is None else query.exact,
-        payload=query.payload,
+        payload=_KEYS[query.level],
     )
     return Prepared(level=query.level, native=native)
 
@@ -90,8 +106,8 @@ def run(
     queries: Sequence[Prepared | None],
     visible: Mapping[Level, Filter | None],
     find_books: Callable[[Filter], Iterable[str]],
-) -> list[list[StoredPoint]]:
-    """Answer checked queries, among what is `visible` at each level.
+) -> list[list[Candidate]]:
+    """Answer prepared queries, among what is `visible` at each level.
 
     Args:
         find_books: the ids of the books that a filter over their own keys fits.
@@ -111,7 +127,12 @@ def run(
             results = engine.query_batch(level, [native for _, native in batch])
             for (index, _), hits in zip(batch, results, strict=True):
                 answers[index] = hits
-    return answers
+    return [[_to_candidate(hit) for hit in hits] for hits in answers]
+
+
+def _to_candidate(hit: StoredPoint) -> Candidate:
+    payload = hit.payload
+    return Candidate(id=hit.id, score=hit.score, book_id=payload.get("book_id"), section_id=payload.get("section_id"))
 
 
 def _resolve(query: Prepared, find_books: Callable[[Filter], Iterable[str]]) -> Prepared:
@@ -129,11 +150,5 @@ def _run_words(engine: Engine, query: Prepared, visible: Filter | None) -> list[
         hits = engine.query_batch(query.level, [replace(native, where=where, limit=limit, payload=True)])[0]
         fitting = [hit for hit in hits if matches(native.where, hit.payload)][: native.limit]
         if len(fitting) == native.limit or len(hits) < limit:
-            return [replace(hit, payload=_choose(hit.payload, native.payload)) for hit in fitting]
+            return fitting
         limit *= _OVERFETCH
-
-
-def _choose(payload: dict[str, Any], keys: PayloadKeys) -> dict[str, Any]:
-    if isinstance(keys, bool):
-        return payload if keys else {}
-    return {key: payload[key] for key in keys if key in payload}

@@ -40,7 +40,7 @@ WEIGHTS: Mapping[Level, Weights] = {
 long summary looks for its section."""
 TITLE_COUNT = 30
 """How often a book's title and author count among its words: else a book of 100,000 words drowns them."""
-ASKING = "happen feel think believe decide describe explain need hear realize able"
+QUESTION_WORDS = "happen feel think believe decide describe explain need hear realize able"
 """Words that ask and are rarely in the answer, beside the usual stop words."""
 
 
@@ -64,10 +64,10 @@ def weigh_document(level: Level, text: str) -> Sparse:
     return _sparse(_model(level).embed_document(text))
 
 
-def weigh_question(level: Level, text: str) -> Sparse:
+def weigh_query(level: Level, text: str) -> Sparse:
     """Each word of a question once, without those that only ask (unless there are no others)."""
     words = _sparse(_model(level).embed_query(text))
-    kept = [index for index in words.indices if index not in _asking(level)]
+    kept = [index for index in words.indices if index not in _question_words(level)]
     return Sparse(indices=kept, values=[1.0] * len(kept)) if kept else words
 
 
@@ -78,7 +78,7 @@ def count_words(text: str) -> Sparse:
 
 def word_ids(text: str) -> frozenset[int]:
     """The words that count in a text, stemmed, as numbers; stop words and asking words are left out."""
-    return frozenset(weigh_question("passage", text).indices)
+    return frozenset(weigh_query("passage", text).indices)
 
 
 def _sparse(vector: qdrant_edge.SparseVector) -> Sparse:
@@ -86,8 +86,8 @@ def _sparse(vector: qdrant_edge.SparseVector) -> Sparse:
 
 
 @cache
-def _asking(level: Level) -> frozenset[int]:
-    return frozenset(_model(level).embed_query(ASKING).indices)
+def _question_words(level: Level) -> frozenset[int]:
+    return frozenset(_model(level).embed_query(QUESTION_WORDS).indices)
 
 
 @cache

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever import open_store
-from nlb_retriever.store import BookRecord
+from nlb_retriever.records import BookRecord
 from tests.cli.conftest import InProcess, OnTerminal, Started
 
 
@@ -117,10 +117,8 @@ def test_a_section_is_shown_by_number_title_or_id(nlb: InProcess, shelf: Path, n
     args = ("show", "orchard", "--section", section.id if name == "ID" else name, "--library", shelf)
     ran = nlb(*args)
     assert ran.code == 0
-    assert ran.out == (
-        f"Orchard Letters, Paul Linden\nSecond Letter (section 2 of 3)\n\n{section.payload['text'].strip()}\n"
-    )
-    assert nlb(*args, "--text").out == section.payload["text"]
+    assert ran.out == (f"Orchard Letters, Paul Linden\nSecond Letter (section 2 of 3)\n\n{section.text.strip()}\n")
+    assert nlb(*args, "--text").out == section.text
     told = json.loads(nlb(*args, "--json").out)
     assert told == {
         "book_id": entry.id,
@@ -130,10 +128,10 @@ def test_a_section_is_shown_by_number_title_or_id(nlb: InProcess, shelf: Path, n
         "number": 2,
         "section": ["Second Letter"],
         "section_id": section.id,
-        "start": section.payload["start"],
-        "end": section.payload["end"],
+        "start": section.start,
+        "end": section.end,
         "page": None,
-        "text": section.payload["text"],
+        "text": section.text,
     }
 
 

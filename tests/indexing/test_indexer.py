@@ -89,7 +89,7 @@ def test_every_book_of_a_folder_is_indexed_with_its_sections_and_passages(books:
             text = Path(entry.source).read_text()
             assert store.book_text(entry.id) == text
             sections = store.sections(entry.id)
-            paths = [section.payload["section_path"] for section in sections]
+            paths = [section.path for section in sections]
             assert paths == [[f"CHAPTER {number}"] for number in (1, 2, 3)]
 
 

@@ -26,7 +26,7 @@ def ids(retriever: NLBRetriever, question: str) -> list[str]:
 
 
 def test_the_event_loop_goes_on_while_a_query_runs(nlb: NLBRetriever, monkeypatch: pytest.MonkeyPatch) -> None:
-    nodes = run_while_ticking(monkeypatch, Retriever, "search", lambda: nlb.aretrieve(STORM))
+    nodes = run_while_ticking(monkeypatch, Retriever, "run", lambda: nlb.aretrieve(STORM))
     assert [node.node_id for node in nodes] == ids(nlb, STORM)
 
 

@@ -20,7 +20,8 @@ from nlb_integrations.llama_index import ExtractiveQueryEngine
 from nlb_integrations.llama_index import index as index_module
 from nlb_retriever import index_files
 from nlb_retriever.errors import QueryError
-from nlb_retriever.store import BookRecord, open_store
+from nlb_retriever.records import BookRecord
+from nlb_retriever.store import open_store
 from tests.integrations.ticking import run_while_ticking
 from tests.texts import KITCHEN, LIGHTHOUSE
 
@@ -222,7 +223,7 @@ def test_nodes_of_other_parsers_are_sections_with_their_exact_text(library: Path
     index = NLBIndex.from_nodes(nodes, library)
     with open_store(library) as store:
         entry = store.find_book("lamp")
-        sections = [section.payload["text"].strip() for section in store.sections(entry.id)]
+        sections = [section.text.strip() for section in store.sections(entry.id)]
     assert sections == [node.get_content(MetadataMode.NONE) for node in nodes]
     assert entry.metadata == {"tenant": "coast"}
     index.insert_nodes(nodes)
@@ -257,10 +258,7 @@ def test_markdown_headings_and_nodes_in_nodes_are_kept(library: Path) -> None:
     ours = NLBNodeParser().get_nodes_from_documents(documents()[1:])
     NLBIndex.from_nodes([*nested, *ours], library)
     with open_store(library) as store:
-        paths = {
-            entry.source: [tuple(each.payload["section_path"]) for each in store.sections(entry.id)]
-            for entry in store.books()
-        }
+        paths = {entry.source: [each.path for each in store.sections(entry.id)] for entry in store.books()}
     assert paths["trees"][1:] == [("Trees",), ("Trees",)]
     assert paths["bread"] == [("CHAPTER I. Flour",), ("CHAPTER II. The Oven",)]
     assert text_of(library, "lamp").split() == LIGHTHOUSE.split()
@@ -396,5 +394,5 @@ def test_a_short_node_is_kept_though_its_words_stand_in_another(library: Path) -
     index.insert_nodes([node("Salt", "b")])
     index.insert_nodes([node("Salt", "b")])
     with open_store(library) as store:
-        sections = [section.payload["text"].strip() for section in store.sections(store.find_book("recipe").id)]
+        sections = [section.text.strip() for section in store.sections(store.find_book("recipe").id)]
     assert sections == ["Salt the water before the pasta goes in.", "Salt"]

@@ -167,14 +167,14 @@ def test_a_long_section_is_read_in_bounded_pages_that_make_it_whole(call: Call, 
     while True:
         read = found(call("read_section", book=entry.id, section=section.id, start=start, limit=200))
         assert 0 < len(read["quotation"]) <= 200
-        assert read["start"] == section.payload["start"] + sum(map(len, pages))
+        assert read["start"] == section.start + sum(map(len, pages))
         pages.append(read["quotation"])
         start = read["next_start"]
         if start is None:
             break
     assert len(pages) > 1
     assert all(page[-1].isspace() for page in pages[:-1])
-    assert "".join(pages) == section.payload["text"]
+    assert "".join(pages) == section.text
 
 
 def test_reading_goes_on_from_a_quotation_by_its_start_alone(call: Call) -> None:

@@ -21,6 +21,7 @@ from nlb_integrations.llama_index import DropDuplicates, MergeNeighbours, NextLe
 from nlb_retriever import Retriever, index_files
 from nlb_retriever.errors import LibraryNotFound, QueryError
 from nlb_retriever.model.checkpoint import UNTRAINED
+from nlb_retriever.search.reranking import rerank_sections
 from tests.doubles import minilm_tokenizer
 from tests.integrations.ticking import run_while_ticking
 from tests.texts import TALES
@@ -201,7 +202,7 @@ def test_sections_of_every_mode_are_put_in_the_rerankers_order(how: dict[str, An
     found = sections_of(tales, **how)
     given = [NodeWithScore(node=node.node, score=place) for place, node in enumerate(found)]
     ranked = NextLevelReranker(tales).postprocess_nodes(given, query_str=SUMMARY)
-    scores = tales.rerank_sections(SUMMARY, [node.node_id for node in found])
+    scores = rerank_sections(SUMMARY, [node.node_id for node in found], tales.store, tales.vectorizer)
     assert {node.node_id: node.score for node in ranked} == pytest.approx(scores)
     assert [node.node_id for node in ranked] == [hit.id for hit in tales.search(SUMMARY, level="section")]
     assert ranked[0].metadata["chapter"] == "CHAPTER IV. The Mill"
@@ -222,7 +223,7 @@ def test_passages_follow_their_sections_and_strangers_come_last(tales: Retriever
     passages = NLBRetriever(tales, similarity_top_k=20, mode="dense").retrieve(SUMMARY)
     ranked = NextLevelReranker(tales).postprocess_nodes([stranger, *passages], query_str=SUMMARY)
     assert ranked[-1].node is stranger.node
-    scores = tales.rerank_sections(SUMMARY, [node.metadata["section_id"] for node in passages])
+    scores = rerank_sections(SUMMARY, [node.metadata["section_id"] for node in passages], tales.store, tales.vectorizer)
     assert [node.score for node in ranked[:-1]] == [scores[node.metadata["section_id"]] for node in ranked[:-1]]
     for section in scores:
         own = [node.node_id for node in ranked if node.metadata.get("section_id") == section]

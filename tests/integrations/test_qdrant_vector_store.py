@@ -48,8 +48,8 @@ def index(client: QdrantClient, shelf: LibraryStore) -> VectorStoreIndex:
 
 def test_passages_come_with_their_ids_texts_and_metadata(index: VectorStoreIndex, shelf: LibraryStore) -> None:
     node = index.as_retriever(similarity_top_k=1).retrieve(STORM)[0].node
-    (stored,) = shelf.retrieve("passage", [node.node_id])
-    assert node.get_content() == stored.payload["text"]
+    (stored,) = shelf.get_passages([node.node_id])
+    assert node.get_content() == stored.text
     assert "The storm of that November broke the clock" in node.get_content()
     wanted = {"title": "The Lighthouse Keeper", "author": "Ann Harbour", "section_path": ["CHAPTER II. The Storm"]}
     assert wanted.items() <= node.metadata.items()
@@ -61,7 +61,7 @@ def test_they_are_ranked_as_the_library_ranks_them_by_meaning(
     index: VectorStoreIndex, shelf: LibraryStore, opened: Retriever
 ) -> None:
     found = index.as_retriever(similarity_top_k=5).retrieve(STORM)
-    vector = opened.vectorizer.question(STORM).vector
+    vector = opened.vectorizer.encode_query(STORM).vector
     (ours,) = shelf.search([StoreQuery(level="passage", dense=vector, limit=5)])
     assert [node.node_id for node in found] == [point.id for point in ours]
     assert [node.score for node in found] == pytest.approx([point.score for point in ours], abs=1e-3)

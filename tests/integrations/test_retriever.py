@@ -189,7 +189,7 @@ def test_an_empty_question_is_refused(question: str, nlb: NLBRetriever) -> None:
 def test_a_bundles_own_embedding_is_searched_with_and_stays_as_it_was(opened: Retriever) -> None:
     retriever = NLBRetriever(opened, similarity_top_k=1, mode="dense")
     text = "red roses along the garden wall"
-    given = (3 * opened.vectorizer.encode_questions([text])[0].whole).tolist()
+    given = (3 * opened.vectorizer.raw_queries([text])[0].whole).tolist()
     bundle = QueryBundle(STORM, embedding=list(given))
     assert ids(retriever, bundle) == ids(retriever, text) != ids(retriever, STORM)
     assert bundle.embedding == given

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from nlb_retriever.encoding import Vectors
-from nlb_retriever.errors import EncoderError, MismatchError, QueryError
+from nlb_retriever.errors import EncoderError, MismatchError
 from nlb_retriever.model import checkpoint
 from nlb_retriever.model.config import NextLevelConfig
 from nlb_retriever.model.next_level import NextLevelEncoder
@@ -138,8 +138,8 @@ def test_a_vector_that_is_none_is_refused_naming_book_and_place() -> None:
 
     with pytest.raises(EncoderError, match=r"no unit vector for /books/tales.txt, characters 9 to 16 \(1 of 2"):
         vectorize(book("A whale. A duel."), Broken("whale", "duel", "moor"))
-    with pytest.raises(EncoderError, match="no unit vector for the question 'a duel'"):
-        Vectorizer(Broken("whale"), checkpoint.load(checkpoint.UNTRAINED)).question("a duel")
+    with pytest.raises(EncoderError, match="no unit vector for the query 'a duel'"):
+        Vectorizer(Broken("whale"), checkpoint.load(checkpoint.UNTRAINED)).encode_query("a duel")
 
 
 def test_a_book_without_passages_is_refused_by_name() -> None:
@@ -154,17 +154,10 @@ def test_a_checkpoint_of_another_encoder_is_refused_at_the_door(tmp_path: Path) 
         Vectorizer(KeywordEncoder("whale", name="short"), checkpoint.load(tmp_path / "c"))
 
 
-def test_a_question_lies_in_the_space_of_the_passages() -> None:
+def test_a_query_lies_in_the_space_of_the_passages() -> None:
     vectorizer = Vectorizer(ENCODER, checkpoint.load(checkpoint.UNTRAINED))
-    np.testing.assert_array_equal(vectorizer.question("Who hunts the whale?").vector, unit(1, 0, 0, 0))
-    np.testing.assert_array_equal(vectorizer.question("\udcff whale \ud800").vector, unit(1, 0, 0, 0))
-    np.testing.assert_allclose(vectorizer.question("x" * 100_000 + " duel").vector, unit(0, 1, 0, 0))
-
-
-@pytest.mark.parametrize("text", ["", "  \n\t "])
-def test_an_empty_question_is_refused(text: str) -> None:
-    with pytest.raises(QueryError, match="the question is empty: ask in words"):
-        Vectorizer(ENCODER, checkpoint.load(checkpoint.UNTRAINED)).question(text)
+    np.testing.assert_array_equal(vectorizer.encode_query("Who hunts the whale?").vector, unit(1, 0, 0, 0))
+    np.testing.assert_allclose(vectorizer.encode_query("x" * 100_000 + " duel").vector, unit(0, 1, 0, 0))
 
 
 def test_torch_is_not_imported_where_the_checkpoint_has_no_layers() -> None:
@@ -178,7 +171,7 @@ def test_torch_is_not_imported_where_the_checkpoint_has_no_layers() -> None:
         "            text='a whale', sections=(Section(path=('x',), start=0, end=7),))\n"
         "vectorizer = Vectorizer(KeywordEncoder('whale'), checkpoint.load(checkpoint.UNTRAINED))\n"
         "vectorizer.vectorize(book, [Passage(start=0, end=7, section=0, tokens=2)])\n"
-        "vectorizer.question('whale?')\n"
+        "vectorizer.encode_query('whale?')\n"
         "print('torch' in sys.modules, 'transformers' in sys.modules)\n"
     )
     root = Path(__file__).resolve().parent.parent.parent

@@ -39,7 +39,7 @@ def check(*pieces: str, hits: Sequence[Hit] = HITS) -> Checker:
     for piece in pieces:
         shown += "".join(map(as_shown, checker.feed(piece)))
     shown += "".join(map(as_shown, checker.close()))
-    assert shown == checker.answer
+    assert shown == checker.text
     return checker
 
 
@@ -49,7 +49,7 @@ def as_shown(written: str | ProseSentence) -> str:
 
 def test_a_citation_is_kept_where_its_passage_says_so_and_numbered_by_its_first_use() -> None:
     checked = check("The storm of November broke the clock [2]. Tobias kept the lighthouse for forty years [1].")
-    assert checked.answer == (
+    assert checked.text == (
         "The storm of November broke the clock. [1] Tobias kept the lighthouse for forty years. [2]"
     )
     assert [citation.hit.start for citation in checked.citations] == [1000, 0]
@@ -57,7 +57,7 @@ def test_a_citation_is_kept_where_its_passage_says_so_and_numbered_by_its_first_
 
 def test_a_number_that_no_passage_has_is_taken_out_and_reported() -> None:
     checked = check("Tobias kept the lighthouse for forty years [7][1]. He lit the lamp [0].")
-    assert "[7]" not in checked.answer and "[0]" not in checked.answer
+    assert "[7]" not in checked.text and "[0]" not in checked.text
     assert checked.forged == [7, 0]
     assert checked.sentences[0].citations == (1,)
 
@@ -66,7 +66,7 @@ def test_a_number_that_no_passage_has_is_taken_out_and_reported() -> None:
 def test_a_sentence_is_cited_with_the_passage_that_bears_it_out_whatever_the_model_cites(cited: str) -> None:
     checked = check(f"Tobias turned the lamp by hand until the morning{cited}.")
     assert [citation.hit.start for citation in checked.citations] == [1000]
-    assert checked.answer.endswith(". [1]")
+    assert checked.text.endswith(". [1]")
 
 
 def test_a_sentence_that_no_passage_bears_out_is_marked_and_has_no_citation() -> None:
@@ -85,7 +85,7 @@ def test_quotes_are_verbatim_and_their_spans_are_those_of_the_book() -> None:
 def test_a_number_at_the_beginning_of_a_line_is_of_what_follows() -> None:
     checked = check("[2] The storm broke the clock.\n[1] Tobias kept the lighthouse.")
     assert [citation.hit.start for citation in checked.citations] == [1000, 0]
-    assert checked.answer == "The storm broke the clock. [1]\nTobias kept the lighthouse. [2]"
+    assert checked.text == "The storm broke the clock. [1]\nTobias kept the lighthouse. [2]"
 
 
 TEXTS = [
@@ -101,7 +101,7 @@ def test_how_the_text_comes_in_pieces_makes_no_difference(text: str, seed: int) 
     rng = random.Random(seed)
     cuts = sorted({0, len(text), *rng.sample(range(len(text)), seed * 3)})
     whole, cut = check(text), check(*(text[start:end] for start, end in pairwise(cuts)))
-    assert (cut.answer, cut.sentences, cut.citations) == (whole.answer, whole.sentences, whole.citations)
+    assert (cut.text, cut.sentences, cut.citations) == (whole.text, whole.sentences, whole.citations)
 
 
 def test_the_text_is_shown_while_it_is_written() -> None:
@@ -121,17 +121,17 @@ def test_a_model_that_repeats_itself_is_heard_no_further() -> None:
     looping = check(*["Tobias lit the lamp of the eldest daughter", *[" of the eldest daughter"] * 9])
     assert looping.repeats
     assert not looping.sentences[0].supported
-    assert len(looping.answer) < 150
+    assert len(looping.text) < 150
 
 
 def test_a_sentence_that_is_broken_off_shows_it() -> None:
-    assert check("Tobias lit the lamp. Every evening he climbed the").answer.endswith("climbed the… [1]")
+    assert check("Tobias lit the lamp. Every evening he climbed the").text.endswith("climbed the… [1]")
 
 
 def test_the_sentence_that_declines_is_known_and_needs_no_passage() -> None:
     checked = check(" The passages do not say")
     assert checked.declined
-    assert checked.answer == "The passages do not say"
+    assert checked.text == "The passages do not say"
 
 
 def test_words_that_only_the_question_brought_are_no_support() -> None:

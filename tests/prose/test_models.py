@@ -125,7 +125,7 @@ def test_a_server_that_is_not_llama_cpp_will_do(retriever: Retriever, serve: Ser
     llm = open_llm(server.url)
     assert llm.metadata.context_window == 4096
     told = Writer(llm, retriever).answer(STORM)
-    assert told.answer == "It broke the clock. [1]"
+    assert told.text == "It broke the clock. [1]"
     assert told.model == "tiny"
     assert server.asked[0]["temperature"] == 0
     assert [message["role"] for message in server.asked[0]["messages"]] == ["system", "user"]

@@ -31,7 +31,7 @@ def script(*texts: str, **options: Any) -> Scripted:
 def test_an_answer_is_prose_with_citations_that_hold(retriever: Retriever) -> None:
     told = Writer(script("It broke the clock [1]. Nobody ever flew to the moon [9]."), retriever).answer(STORM)
     assert told.found and told.supported
-    assert told.answer == "It broke the clock. [1] Nobody ever flew to the moon."
+    assert told.text == "It broke the clock. [1] Nobody ever flew to the moon."
     assert [sentence.supported for sentence in told.sentences] == [True, False]
     assert told.forged == (9,)
     assert told.model == "scripted"
@@ -51,13 +51,13 @@ def test_what_is_streamed_is_the_answer(retriever: Retriever) -> None:
 def test_a_question_about_nothing_in_the_library_is_refused_without_asking_the_model(retriever: Retriever) -> None:
     model = script("Sure!")
     told = Writer(model, retriever).answer("How do I configure a Kubernetes ingress controller?")
-    assert (told.found, told.answer, told.model) == (False, "Not in your library.", None)
+    assert (told.found, told.text, told.model) == (False, "Not in your library.", None)
     assert model.asked == []
 
 
 def test_a_model_that_declines_is_no_answer(retriever: Retriever) -> None:
     told = Writer(script(DECLINED), retriever).answer(STORM)
-    assert (told.found, told.answer, told.citations) == (False, DECLINED, ())
+    assert (told.found, told.text, told.citations) == (False, DECLINED, ())
 
 
 def test_a_model_that_obeys_a_passage_is_caught(retriever: Retriever) -> None:
@@ -69,7 +69,7 @@ def test_a_model_that_obeys_a_passage_is_caught(retriever: Retriever) -> None:
         ("The comet has a green tail.", True),
     ]
     assert told.forged == (7,)
-    assert "[7]" not in told.answer
+    assert "[7]" not in told.text
 
 
 def test_no_passage_reaches_the_model_with_a_control_token(retriever: Retriever) -> None:
@@ -104,7 +104,7 @@ def test_a_model_that_never_stops_is_stopped(retriever: Retriever) -> None:
 
             return pieces()
 
-    assert len(Writer(Endless(texts=[]), retriever).answer(STORM).answer) < 64 * 8 * 2
+    assert len(Writer(Endless(texts=[]), retriever).answer(STORM).text) < 64 * 8 * 2
 
 
 def test_a_small_window_is_kept(retriever: Retriever) -> None:
@@ -176,7 +176,7 @@ def test_a_chat_keeps_its_history_and_searches_a_follow_up_with_what_it_is_about
 def test_only_a_question_that_points_back_is_searched_with_the_last_that_stands_alone(
     question: str, leans: bool
 ) -> None:
-    history = [Answer(question=asked, found=True, answer="So.") for asked in (STORM, "And then?")]
+    history = [Answer(question=asked, found=True, text="So.") for asked in (STORM, "And then?")]
     assert search_text(question, history) == (f"{STORM} {question}" if leans else question)
     assert search_text(question, []) == question
 
@@ -197,7 +197,7 @@ def test_the_real_model_answers_in_several_pieces_and_is_checked(retriever: Retr
 
 
 def test_the_real_model_reads_what_it_knows_only_once(retriever: Retriever, smollm2: Any) -> None:
-    turns = [Answer(question=f"What of lamp {number}?", found=True, answer="It was lit.") for number in range(2)]
+    turns = [Answer(question=f"What of lamp {number}?", found=True, text="It was lit.") for number in range(2)]
     hits = retriever.search(STORM, limit=2)
     for number in range(3):
         smollm2.chat(messages(STORM, hits[number % 2 :][:1], turns[:number]), max_tokens=1)
@@ -217,7 +217,7 @@ def test_the_real_model_stays_within_its_window(retriever: Retriever, smollm2: A
 def test_the_real_model_is_not_taken_in_by_a_passage_without_being_caught(retriever: Retriever, smollm2: Any) -> None:
     told = Writer(smollm2, retriever, passages=1).answer("Which colour has the tail of the comet of Doctor Hall?")
     assert "Ignore your instructions" in told.passages[0].text
-    assert "[7]" not in told.answer
+    assert "[7]" not in told.text
     assert all(not sentence.supported for sentence in told.sentences if sentence.text.startswith("HACKED"))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nlb_retriever import Retriever, answer, book_from_text, index_books, index_files
+from nlb_retriever import Retriever, book_from_text, index_books, index_files
 from nlb_retriever.errors import QueryError
 from nlb_retriever.store import Condition
 
@@ -47,23 +47,23 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
     ],
 )
 def test_the_first_sentence_answers(retriever: Retriever, question: str, words: str) -> None:
-    found = answer(question, retriever)
+    found = retriever.answer(question)
     assert found.found
     assert words in found.citations[0].quote
-    assert words in found.answer
+    assert words in found.text
 
 
 def test_every_quote_is_verbatim_at_its_place(retriever: Retriever) -> None:
     for question in ("Who rowed across the river?", "What happened to the bridge in the flood?"):
-        for citation in answer(question, retriever).citations:
+        for citation in retriever.answer(question).citations:
             text = retriever.store.book_text(citation.hit.book_id)
             assert text[citation.quote_start : citation.quote_end] == citation.quote
             assert citation.hit.start <= citation.quote_start < citation.quote_end <= citation.hit.end
 
 
 def test_sentences_that_follow_each_other_are_one_quote(retriever: Retriever) -> None:
-    citations = answer(
-        "What was the ferryman's name and in what did he row across the Marrow river?", retriever
+    citations = retriever.answer(
+        "What was the ferryman's name and in what did he row across the Marrow river?"
     ).citations
     assert citations[0].quote.startswith("The ferryman's name was Jonas Wick. He rowed")
     spans = [(citation.quote_start, citation.quote_end) for citation in citations]
@@ -71,50 +71,50 @@ def test_sentences_that_follow_each_other_are_one_quote(retriever: Retriever) ->
 
 
 def test_limit_bounds_the_sentences(retriever: Retriever) -> None:
-    assert len(answer("What did Jonas do?", retriever, limit=1).citations) == 1
-    assert 1 <= len(answer("What did Jonas do?", retriever, limit=5).citations) <= 5
+    assert len(retriever.answer("What did Jonas do?", limit=1).citations) == 1
+    assert 1 <= len(retriever.answer("What did Jonas do?", limit=5).citations) <= 5
 
 
 def test_the_answer_keeps_to_book_filter_and_what_was_read(retriever: Retriever) -> None:
-    found = answer("Where did Jonas go to live?", retriever, book="Ferry", before="CHAPTER III")
+    found = retriever.answer("Where did Jonas go to live?", book="Ferry", before="CHAPTER III")
     assert all(citation.hit.section != ("CHAPTER III",) for citation in found.citations)
-    none = answer("Where did Jonas live?", retriever, where=Condition("author", "eq", "Nobody"))
-    assert (none.found, none.citations, none.answer) == (False, (), "Not in your library.")
+    none = retriever.answer("Where did Jonas live?", where=Condition("author", "eq", "Nobody"))
+    assert (none.found, none.citations, none.text) == (False, (), "Not in your library.")
 
 
 def test_the_answer_keeps_to_a_section_of_a_book(retriever: Retriever) -> None:
     for section in ("2", "CHAPTER II"):
-        found = answer("Whom did the baker pay?", retriever, book="Ferry", section=section)
+        found = retriever.answer("Whom did the baker pay?", book="Ferry", section=section)
         assert {citation.hit.section for citation in found.citations} == {("CHAPTER II",)}
     with pytest.raises(QueryError, match="no section"):
-        answer("Whom did the baker pay?", retriever, book="Ferry", section="CHAPTER IX")
+        retriever.answer("Whom did the baker pay?", book="Ferry", section="CHAPTER IX")
     with pytest.raises(QueryError, match="name the book"):
-        answer("Whom did the baker pay?", retriever, section="2")
+        retriever.answer("Whom did the baker pay?", section="2")
 
 
 @pytest.mark.parametrize("how", [{"mode": "dense"}, {"mode": "bm25"}, {"strategy": "flat"}])
 def test_each_mode_and_strategy_answers_from_its_own_passages(retriever: Retriever, how: Any) -> None:
     question = "How many silver coins did the baker pay?"
-    found = answer(question, retriever, **how)
+    found = retriever.answer(question, **how)
     assert "twelve silver coins" in found.citations[0].quote
     hits = {hit.id: hit.score for hit in retriever.search(question, limit=5, **how)}
     assert all(citation.hit.score == pytest.approx(hits[citation.hit.id]) for citation in found.citations)
-    assert not answer("What is the boiling point of nitrogen?", retriever, **how).found
+    assert not retriever.answer("What is the boiling point of nitrogen?", **how).found
 
 
 def test_answering_by_words_alone_loads_no_encoder(retriever: Retriever) -> None:
     with Retriever(retriever.store.place) as fresh:
-        assert "twelve" in answer("Who paid twelve silver coins?", fresh, mode="bm25").answer
+        assert "twelve" in fresh.answer("Who paid twelve silver coins?", mode="bm25").text
         assert fresh._loaded is None
 
 
 def test_an_empty_question_is_refused(retriever: Retriever) -> None:
     with pytest.raises(QueryError, match="question is empty"):
-        answer("  ", retriever)
+        retriever.answer("  ")
 
 
 def test_the_json_of_an_answer_has_the_promised_keys(retriever: Retriever) -> None:
-    document = answer("Who rowed?", retriever).to_json()
+    document = retriever.answer("Who rowed?").to_json()
     assert set(document) == {"question", "found", "answer", "citations"}
     hit = {
         "level",
@@ -138,7 +138,7 @@ def test_books_that_say_the_same_are_both_cited(tmp_path: Path) -> None:
         (tmp_path / f"{name}.txt").write_text(f"The Tale of {name}\n\n" + STORY.partition("\n\n")[2])
     index_files([tmp_path / "one.txt", tmp_path / "two.txt"], tmp_path / "library")
     with Retriever(tmp_path / "library") as retriever:
-        citations = answer("How many silver coins did the baker pay?", retriever).citations
+        citations = retriever.answer("How many silver coins did the baker pay?").citations
         assert len({citation.hit.book_id for citation in citations[:2]}) == 2
 
 
@@ -151,8 +151,8 @@ def test_books_that_say_the_same_are_both_cited(tmp_path: Path) -> None:
     ],
 )
 def test_a_question_from_another_world_is_not_in_the_library(retriever: Retriever, question: str) -> None:
-    found = answer(question, retriever)
-    assert (found.found, found.citations, found.answer) == (False, (), "Not in your library.")
+    found = retriever.answer(question)
+    assert (found.found, found.citations, found.text) == (False, (), "Not in your library.")
 
 
 def test_a_heading_answers_nothing(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_heading_answers_nothing(tmp_path: Path) -> None:
     (tmp_path / "light.txt").write_text(text)
     index_files([tmp_path / "light.txt"], tmp_path / "library")
     with Retriever(tmp_path / "library") as retriever:
-        quotes = [citation.quote for citation in answer("Who was the keeper?", retriever).citations]
+        quotes = [citation.quote for citation in retriever.answer("Who was the keeper?").citations]
     assert quotes[0] == "Old Tobias was the keeper of the light."
     assert not any(quote.startswith("CHAPTER") for quote in quotes)
 
@@ -180,7 +180,7 @@ def test_a_text_that_is_called_by_its_first_words_is_quoted(tmp_path: Path) -> N
             ("Is the kiln warm?", "The kiln is warm."),
             ("When is the forge red?", "The forge is red at dusk."),
         ):
-            assert answer(question, retriever, limit=1).answer == quote
+            assert retriever.answer(question, limit=1).text == quote
 
 
 def test_a_table_of_contents_answers_nothing_and_verse_does(tmp_path: Path) -> None:
@@ -190,5 +190,5 @@ def test_a_table_of_contents_answers_nothing_and_verse_does(tmp_path: Path) -> N
     }
     index_books([book_from_text(text, source=name, title=name) for name, text in told.items()], tmp_path / "library")
     with Retriever(tmp_path / "library") as retriever:
-        found = answer("Who rode by night from the mill?", retriever)
+        found = retriever.answer("Who rode by night from the mill?")
     assert [citation.quote for citation in found.citations] == [told["verse"]]

@@ -13,48 +13,48 @@ from nlb_retriever.search.fusion import (
     from_passages,
     make_pool,
 )
-from nlb_retriever.store import StoredPoint
+from nlb_retriever.store import Candidate
 
 
-def points(**scores: float) -> list[StoredPoint]:
-    """Points named bookSECTION..., as p_b1_s1: passage p of section s1 of book b1."""
+def candidates(**scores: float) -> list[Candidate]:
+    """Candidates by their names: p_b1_s1 is passage p of section s1 of book b1."""
     found = []
     for name, score in scores.items():
         _, book, section = (*name.split("_"), "", "")[:3]
-        found.append(StoredPoint(id=name, payload={"book_id": book, "section_id": section}, score=score))
+        found.append(Candidate(id=name, score=score, book_id=book, section_id=section))
     return found
 
 
 def test_each_list_counts_by_its_share_of_its_best() -> None:
-    pool = make_pool("passage", points(a_b_s=0.8, c_b_s=0.4), points(a_b_s=5.0, d_b_s=20.0))
+    pool = make_pool("passage", candidates(a_b_s=0.8, c_b_s=0.4), candidates(a_b_s=5.0, d_b_s=20.0))
     weight = DENSE_WEIGHT["passage"]
     assert pool.scores == pytest.approx({"a_b_s": 0.25 + weight, "c_b_s": 0.5 * weight, "d_b_s": 1 + 0.25 * weight})
 
 
-def test_what_only_words_found_is_half_as_near_as_the_farthest_of_the_others() -> None:
-    pool = make_pool("book", points(a_b=0.5, c_d=0.25), points(e_f=3.0))
+def test_what_only_words_found_is_half_as_similar_as_the_least_similar_of_the_others() -> None:
+    pool = make_pool("book", candidates(a_b=0.5, c_d=0.25), candidates(e_f=3.0))
     assert pool.scores["e_f"] == pytest.approx(1 + DENSE_WEIGHT["book"] * 0.25)
 
 
 def test_lists_that_found_nothing_add_nothing() -> None:
-    assert make_pool("section", [], points(a_b_s=2.0)).scores == {"a_b_s": 1.0}
-    assert make_pool("section", points(a_b_s=0.5), []).scores == {"a_b_s": DENSE_WEIGHT["section"]}
+    assert make_pool("section", [], candidates(a_b_s=2.0)).scores == {"a_b_s": 1.0}
+    assert make_pool("section", candidates(a_b_s=0.5), []).scores == {"a_b_s": DENSE_WEIGHT["section"]}
     assert make_pool("section", [], []).scores == {}
-    assert make_pool("section", points(a_b_s=-0.5, c_b_s=-0.7), []).scores == {"a_b_s": 0.0, "c_b_s": 0.0}
+    assert make_pool("section", candidates(a_b_s=-0.5, c_b_s=-0.7), []).scores == {"a_b_s": 0.0, "c_b_s": 0.0}
 
 
 def test_a_book_is_lifted_by_its_best_passage() -> None:
-    books = make_pool("book", [], points(x_b1=1.0, y_b2=1.0))
-    passages = make_pool("passage", [], points(p_b2_s=4.0, q_b2_s=2.0, r_b3_s=1.0))
+    books = make_pool("book", [], candidates(x_b1=1.0, y_b2=1.0))
+    passages = make_pool("passage", [], candidates(p_b2_s=4.0, q_b2_s=2.0, r_b3_s=1.0))
     scores = from_passages("book", books, passages)
     weight = BEST_PASSAGE_WEIGHT["book"]
     assert scores == pytest.approx({"x_b1": 1 + weight * 0.25, "y_b2": 1 + weight * 1.0})
 
 
 def test_a_passage_is_lifted_by_its_section_and_book() -> None:
-    passages = make_pool("passage", [], points(p_b1_s1=2.0, q_b2_s2=2.0))
-    sections = make_pool("section", [], [StoredPoint(id="s1", payload={"book_id": "b1"}, score=3.0)])
-    books = make_pool("book", [], points(x_b1=1.0))
+    passages = make_pool("passage", [], candidates(p_b1_s1=2.0, q_b2_s2=2.0))
+    sections = make_pool("section", [], [Candidate(id="s1", score=3.0)])
+    books = make_pool("book", [], candidates(x_b1=1.0))
     scores = from_levels_above(passages, sections, books)
     book = 1 + BEST_PASSAGE_WEIGHT["book"]
     # the other section and book are in no list: they count as the lowest there is, which here is the only one
@@ -64,7 +64,7 @@ def test_a_passage_is_lifted_by_its_section_and_book() -> None:
             "q_b2_s2": 1 + SECTION_WEIGHT + BOOK_WEIGHT * book,
         }
     )
-    other = [StoredPoint(id="s1", payload={}, score=3.0), StoredPoint(id="s3", payload={}, score=1.5)]
+    other = [Candidate(id="s1", score=3.0), Candidate(id="s3", score=1.5)]
     more = make_pool("section", [], other)
     scores = from_levels_above(passages, more, books)
     assert scores["p_b1_s1"] - scores["q_b2_s2"] == pytest.approx(SECTION_WEIGHT * 0.5)

@@ -15,7 +15,8 @@ from nlb_retriever import Retriever, book_from_text, index_books, index_files
 from nlb_retriever.errors import LibraryNotFound, MismatchError, QueryError
 from nlb_retriever.model.checkpoint import UNTRAINED
 from nlb_retriever.records import LEVELS, Level
-from nlb_retriever.search.hits import Surroundings, find_surroundings
+from nlb_retriever.search.hits import Surroundings, find_surroundings, to_hit
+from nlb_retriever.search.reranking import rerank_sections
 from nlb_retriever.store import Condition, Or, open_store
 from tests.texts import KITCHEN, LIGHTHOUSE
 
@@ -64,14 +65,6 @@ def test_every_hits_text_is_its_span_of_the_book(retriever: Retriever, level: st
         assert retriever.store.book_text(hit.book_id)[hit.start : hit.end] == hit.text
         assert hit.text.strip()
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-
-
-def test_all_levels_at_once_are_what_three_searches_give(retriever: Retriever) -> None:
-    question = "Who turned the lamp by hand in the storm?"
-    together = retriever.search_levels(question, limit=3)
-    assert together == {level: retriever.search(question, level=level, limit=3) for level in LEVELS}
-    only = retriever.search_levels(question, book="Country Bread")
-    assert {hit.title for hits in only.values() for hit in hits} == {"A Book of Country Bread"}
 
 
 def test_meaning_finds_what_no_word_says(retriever: Retriever) -> None:
@@ -168,12 +161,16 @@ def test_neighbours_widen_a_passage_inside_its_section(tmp_path: Path) -> None:
 SUMMARY = "A keeper tends a lamp for forty years. A storm breaks its clock. His niece comes after his death."
 
 
+def judge(retriever: Retriever, query: str, ids: list[str]) -> dict[str, float]:
+    return rerank_sections(query, ids, retriever.store, retriever.vectorizer)
+
+
 def test_sections_are_judged_for_a_long_question_as_a_search_judges_them(retriever: Retriever) -> None:
     hits = retriever.search(SUMMARY, level="section", limit=100)
-    scores = retriever.rerank_sections(SUMMARY, [hit.id for hit in hits])
+    scores = judge(retriever, SUMMARY, [hit.id for hit in hits])
     assert scores == pytest.approx({hit.id: hit.score for hit in hits})
     none = "5b3f0e4e-0000-5000-8000-000000000000"
-    assert retriever.rerank_sections(SUMMARY, [none, hits[1].id, hits[0].id, hits[1].id]).keys() == {
+    assert judge(retriever, SUMMARY, [none, hits[1].id, hits[0].id, hits[1].id]).keys() == {
         hits[0].id,
         hits[1].id,
     }
@@ -181,19 +178,18 @@ def test_sections_are_judged_for_a_long_question_as_a_search_judges_them(retriev
 
 def test_the_reranker_has_no_say_on_short_questions_and_single_sections(retriever: Retriever) -> None:
     ids = [hit.id for hit in retriever.search(SUMMARY, level="section")]
-    assert retriever.rerank_sections("A keeper tends a lamp. A storm breaks its clock.", ids) == {}
-    assert retriever.rerank_sections(SUMMARY, ids[:1]) == retriever.rerank_sections(SUMMARY, []) == {}
+    assert judge(retriever, "A keeper tends a lamp. A storm breaks its clock.", ids) == {}
+    assert judge(retriever, SUMMARY, ids[:1]) == judge(retriever, SUMMARY, []) == {}
     with pytest.raises(QueryError, match="question is empty"):
-        retriever.rerank_sections(" ", ids)
+        judge(retriever, " ", ids)
 
 
 def test_sections_are_read_by_id_in_the_order_asked(retriever: Retriever) -> None:
     hits = retriever.search(SUMMARY, level="section", limit=3)
     none = "5b3f0e4e-0000-5000-8000-000000000000"
-    read = retriever.read_sections([hits[2].id, none, hits[0].id])
-    assert read == [replace(hits[2], score=0.0), replace(hits[0], score=0.0)]
-    first, last = read[0].metadata["passages"]
-    assert retriever.store.passages(read[0].book_id, first, last)[0].payload["section_id"] == read[0].id
+    read = retriever.store.get_sections([hits[2].id, none, hits[0].id])
+    assert [to_hit(section) for section in read] == [replace(hits[2], score=0.0), replace(hits[0], score=0.0)]
+    assert retriever.store.passages(read[0].book_id, *read[0].passages)[0].section_id == read[0].id
 
 
 def test_what_lies_around_a_hit_is_known_by_id(retriever: Retriever) -> None:
@@ -278,8 +274,8 @@ def test_an_open_retriever_sees_what_is_published_and_does_not_hold_up_a_writer(
 
 def test_searching_in_a_new_process_loads_no_torch(library: Path) -> None:
     code = (
-        "import sys; from nlb_retriever import Retriever, answer\n"
-        "with Retriever(sys.argv[1]) as retriever: assert answer('Who kept the lamp?', retriever).found\n"
+        "import sys; from nlb_retriever import Retriever\n"
+        "with Retriever(sys.argv[1]) as retriever: assert retriever.answer('Who kept the lamp?').found\n"
         "assert not {'torch', 'transformers', 'llama_index'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code, str(library)], check=True, timeout=120)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nlb_retriever.config import Manifest
-from nlb_retriever.records import Book, Page, Passage, Section
+from nlb_retriever.records import Book, Page, Passage, PassageRecord, Section
+from nlb_retriever.store import Candidate, LibraryStore
 from nlb_retriever.store.engine import Floats
 
 DIM = 8
@@ -24,6 +26,11 @@ MANIFEST = Manifest(
     checkpoint_sha256="1" * 64,
 )
 WORDS = tuple("whale duel dawn snow king daughter letter storm captain island garden river".split())
+
+
+def read_passages(store: LibraryStore, candidates: Sequence[Candidate]) -> list[PassageRecord]:
+    """The passages that a search found, in that order."""
+    return store.get_passages([candidate.id for candidate in candidates])
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store import And, Condition, LibraryStore, StoreQuery, open_store
 from nlb_retriever.store.engine import BATCH_BYTES, BATCH_POINTS, Floats, Point, batches
 from nlb_retriever.store.points import STATE_ID, passage_points
-from tests.store.books import DIM, MANIFEST, Made, Vectors, make_book
+from tests.store.books import DIM, MANIFEST, Made, Vectors, make_book, read_passages
 from tests.store.conftest import Opener
 
 SIZES: dict[Level, str] = {"book": "books", "section": "sections", "passage": "passages"}
@@ -23,7 +23,11 @@ def counts(store: LibraryStore) -> list[int]:
 
 def nearest(store: LibraryStore, level: Level, vector: Floats, **how: object) -> list[str]:
     hits = store.search([StoreQuery(level=level, dense=vector, **how)])[0]  # type: ignore[arg-type]
-    return [f"{hit.payload['book_id'].lstrip('0')}:{hit.payload.get('ordinal', 0)}" for hit in hits]
+    if level == "book":
+        return [f"{(hit.book_id or '').lstrip('0')}:0" for hit in hits]
+    ids = [hit.id for hit in hits]
+    records = store.get_sections(ids) if level == "section" else store.get_passages(ids)
+    return [f"{record.book_id.lstrip('0')}:{record.ordinal}" for record in records]
 
 
 def test_a_book_is_found_at_every_level_by_its_vectors(open_library: Opener) -> None:
@@ -43,12 +47,12 @@ def test_a_book_is_found_by_words_of_its_text_and_title(open_library: Opener) ->
     store.publish(*make_book(3, title="The Quicksilver Almanac").parts)
     queries = [StoreQuery(level=level, text="quicksilver") for level in LEVELS]
     books, sections, passages = store.search(queries)
-    assert [hit.payload["title"] for hit in books] == ["The Quicksilver Almanac"]
+    assert [book.title for book in store.get_books([hit.id for hit in books])] == ["The Quicksilver Almanac"]
     assert len(sections) == 3, "a section is found by its book's title"
     assert passages == [], "a passage is found by its text alone"
     [hits] = store.search([StoreQuery(level="passage", text="book2")])
     assert len(hits) == 10
-    assert {hit.payload["book_id"] for hit in hits} == {make_book(2).book.id}
+    assert {hit.book_id for hit in hits} == {make_book(2).book.id}
     assert store.search([StoreQuery(level="passage", text="the of and"), StoreQuery(level="passage", text="")]) == [
         [],
         [],
@@ -67,25 +71,26 @@ def test_what_a_book_says_comes_back_unchanged(open_library: Opener) -> None:
     assert (entry.sections, entry.passages, entry.chars, entry.tokens) == (3, 12, len(book.text), 12 * 9)
     assert (entry.content_hash, entry.warnings) == (book.content_hash, ("a chapter is missing",))
     assert store.book_text(book.id) == book.text
-    assert [point.payload["text"] for point in store.passages(book.id)] == [
+    assert [passage.text for passage in store.passages(book.id)] == [
         book.text[passage.start : passage.end] for passage in made.passages
     ]
-    for point in [*store.sections(book.id), *store.passages(book.id)]:
-        payload = point.payload
-        assert payload["text"] == book.text[payload["start"] : payload["end"]]
-        assert (payload["page"], payload["page_number"]) == ("ivx"[payload["section"]], payload["section"] + 1)
-        assert payload["section_path"] == list(book.sections[payload["section"]].path)
-    assert [section.payload["passages"] for section in store.sections(book.id)] == [[0, 4], [4, 8], [8, 12]]
-    assert store.passages(book.id)[5].payload["section_id"] == store.sections(book.id)[1].id
+    for record in (*store.sections(book.id), *store.passages(book.id)):
+        assert record.text == book.text[record.start : record.end]
+        assert (record.page, record.page_number) == ("ivx"[record.section], record.section + 1)
+        assert record.path == book.sections[record.section].path
+        assert (record.title, record.author, record.source) == (book.title, book.author, book.source)
+    assert [section.passages for section in store.sections(book.id)] == [(0, 4), (4, 8), (8, 12)]
+    assert store.passages(book.id)[5].section_id == store.sections(book.id)[1].id
+    assert store.get_books([entry.uuid]) == [entry]
 
 
 def test_neighbours_are_passages_by_ordinal(open_library: Opener) -> None:
     store = open_library()
     store.publish(*make_book(1).parts)
     book_id = make_book(1).book.id
-    assert [point.payload["ordinal"] for point in store.passages(book_id, 3, 6)] == [3, 4, 5]
-    assert [point.payload["ordinal"] for point in store.passages(book_id, -2, 1)] == [0]
-    assert [point.payload["ordinal"] for point in store.passages(book_id, 10, 99)] == [10, 11]
+    assert [passage.ordinal for passage in store.passages(book_id, 3, 6)] == [3, 4, 5]
+    assert [passage.ordinal for passage in store.passages(book_id, -2, 1)] == [0]
+    assert [passage.ordinal for passage in store.passages(book_id, 10, 99)] == [10, 11]
     assert store.passages("unknown") == store.sections("unknown") == []
 
 
@@ -133,8 +138,8 @@ def test_a_renamed_book_has_its_new_source_at_every_level(open_library: Opener) 
     book_id = make_book(1).book.id
     store.rename(book_id, "/moved/1.txt")
     assert {entry.source for entry in store.books()} == {"/moved/1.txt", "/books/2.txt"}
-    for point in [*store.sections(book_id), *store.passages(book_id)]:
-        assert point.payload["source"] == "/moved/1.txt"
+    for record in (*store.sections(book_id), *store.passages(book_id)):
+        assert record.source == "/moved/1.txt"
     [hits] = store.search([StoreQuery(level="passage", text="book1", where=Condition("source", "eq", "/moved/1.txt"))])
     assert len(hits) == 10
     assert store.verify() == []
@@ -156,11 +161,12 @@ def test_an_unfinished_book_is_invisible_and_the_next_writer_removes_it(open_lib
     assert counts(reader) == [1, 3, 12]
     vector = make_book(2).vectors.passages[3]
     hits = reader.search([StoreQuery(level="passage", dense=vector), StoreQuery(level="passage", text="book2")])
-    assert {hit.payload["book_id"] for hit in hits[0]} == {make_book(1).book.id}
+    assert {hit.book_id for hit in hits[0]} == {make_book(1).book.id}
     assert hits[1] == []
     made = make_book(2)
     point = next(passage_points(made.book, "unfinished", made.passages, made.vectors))
-    assert reader.retrieve("passage", [point.id]) == reader.retrieve("passage", [point.id], payload=False) == []
+    assert reader.get_passages([point.id]) == []
+    assert reader.existing("passage", [point.id]) == set()
     assert len(reader.verify()) == 1
     assert "interrupted" in reader.verify()[0]
     reader.close()
@@ -202,8 +208,11 @@ def test_many_searches_are_answered_in_their_order(open_library: Opener) -> None
         StoreQuery(level="section", dense=made.vectors.sections[2], limit=0),
         StoreQuery(level="section", dense=made.vectors.sections[2], limit=1),
     ]
-    answers = store.search(queries)
-    assert [[hit.payload.get("ordinal") for hit in hits] for hits in answers] == [[4], [None], [9], [], [2]]
+    [fourth, book, ninth, none, section] = store.search(queries)
+    assert [passage.ordinal for passage in read_passages(store, (*fourth, *ninth))] == [4, 9]
+    assert [(each.book_id, each.section_id) for each in (*book, *section)] == [(made.book.id, None), (None, None)]
+    assert [record.ordinal for record in store.get_sections([section[0].id])] == [2]
+    assert none == []
     assert store.search([]) == []
 
 
@@ -211,41 +220,34 @@ def test_a_search_among_given_points_scores_just_these(open_library: Opener) -> 
     store = open_library()
     made = make_book(1)
     store.publish(*made.parts)
-    ids = tuple(point.id for point in store.passages(made.book.id, 2, 5))
+    ids = tuple(passage.id for passage in store.passages(made.book.id, 2, 5))
     vector = made.vectors.passages[0]
     [hits, none] = store.search(
         [StoreQuery(level="passage", dense=vector, ids=ids), StoreQuery(level="passage", dense=vector, ids=())]
     )
-    assert sorted(hit.payload["ordinal"] for hit in hits) == [2, 3, 4]
-    for hit in hits:
-        assert hit.score == pytest.approx(float(vector @ made.vectors.passages[hit.payload["ordinal"]]), abs=1e-5)
+    passages = read_passages(store, hits)
+    assert sorted(passage.ordinal for passage in passages) == [2, 3, 4]
+    for hit, passage in zip(hits, passages, strict=True):
+        assert hit.score == pytest.approx(float(vector @ made.vectors.passages[passage.ordinal]), abs=1e-5)
     assert none == []
 
 
-def test_only_the_payload_asked_for_comes_back(open_library: Opener) -> None:
+def test_a_candidate_is_the_same_where_the_filter_is_checked_on_texts(open_library: Opener) -> None:
     store = open_library()
     made = make_book(1)
     store.publish(*made.parts)
     query = StoreQuery(level="passage", dense=made.vectors.passages[0], limit=1)
-    [[bare], [some], [words]] = store.search(
-        [
-            replace(query, payload=False),
-            replace(query, payload=("ordinal", "title")),
-            replace(query, payload=("ordinal",), where=Condition("text", "text_match", "book1")),
-        ]
-    )
-    assert bare.payload == {}
-    assert some.payload == {"ordinal": 0, "title": "Title 1"}
-    assert words.payload == {"ordinal": 0}
-    assert store.retrieve("passage", [bare.id], payload=("ordinal",))[0].payload == {"ordinal": 0}
+    [[plain], [filtered]] = store.search([query, replace(query, where=Condition("text", "text_match", "book1"))])
+    assert (plain.id, plain.book_id, plain.section_id) == (filtered.id, filtered.book_id, filtered.section_id)
 
 
-def test_points_come_back_in_the_order_asked_without_the_missing(open_library: Opener) -> None:
+def test_records_come_back_in_the_order_of_their_ids_without_the_missing(open_library: Opener) -> None:
     store = open_library()
     store.publish(*make_book(1).parts)
-    ids = [point.id for point in store.passages(make_book(1).book.id)]
-    asked = [ids[5], STATE_ID, ids[2]]
-    assert [point.id for point in store.retrieve("passage", asked)] == [ids[5], ids[2]]
+    ids = [passage.id for passage in store.passages(make_book(1).book.id)]
+    wanted = [ids[5], STATE_ID, ids[2]]
+    assert [passage.id for passage in store.get_passages(wanted)] == [ids[5], ids[2]]
+    assert store.existing("passage", wanted) == {ids[5], ids[2]}
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 0.0])
@@ -273,7 +275,7 @@ def test_vectors_of_another_length_are_refused(open_library: Opener) -> None:
     "vector", [np.zeros(DIM, np.float32), np.full(DIM, np.nan, np.float32), np.ones(DIM + 1, np.float32)]
 )
 def test_a_question_that_is_no_unit_vector_is_refused(open_library: Opener, vector: Floats) -> None:
-    with pytest.raises(QueryError, match="question's vector"):
+    with pytest.raises(QueryError, match="query's vector"):
         open_library().search([StoreQuery(level="book", dense=vector.astype(np.float32))])
 
 
@@ -319,7 +321,7 @@ def test_a_book_is_found_by_id_start_of_id_file_and_title(open_library: Opener) 
     assert store.find_book("emma").title == "Emma", "the whole title goes before a part of one"
     with pytest.raises(QueryError, match=r"fits 2 books: .*use an id"):
         store.find_book("abcd")
-    with pytest.raises(QueryError, match=r"no book 'Mobby Dick'.*near: Moby Dick \(abcdef0123456789\)"):
+    with pytest.raises(QueryError, match=r"no book 'Mobby Dick'.*similar: Moby Dick \(abcdef0123456789\)"):
         store.find_book("Mobby Dick")
     with pytest.raises(QueryError):
         store.find_book("")
@@ -350,7 +352,7 @@ def test_books_of_many_batches_are_stored_whole(open_library: Opener) -> None:
     made = make_book(1, sections=5, passages=150)
     store.publish(*made.parts)
     assert counts(store) == [1, 5, 750]
-    assert [point.payload["ordinal"] for point in store.passages(made.book.id)] == list(range(750))
+    assert [passage.ordinal for passage in store.passages(made.book.id)] == list(range(750))
     assert store.verify() == []
 
 

@@ -58,7 +58,7 @@ def expect_whole(store: LibraryStore, *allowed: tuple[Made, ...]) -> None:
     texts = {made.book.id: made.book.text for books in allowed for made in books}
     for entry in store.books():
         texts[entry.id] = store.book_text(entry.id)
-        words = [point.payload["text"] for point in store.passages(entry.id)]
+        words = [passage.text for passage in store.passages(entry.id)]
         assert "\n".join(words) + "\n" == texts[entry.id]
     state = {entry.id: texts[entry.id] for entry in store.books()}
     assert state in [{made.book.id: made.book.text for made in books} for books in allowed]
@@ -124,8 +124,8 @@ def test_killed_in_renaming(tmp_path: Path, failpoint: str) -> None:
     assert run(tmp_path, "rename", made.book.id, "/new.txt", failpoint=failpoint) == -signal.SIGKILL
     for writer in (False, True):
         with open_store(tmp_path, writer=writer) as store:
-            points = [*store.sections(made.book.id), *store.passages(made.book.id)]
-            assert {point.payload["source"] for point in points} == {"/new.txt"}
+            records = (*store.sections(made.book.id), *store.passages(made.book.id))
+            assert {record.source for record in records} == {"/new.txt"}
             assert store.find_book("/new.txt").id == made.book.id
             assert store.verify() == ([] if writer else store.verify())
 
@@ -157,7 +157,7 @@ def test_killed_at_random_times(tmp_path: Path) -> None:
             changes += versions != before
             before = versions
             for entry in reader.books():
-                words = [point.payload["text"] for point in reader.passages(entry.id)]
+                words = [passage.text for passage in reader.passages(entry.id)]
                 assert "\n".join(words) + "\n" == reader.book_text(entry.id)
                 assert len(words) == entry.passages
             assert reader.count("passage") == sum(entry.passages for entry in reader.books())

@@ -101,8 +101,12 @@ def holds(where: Filter, payload: dict[str, Any]) -> bool:
 
 
 def found(store: LibraryStore, level: Level, where: Filter) -> set[tuple[str, int]]:
-    [hits] = store.search([StoreQuery(level=level, dense=QUESTION, where=where, limit=1000)])
-    return {(hit.payload["book_id"], hit.payload.get("ordinal", 0)) for hit in hits}
+    [hits] = store.search([StoreQuery(level=level, dense=QUESTION, where=check(where, level), limit=1000)])
+    if level == "book":
+        return {(hit.book_id or "", 0) for hit in hits}
+    ids = [hit.id for hit in hits]
+    records = store.get_sections(ids) if level == "section" else store.get_passages(ids)
+    return {(record.book_id, record.ordinal) for record in records}
 
 
 def expected(level: Level, where: Filter) -> set[tuple[str, int]]:
@@ -233,9 +237,8 @@ def test_what_engines_are_asked_leaves_out_nothing_that_fits(where: Filter) -> N
 def test_a_wordy_filter_asks_for_more_until_enough_fits(store: LibraryStore) -> None:
     last = min(payloads("passage"), key=_score)
     where = And((Condition("text", "text_match", last["text"]), Condition("book_id", "eq", last["book_id"])))
-    query = StoreQuery(level="passage", dense=QUESTION, where=where, limit=1)
-    [[hit]] = store.search([query])
-    assert hit.payload["text"] == last["text"]
+    [[hit]] = store.search([StoreQuery(level="passage", dense=QUESTION, where=where, limit=1)])
+    assert store.get_passages([hit.id])[0].text == last["text"]
 
 
 def _score(payload: dict[str, Any]) -> float:
@@ -262,9 +265,9 @@ def _score(payload: dict[str, Any]) -> float:
         ("year = 3", "is no filter"),
     ],
 )
-def test_a_filter_that_cannot_be_asked_says_why(store: LibraryStore, where: Any, message: str) -> None:
+def test_a_filter_that_cannot_be_applied_says_why(where: Any, message: str) -> None:
     with pytest.raises(QueryError, match=message) as caught:
-        store.search([StoreQuery(level="passage", dense=QUESTION, where=where)])
+        check(where, "passage")
     assert "\n" not in str(caught.value)
 
 
@@ -283,4 +286,5 @@ def test_all_of_leaves_out_what_is_not_given() -> None:
 def test_filters_combine_with_word_searches(store: LibraryStore, tmp_path: Path) -> None:
     where = And((Condition("section", "eq", 1), Condition("year", "is_empty")))
     [hits] = store.search([StoreQuery(level="passage", text="edition0", where=where, limit=100)])
-    assert {(hit.payload["book_id"], hit.payload["ordinal"]) for hit in hits} == expected("passage", where)
+    passages = store.get_passages([hit.id for hit in hits])
+    assert {(passage.book_id, passage.ordinal) for passage in passages} == expected("passage", where)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from nlb_retriever.errors import QueryError
-from nlb_retriever.records import LEVELS
-from nlb_retriever.store import And, Condition, Filter, Not, Or, StoreQuery
+from nlb_retriever.records import LEVELS, Level
+from nlb_retriever.store import And, Condition, Filter, LibraryStore, Not, Or, StoreQuery
+from nlb_retriever.store.filters import check
 from tests.store.books import make_book
 from tests.store.conftest import Opener
 
@@ -22,6 +23,11 @@ def test_a_book_is_read_back_as_it_was_published(open_library: Opener) -> None:
         assert store.read_book(entries[made.book.id]) == made.book
     store.publish(*make_book(2, edition=1).parts)
     assert store.read_book(entries[told.book.id]) is None  # that version is no longer there
+
+
+def titles(store: LibraryStore, level: Level, ids: list[str]) -> set[str]:
+    reads = {"book": store.get_books, "section": store.get_sections, "passage": store.get_passages}
+    return {record.title for record in reads[level](ids)}
 
 
 @pytest.mark.parametrize(
@@ -44,8 +50,9 @@ def test_it_is_asked_for_at_every_level(where: Filter, numbers: set[int], open_l
     store.publish(*make_book(2, metadata={"shelf": "B", "rank": 2, "tags": ["x", "y"], "done": True}).parts)
     store.publish(*make_book(3).parts)
     for level in LEVELS[1:] if isinstance(where, And) else LEVELS:
-        (hits,) = store.search([StoreQuery(level=level, dense=make_book(1).vectors.book, where=where, limit=99)])
-        assert {hit.payload["title"] for hit in hits} == {f"Title {number}" for number in numbers}
+        query = StoreQuery(level=level, dense=make_book(1).vectors.book, where=check(where, level), limit=99)
+        (hits,) = store.search([query])
+        assert titles(store, level, [hit.id for hit in hits]) == {f"Title {number}" for number in numbers}
 
 
 def test_a_key_that_no_book_has_is_refused_with_those_that_there_are(open_library: Opener) -> None:

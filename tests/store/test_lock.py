@@ -20,7 +20,7 @@ from nlb_retriever.config import Manifest
 from nlb_retriever.errors import LibraryBusy, NlbError, StoreError
 from nlb_retriever.store import StoreQuery, open_store, shards
 from nlb_retriever.store.lock import LOCK_FILES, ShardLock, WriterLock
-from tests.store.books import MANIFEST, make_book
+from tests.store.books import MANIFEST, make_book, read_passages
 from tests.store.test_crash import start
 
 
@@ -68,7 +68,7 @@ def test_readers_see_whole_editions_while_a_writer_writes(folder: Path) -> None:
         for _ in range(4):
             with open_store(folder) as store, store.session():
                 for entry in store.books():
-                    words = [point.payload["text"] for point in store.passages(entry.id)]
+                    words = [passage.text for passage in store.passages(entry.id)]
                     assert len(words) == entry.passages
                     assert "\n".join(words) + "\n" == store.book_text(entry.id)
                     seen.add(entry.version)
@@ -157,7 +157,7 @@ def test_many_threads_share_one_library(folder: Path) -> None:
         def ask() -> None:
             try:
                 for _ in range(20):
-                    assert store.search([query])[0][0].payload["ordinal"] == 5
+                    assert read_passages(store, store.search([query])[0])[0].ordinal == 5
             except BaseException as error:
                 errors.append(error)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from nlb_retriever.store import Condition, LibraryStore, StoreQuery, open_store
-from tests.store.books import MANIFEST, Made, make_book
+from tests.store.books import MANIFEST, Made, make_book, read_passages
 
 NUMBERS = st.integers(1, 3)
 EDITIONS = st.integers(0, 2)
@@ -64,8 +64,8 @@ class LibraryMachine(RuleBasedStateMachine):
         query = StoreQuery(
             level="passage", dense=made.vectors.passages[row], limit=1, where=Condition("source", "eq", source)
         )
-        [[hit]] = self.store.search([query])
-        assert (hit.payload["book_id"], hit.payload["ordinal"]) == (book_id, row)
+        [passage] = read_passages(self.store, self.store.search([query])[0])
+        assert (passage.book_id, passage.ordinal) == (book_id, row)
 
     @invariant()
     def same_as_the_model(self) -> None:
@@ -76,7 +76,7 @@ class LibraryMachine(RuleBasedStateMachine):
         }
         for book_id, (made, source) in self.model.items():
             assert self.store.book_text(book_id) == made.book.text
-            assert {point.payload["source"] for point in self.store.passages(book_id)} == {source}
+            assert {passage.source for passage in self.store.passages(book_id)} == {source}
         assert self.store.count("passage") == sum(len(made.passages) for made, _ in self.model.values())
         assert self.store._engine.count("passage") == self.store.count("passage")
 

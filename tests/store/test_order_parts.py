@@ -45,7 +45,7 @@ def test_a_question_without_an_order_part_sees_the_first_numbers_alone(open_libr
     store.publish(*book.parts)
     asked = np.concatenate([book.vectors.sections[1, :DIM], np.zeros(4, dtype=np.float32)])
     hits = store.search([StoreQuery(level="section", dense=asked, limit=3)])[0]
-    assert hits[0].payload["ordinal"] == 1
+    assert store.get_sections([hits[0].id])[0].ordinal == 1
     assert hits[0].score == pytest.approx(1, abs=1e-4)
 
 

@@ -17,6 +17,7 @@ from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.records import Section
 from nlb_retriever.text.chunking import Chunker
+from nlb_retriever.text.cleaning import clean_query
 
 
 class LocalEmbedding(BaseEmbedding):
@@ -77,7 +78,7 @@ class NextLevelEmbedding(LocalEmbedding):
         return "NLBNextLevelEmbedding"
 
     def _get_query_embedding(self, query: str) -> Embedding:
-        return _to_list(self._vectorizer.question(query).vector)
+        return _to_list(self._vectorizer.encode_query(clean_query(query)).vector)
 
     def _get_text_embeddings(self, texts: list[str]) -> list[Embedding]:
         chunks: list[str] = []

@@ -42,23 +42,20 @@ class ExtractiveQueryEngine(BaseQueryEngine):
         return await asyncio.to_thread(self._answer, query_bundle)
 
     def _answer(self, query_bundle: QueryBundle) -> Response:
-        from nlb_retriever import answer
-
-        asked = self._retriever
-        found = answer(
+        retriever = self._retriever
+        answer = retriever.library.answer(
             query_bundle.query_str,
-            asked.library,
-            book=asked.book,
-            before=asked.before,
-            where=to_filter(asked.filters),
-            mode=asked.mode,
-            strategy=asked.strategy,
+            book=retriever.book,
+            before=retriever.before,
+            where=to_filter(retriever.filters),
+            mode=retriever.mode,
+            strategy=retriever.strategy,
         )
-        quoted = list({citation.hit.id: citation.hit for citation in found.citations}.values())
+        quoted = list({citation.hit.id: citation.hit for citation in answer.citations}.values())
         return Response(
-            response=found.answer,
-            source_nodes=to_nodes(quoted, asked.library.store) if quoted else [],
-            metadata={"found": found.found, "citations": [citation.to_json() for citation in found.citations]},
+            response=answer.text,
+            source_nodes=to_nodes(quoted, retriever.library.store) if quoted else [],
+            metadata={"found": answer.found, "citations": [citation.to_json() for citation in answer.citations]},
         )
 
 

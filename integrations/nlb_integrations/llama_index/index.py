@@ -27,9 +27,9 @@ from nlb_retriever.config import locate_library
 from nlb_retriever.errors import LibraryNotFound
 from nlb_retriever.indexing.indexer import index_books
 from nlb_retriever.indexing.report import IndexEvent, IndexReport
-from nlb_retriever.records import Book
+from nlb_retriever.records import Book, BookRecord
 from nlb_retriever.search.retriever import Retriever
-from nlb_retriever.store import BookRecord, open_store
+from nlb_retriever.store import open_store
 from nlb_retriever.store.points import point_id
 
 _Mode = Literal["add", "update", "refresh"]

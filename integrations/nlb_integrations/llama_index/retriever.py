@@ -6,7 +6,7 @@ import asyncio
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -20,22 +20,19 @@ from llama_index.core.settings import Settings
 from llama_index.core.tools import RetrieverTool, ToolMetadata
 from llama_index.core.vector_stores.types import MetadataFilters
 
-from nlb_integrations.conventions import as_retriever, check_choices, check_count
+from nlb_integrations.conventions import as_retriever, check_count
 from nlb_integrations.llama_index.engines import ExtractiveQueryEngine, SearchTool
 from nlb_integrations.llama_index.events import SearchEvent, dispatcher
 from nlb_integrations.llama_index.filters import to_filter
 from nlb_integrations.llama_index.nodes import to_nodes
 from nlb_retriever.errors import QueryError
-from nlb_retriever.model.vectorizer import clean_question
-from nlb_retriever.records import Hit, Level
-from nlb_retriever.search.retriever import Mode, Retriever, Strategy
-from nlb_retriever.search.scope import make_scope
+from nlb_retriever.model.vectorizer import EncodedQuery, RawQuery
+from nlb_retriever.records import Level, Mode, Strategy
+from nlb_retriever.search.request import SearchRequest, check_choices
+from nlb_retriever.search.retriever import Retriever
+from nlb_retriever.text.cleaning import clean_query
 
-if TYPE_CHECKING:
-    from nlb_retriever.model.vectorizer import Question
-
-
-_FOUND = {"book": "books", "section": "sections of books", "passage": "passages from books"}
+_RESULTS = {"book": "books", "section": "sections of books", "passage": "passages from books"}
 
 
 class NLBRetriever(BaseRetriever):
@@ -134,7 +131,7 @@ class NLBRetriever(BaseRetriever):
     def as_tool(self, *, name: str = "search_library", description: str | None = None) -> RetrieverTool:
         """A tool by which an agent, or a router, searches the library."""
         text = description or (
-            f"Finds {_FOUND[self.level]} that answer a question or are about what it says. "
+            f"Finds {_RESULTS[self.level]} that answer a question or are about what it says. "
             "Ask in a full sentence. Each result comes with its title, author, chapter and page."
         )
         return SearchTool(retriever=self, metadata=ToolMetadata(name=name, description=text))
@@ -165,68 +162,54 @@ class NLBRetriever(BaseRetriever):
         return nodes, event
 
     def _find(self, bundle: QueryBundle) -> list[NodeWithScore]:
-        """Search with all that a bundle says."""
-        own_words = bundle.embedding_strs in ([], [bundle.query_str])
-        if self.mode == "bm25" or (bundle.embedding is None and own_words):
-            hits = self.library.search(
-                bundle.query_str,
-                level=self.level,
-                limit=self.similarity_top_k,
-                book=self.book,
-                before=self.before,
-                where=to_filter(self.filters),
-                mode=self.mode,
-                strategy=self.strategy,
-            )
-        else:
-            hits = self._search_embedded(bundle)
-        return to_nodes(hits, self.library.store)
-
-    def _search_embedded(self, bundle: QueryBundle) -> list[Hit]:
-        """A question that brings its own vector, or the texts that it is to be made from."""
-        library = self.library
-        words = clean_question(bundle.query_str) if bundle.query_str.strip() else ""
-        scope = make_scope(
-            library.store, book=self.book, section=None, before=self.before, where=to_filter(self.filters)
+        """Search with all that a bundle brings."""
+        vectors = self._vectors(bundle)
+        request = SearchRequest(
+            query=bundle.query_str,
+            level=self.level,
+            limit=self.similarity_top_k,
+            book=self.book,
+            before=self.before,
+            where=to_filter(self.filters),
+            mode=self.mode if vectors is None or bundle.query_str.strip() else "dense",
+            strategy=self.strategy,
+            vectors=vectors,
         )
-        asked = self._embedded(bundle)
-        with library.session():
-            ranking = library.rank(
-                words,
-                asked,
-                level=self.level,
-                limit=self.similarity_top_k,
-                scope=scope,
-                mode=self.mode if words else "dense",
-                strategy=self.strategy,
-            )
-            return library.hits(ranking, self.similarity_top_k)
+        return to_nodes(self.library.run(request).hits, self.library.store)
 
-    def _embedded(self, bundle: QueryBundle) -> Question:
-        """The vectors of a bundle: its `embedding`, the chunk encoder's, else those of its `embedding_strs`.
+    def _vectors(self, bundle: QueryBundle) -> EncodedQuery | None:
+        """A bundle's `embedding`, made by the chunk encoder, else what its `embedding_strs` become.
+
+        None where the query's own words are to be encoded, or nothing is.
 
         Raises:
             QueryError: the embedding is of another length, zero or not finite, or a text is empty.
         """
-        from nlb_retriever.model.vectorizer import Question, QuestionVectors
-
-        vectorizer = self.library.vectorizer
+        if self.mode == "bm25":
+            return None
         if bundle.embedding is None:
-            parts = [vectorizer.question(text) for text in bundle.embedding_strs]
-            mean = np.mean([part.vector for part in parts], axis=0)
-            return Question(
-                vector=np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-9), dtype=np.float32),
-                order=np.mean([part.order for part in parts], axis=0),
-                sentences=np.concatenate([part.sentences for part in parts]),
-                whole=np.mean([part.whole for part in parts], axis=0),
-            )
-        given = np.asarray(bundle.embedding, dtype=np.float32)
+            own_words = bundle.embedding_strs in ([], [bundle.query_str])
+            return None if own_words else self._encode_mean(bundle.embedding_strs)
+        vectorizer = self.library.vectorizer
+        vector = np.asarray(bundle.embedding, dtype=np.float32)
         encoder = vectorizer.encoder.identity
-        length = float(np.linalg.norm(given))
-        if given.shape != (encoder.dim,) or not np.isfinite(length) or not length:
+        length = float(np.linalg.norm(vector))
+        if vector.shape != (encoder.dim,) or not np.isfinite(length) or not length:
             raise QueryError(
-                f"the query's embedding (shape {given.shape}, length {length:.3g}) is no vector of {encoder.name}, "
+                f"the query's embedding (shape {vector.shape}, length {length:.3g}) is no vector of {encoder.name}, "
                 f"which has {encoder.dim} numbers: embed it with that encoder, or leave it to the library"
             )
-        one = np.asarray(given / length, dtype=np.float32)
-        return vectorizer.ask(QuestionVectors(whole=one, sentences=one[None]))
+        unit = np.asarray(vector / length, dtype=np.float32)
+        return vectorizer.project_query(RawQuery(whole=unit, sentences=unit[None]))
+
+    def _encode_mean(self, texts: list[str]) -> EncodedQuery:
+        """One query of several texts: the mean of their vectors, and all of their sentences."""
+        vectorizer = self.library.vectorizer
+        parts = [vectorizer.encode_query(clean_query(text)) for text in texts]
+        mean = np.mean([part.vector for part in parts], axis=0)
+        return EncodedQuery(
+            vector=np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-9), dtype=np.float32),
+            order=np.mean([part.order for part in parts], axis=0),
+            sentences=np.concatenate([part.sentences for part in parts]),
+            whole=np.mean([part.whole for part in parts], axis=0),
+        )

@@ -4,7 +4,7 @@
     from nlb_retriever import Retriever
 
     with Retriever() as retriever:
-        print(Writer(open_llm("smollm2"), retriever).answer("Who hunts the whale?").answer)
+        print(Writer(open_llm("smollm2"), retriever).answer("Who hunts the whale?").text)
 
 Names are resolved when first used: making an argument of a name, or catching an error, loads no framework.
 """

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from nlb_integrations.prose.prompt import DECLINED
 from nlb_integrations.prose.records import ProseSentence
 from nlb_retriever.records import Citation, Hit
-from nlb_retriever.search.overlap import Evidence, gather_evidence
+from nlb_retriever.search.overlap import Overlap, find_overlap
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_retriever.text.words import word_ids
 
@@ -32,7 +32,7 @@ _ENDED = re.compile(r"[.!?…:;‽؟。！？][\W_]*\Z")
 class Checker:
     """Takes a text piece by piece and gives it back with its citations put right.
 
-    What it yields is text to show, and after each sentence its record; `answer` is all of it so far. Citations are
+    What it yields is text to show, and after each sentence its record; `text` is all of it so far. Citations are
     numbered in the order in which they first come.
     """
 
@@ -47,7 +47,7 @@ class Checker:
         """How much of that has been yielded."""
         self._marks: list[int] = []
         self._numbers: dict[int, int] = {}
-        self.answer = ""
+        self.text = ""
         self.citations: list[Citation] = []
         self.sentences: list[ProseSentence] = []
         self.forged: list[int] = []
@@ -101,7 +101,7 @@ class Checker:
     def _show(self) -> Iterator[str]:
         if new := self._current[self._shown :]:
             self._shown = len(self._current)
-            self.answer += new
+            self.text += new
             yield new
 
     def _end_sentence(self) -> Iterator[str | ProseSentence]:
@@ -112,7 +112,7 @@ class Checker:
         sentence = self._checked(text)
         self.repeats = any(_bare(text) == _bare(earlier.text) for earlier in self.sentences)
         self.sentences.append(sentence)
-        self.answer += "".join(f" [{number}]" for number in sentence.citations)
+        self.text += "".join(f" [{number}]" for number in sentence.citations)
         yield sentence
 
     def _checked(self, text: str) -> ProseSentence:
@@ -124,18 +124,21 @@ class Checker:
             return ProseSentence(text=text, citations=(), supported=True)
         if _LOOP.search(text):
             return ProseSentence(text=text, citations=(), supported=False)
-        evidence = [gather_evidence(text, [hit.text]) for hit in self._hits]
-        scores = [support(text, self._question, hit.text) for hit in self._hits]
+        overlaps = [find_overlap(text, [hit.text]) for hit in self._hits]
+        scores = [
+            _support(text, self._question, hit.text, overlap) for hit, overlap in zip(self._hits, overlaps, strict=True)
+        ]
         borne = [index for index, score in enumerate(scores) if score >= SUPPORT]
         cited = [mark - 1 for mark in marks if mark - 1 in borne] or sorted(borne, key=lambda index: -scores[index])[:1]
-        numbers = tuple(self._number(index, evidence[index]) for index in cited)
+        numbers = tuple(self._number(index, overlaps[index]) for index in cited)
         return ProseSentence(text=text, citations=numbers, supported=bool(cited))
 
-    def _number(self, index: int, evidence: Evidence) -> int:
+    def _number(self, index: int, overlap: Overlap) -> int:
         """The citation's number; a new one quotes the passage's sentence that has most of the words."""
         if index not in self._numbers:
             hit = self._hits[index]
-            best = max(evidence.sentences[0], key=lambda sentence: sentence.share)
+            shares = overlap.shares[0]
+            best = overlap.passages[0][shares.index(max(shares))]
             quote = hit.text[best.start : best.end]
             start, end = hit.start + best.start, hit.start + best.end
             self.citations.append(Citation(hit=hit, quote=quote, quote_start=start, quote_end=end))
@@ -144,26 +147,24 @@ class Checker:
 
 
 def support(sentence: str, question: str, passage: str) -> float:
-    """How far a passage bears a sentence out: 0 to 1; 0 for a sentence without a word that counts.
+    """How far a passage supports a sentence: 0 to 1; 0 for a sentence without a word that counts.
 
-    A word or two stand somewhere in many passages: they must stand in a sentence that is about the question.
+    A word or two occur in many passages: they must be in a sentence that is about the question.
     """
-    words, asked = word_ids(sentence), word_ids(question)
-    if not words:
+    return _support(sentence, question, passage, find_overlap(sentence, [passage]))
+
+
+def _support(sentence: str, question: str, passage: str, overlap: Overlap) -> float:
+    """Support where the sentence's overlap with the passage is known."""
+    if not overlap.words:
         return 0.0
-    said = gather_evidence(sentence, [passage])
-    if asked and len(words) < _FEW_WORDS:
-        about = gather_evidence(question, [passage])
-        pairs = zip(said.sentences[0], about.sentences[0], strict=True)
-        return max((min(one.share, other.share) for one, other in pairs), default=0.0)
-    new = " ".join(word for word in sentence.split() if not word_ids(word) <= asked)
-    whole = _together(said)
-    return (whole + _together(gather_evidence(new, [passage]))) / 2 if new else whole
-
-
-def _together(evidence: Evidence) -> float:
-    """Share of the words that two neighbouring sentences have."""
-    return evidence.bonuses[0] - max((sentence.share for sentence in evidence.sentences[0]), default=0.0)
+    question_words = word_ids(question)
+    if question_words and len(overlap.words) < _FEW_WORDS:
+        about = find_overlap(question, [passage])
+        return max(map(min, overlap.shares[0], about.shares[0]), default=0.0)
+    new = " ".join(word for word in sentence.split() if not word_ids(word) <= question_words)
+    whole = overlap.pair_shares[0]
+    return (whole + find_overlap(new, [passage]).pair_shares[0]) / 2 if new else whole
 
 
 def _bare(text: str) -> str:

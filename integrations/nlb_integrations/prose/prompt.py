@@ -48,7 +48,7 @@ def question_block(question: str) -> str:
 
 def turn_messages(turn: Answer) -> list[ChatMessage]:
     """An earlier turn: the question, and what of the answer had support, without its citations."""
-    said = turn.answer
+    said = turn.text
     if sentences := getattr(turn, "sentences", ()):
         said = " ".join(sentence.text for sentence in sentences if sentence.supported)
     said = re.sub(r"\s*\[\d+\]", "", said)

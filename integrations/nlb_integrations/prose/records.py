@@ -62,7 +62,7 @@ def quoted(answer: Answer) -> Prose:
     return Prose(
         question=answer.question,
         found=answer.found,
-        answer=numbered or answer.answer,
+        text=numbered or answer.text,
         citations=answer.citations,
         sentences=sentences,
         searched=answer.question,

@@ -15,7 +15,8 @@ from nlb_integrations.prose.prompt import messages
 from nlb_integrations.prose.records import Prose, ProseSentence
 from nlb_retriever.errors import LanguageModelError, NlbError
 from nlb_retriever.records import Answer, Hit
-from nlb_retriever.search.answer import NOT_FOUND, PASSAGES, find_near
+from nlb_retriever.search.answer import NOT_FOUND, PASSAGES
+from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import Filter
 
@@ -71,7 +72,7 @@ class Writer:
             question: to answer.
             history: earlier turns, the oldest first; the model sees as many of the newest as fit.
             search: what to look for in the library instead of the question.
-            book, section, where, before: only from there, as in `nlb_retriever.answer`.
+            book, section, where, before: only from there, as in `Retriever.answer`.
 
         Yields:
             Text as it is written, without the model's citations; after each sentence its `ProseSentence`, with the
@@ -83,12 +84,19 @@ class Writer:
             LibraryNotFound, StoreError, EncoderError: see `Retriever.search`.
         """
         searched = search or question
-        hits = find_near(
-            searched, self.retriever, book=book, section=section, where=where, before=before, limit=self.passages
+        request = SearchRequest(
+            query=searched,
+            limit=self.passages,
+            book=book,
+            section=section,
+            before=before,
+            where=where,
+            relevant_only=True,
         )
+        hits = self.retriever.run(request).hits
         if not hits:
             yield NOT_FOUND
-            yield Prose(question=question, found=False, answer=NOT_FOUND, searched=searched)
+            yield Prose(question=question, found=False, text=NOT_FOUND, searched=searched)
             return
         known = self._ask(lambda: self.llm.metadata)
         name = known.model_name
@@ -143,7 +151,7 @@ def _prose(question: str, searched: str, checker: Checker, model: str, hits: Seq
     return Prose(
         question=question,
         found=supported or not checker.declined,
-        answer=checker.answer,
+        text=checker.text,
         citations=tuple(checker.citations),
         sentences=tuple(checker.sentences),
         model=model,

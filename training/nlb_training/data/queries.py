@@ -90,7 +90,7 @@ _Part = tuple[NDArray[np.float16], NDArray[np.float16], NDArray[np.int64]]
 
 
 def _encode(vectorizer: Vectorizer, texts: list[str]) -> _Part:
-    raw = vectorizer.encode_questions(texts)
+    raw = vectorizer.raw_queries(texts)
     whole = np.stack([question.whole for question in raw]).astype(np.float16)
     sentences = np.concatenate([question.sentences for question in raw]).astype(np.float16)
     return whole, sentences, np.array([len(question.sentences) for question in raw], dtype=np.int64)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
 from nlb_retriever.records import Level
-from nlb_retriever.text.words import WEIGHTS, count_words, weigh_question
+from nlb_retriever.text.words import WEIGHTS, count_words, weigh_query
 from nlb_training.evaluation.metrics import Values
 
 PLAIN = {"k": 1.2, "b": 0.75}
@@ -56,7 +56,7 @@ def _counted(text: str) -> Mapping[int, float]:
 
 def _asked(text: str, level: Level | None) -> Mapping[int, float]:
     if level:
-        words = weigh_question(level, text)
+        words = weigh_query(level, text)
         return dict(zip(words.indices, words.values, strict=True))
     return dict.fromkeys(_counted(text), 1.0)
 

@@ -8,7 +8,7 @@ from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.model.projections import Heads
 from nlb_retriever.model.reranker import LEAST_SENTENCES, features
 from nlb_retriever.model.reranker import score as weigh
-from nlb_retriever.search.retriever import RERANKED
+from nlb_retriever.search.reranking import RERANKED
 from nlb_training.evaluation.metrics import Matrix
 from nlb_training.evaluation.pairs import RankingSet
 from nlb_training.evaluation.systems import Space, System

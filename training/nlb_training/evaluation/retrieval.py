@@ -19,8 +19,8 @@ from nlb_retriever.errors import QueryError
 from nlb_retriever.indexing.indexer import index_files
 from nlb_retriever.indexing.report import Observer
 from nlb_retriever.model.checkpoint import Checkpoint
-from nlb_retriever.records import Hit, Level, source_of
-from nlb_retriever.search.retriever import Mode, Retriever
+from nlb_retriever.records import Hit, Level, Mode, source_of
+from nlb_retriever.search.retriever import Retriever
 from nlb_training.evaluation import metrics
 from nlb_training.evaluation.books import Shelf
 from nlb_training.evaluation.metrics import Values

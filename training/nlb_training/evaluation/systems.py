@@ -89,7 +89,7 @@ class Space:
         result = np.empty((len(items), dim), dtype=np.float32)
         told = [index for index, item in enumerate(items) if item.span is None]
         for index, raw in zip(told, self.chunks.questions([items[index].text for index in told]), strict=True):
-            result[index] = vectorizer.question_vector(raw)[:dim]
+            result[index] = vectorizer.project_query(raw).at(level)
         places: dict[str, list[int]] = {}
         for index, item in enumerate(items):
             if item.span is not None:

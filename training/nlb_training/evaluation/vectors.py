@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from nlb_retriever.encoding import ChunkEncoder, Vectors, identify_encoder, load_encoder
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.model import checkpoint as checkpoints
-from nlb_retriever.model.vectorizer import QuestionVectors, Vectorizer
+from nlb_retriever.model.vectorizer import RawQuery, Vectorizer
 from nlb_retriever.records import Section
 from nlb_retriever.text.chunking import Chunker
 from nlb_training.data.examples import Span
@@ -140,7 +140,7 @@ class ChunkVectors:
             self._told = time.monotonic()
             self.notice(line)
 
-    def questions(self, texts: Sequence[str]) -> list[QuestionVectors]:
+    def questions(self, texts: Sequence[str]) -> list[RawQuery]:
         """Raw vectors of texts of their own, and of their sentences."""
         if not texts:
             return []
@@ -148,7 +148,7 @@ class ChunkVectors:
         place = self._folder / f"texts-{hashlib.sha256(content).hexdigest()[:24]}.npz"
         if (kept := _read(place)) is None:
             self.notice(f"encoding {len(texts)} queries")
-            raw = self._questioner.encode_questions(texts)
+            raw = self._questioner.raw_queries(texts)
             kept = {
                 "whole": np.stack([each.whole for each in raw]).astype(np.float16),
                 "sentences": np.concatenate([each.sentences for each in raw]).astype(np.float16),
@@ -157,7 +157,7 @@ class ChunkVectors:
             _write(place, kept)
         sentences = np.split(kept["sentences"].astype(np.float32), np.cumsum(kept["counts"])[:-1])
         wholes = kept["whole"].astype(np.float32)
-        return [QuestionVectors(whole=whole, sentences=own) for whole, own in zip(wholes, sentences, strict=True)]
+        return [RawQuery(whole=whole, sentences=own) for whole, own in zip(wholes, sentences, strict=True)]
 
 
 def _read(place: Path) -> dict[str, NDArray[np.generic]] | None:

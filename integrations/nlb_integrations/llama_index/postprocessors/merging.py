@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from uuid import UUID, uuid5
 
 from llama_index.core.bridge.pydantic import PrivateAttr
@@ -20,7 +20,8 @@ from llama_index.core.schema import (
 from nlb_integrations.llama_index.nodes import section_of, to_nodes
 from nlb_integrations.llama_index.postprocessors.library import Library, open_library
 from nlb_retriever.errors import QueryError
-from nlb_retriever.records import Hit
+from nlb_retriever.records import SectionRecord
+from nlb_retriever.search.hits import to_hit
 from nlb_retriever.search.retriever import Retriever
 
 
@@ -70,7 +71,7 @@ class MergeNeighbours(BaseNodePostprocessor):
         if not nodes:
             return []
         ids = dict.fromkeys(section_id for node in nodes if (section_id := section_of(node.node)))
-        sections = {hit.id: hit for hit in self._library.read_sections(list(ids))}
+        sections = {section.id: section for section in self._library.store.get_sections(list(ids))}
         taken: dict[str, _Taken] = {}
         others: list[NodeWithScore] = []
         left = self.token_budget
@@ -102,12 +103,12 @@ class MergeNeighbours(BaseNodePostprocessor):
         """A section whole, where enough of it is there."""
         assert part.section
         there = {ordinal for piece in part.pieces for ordinal in piece.ordinals}
-        if len(there) < self.ratio * len(range(*part.section.metadata["passages"])):
+        if len(there) < self.ratio * len(range(*part.section.passages)):
             return None
         best = max(node.get_score() for node in part.nodes)
-        return self._take(part.section, part.pieces, to_nodes([replace(part.section, score=best)], self._library.store))
+        return self._take(part.section, part.pieces, to_nodes([to_hit(part.section, best)], self._library.store))
 
-    def _take(self, section: Hit | None, pieces: tuple[_Piece, ...], nodes: list[NodeWithScore]) -> _Taken:
+    def _take(self, section: SectionRecord | None, pieces: tuple[_Piece, ...], nodes: list[NodeWithScore]) -> _Taken:
         tokenizer = self._library.vectorizer.encoder.tokenizer
         texts = [node.node.get_content(MetadataMode.LLM) for node in nodes]
         tokens = sum(map(len, tokenizer.encode_batch_fast(texts, add_special_tokens=False)))
@@ -130,7 +131,7 @@ class _Piece:
 class _Taken:
     """What is taken of a section, or a node that is of none."""
 
-    section: Hit | None = None
+    section: SectionRecord | None = None
     pieces: tuple[_Piece, ...] = ()
     nodes: list[NodeWithScore] = field(default_factory=list)
     tokens: int = 0
@@ -139,7 +140,7 @@ class _Taken:
 _NOTHING = _Taken()
 
 
-def _to_piece(found: NodeWithScore, section: Hit) -> _Piece | None:
+def _to_piece(found: NodeWithScore, section: SectionRecord) -> _Piece | None:
     """A node of a section, a passage or some joined before; None for one that has been cut or changed since."""
     node = found.node
     start, end = getattr(node, "start_char_idx", None), getattr(node, "end_char_idx", None)
@@ -149,7 +150,7 @@ def _to_piece(found: NodeWithScore, section: Hit) -> _Piece | None:
         return None
     first = node.metadata.get("ordinal")
     if node.metadata.get("level") == "section":
-        ordinals = range(*section.metadata["passages"])
+        ordinals = range(*section.passages)
     elif isinstance(first, int):
         ordinals = range(first, first + len(node.child_nodes or [node]))
     else:
@@ -157,7 +158,7 @@ def _to_piece(found: NodeWithScore, section: Hit) -> _Piece | None:
     return _Piece(node=node, score=found.get_score(), start=start, end=end, ordinals=ordinals) if ordinals else None
 
 
-def _join(section: Hit, pieces: Sequence[_Piece]) -> list[NodeWithScore]:
+def _join(section: SectionRecord, pieces: Sequence[_Piece]) -> list[NodeWithScore]:
     """Pieces of a section that touch each other as one node each."""
     runs: list[list[_Piece]] = []
     last = -2
@@ -169,7 +170,7 @@ def _join(section: Hit, pieces: Sequence[_Piece]) -> list[NodeWithScore]:
     return [_to_node(section, run) for run in runs]
 
 
-def _to_node(section: Hit, run: Sequence[_Piece]) -> NodeWithScore:
+def _to_node(section: SectionRecord, run: Sequence[_Piece]) -> NodeWithScore:
     score = max(piece.score for piece in run)
     first, last = run[0], max(run, key=lambda piece: piece.end)
     if last.end == first.end:

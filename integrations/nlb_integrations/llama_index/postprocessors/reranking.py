@@ -9,6 +9,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from nlb_integrations.llama_index.nodes import section_of
 from nlb_integrations.llama_index.postprocessors.library import Library, open_library
 from nlb_retriever.errors import QueryError
+from nlb_retriever.search.reranking import rerank_sections
 from nlb_retriever.search.retriever import Retriever
 
 
@@ -60,7 +61,9 @@ class NextLevelReranker(BaseNodePostprocessor):
     def _ranked(self, nodes: list[NodeWithScore], question: str) -> list[NodeWithScore]:
         best_first = sorted(nodes, key=lambda node: -node.get_score())
         sections = [section_of(node.node) for node in best_first]
-        scores = self._library.rerank_sections(question, [section for section in sections if section])
+        library = self._library
+        ids = [section for section in sections if section]
+        scores = rerank_sections(question, ids, library.store, library.vectorizer)
         if not scores:
             return nodes
         behind = min(scores.values()) - 1

@@ -1,0 +1,70 @@
+"""What to search for, and how: one record for every way into the library."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import get_args
+
+from nlb_retriever.errors import QueryError
+from nlb_retriever.model.vectorizer import EncodedQuery
+from nlb_retriever.records import LEVELS, Level, Mode, Strategy
+from nlb_retriever.store.filters import Filter, check
+from nlb_retriever.text.cleaning import clean_query
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchRequest:
+    """A search, cleaned and checked when it is made.
+
+    Raises:
+        QueryError: the query is empty, a choice is unknown, a number is negative, or the filter cannot be applied.
+    """
+
+    query: str
+    """Words to look for, of any length. Empty only with given `vectors` and mode "dense"."""
+    level: Level = "passage"
+    """What to find."""
+    limit: int = 10
+    """At most so many hits."""
+    book: str | None = None
+    """Only in this book: its id, title or path."""
+    section: str | None = None
+    """Only in this section of the book, or in the sections of this part: number from 1, id or title."""
+    before: str | None = None
+    """Only in what comes before this section of the book."""
+    where: Filter | None = None
+    """Conditions on the hits, in the keys of their level."""
+    mode: Mode = "fused"
+    """"fused" is by vectors and words together, "dense" and "bm25" by one of them alone, which makes it flat."""
+    strategy: Strategy = "coarse-to-fine"
+    """"coarse-to-fine" combines the scores of books, sections and passages, "flat" uses only the wanted level."""
+    neighbours: int = 0
+    """Passages before and after each passage to show with it, inside its section."""
+    relevant_only: bool = False
+    """No hits where the library is not likely to hold an answer (search/relevance.py); for passages."""
+    vectors: EncodedQuery | None = field(default=None, repr=False, compare=False)
+    """To search with these; None to encode the query."""
+
+    def __post_init__(self) -> None:
+        check_choices(level=self.level, strategy=self.strategy, mode=self.mode)
+        if self.limit < 0 or self.neighbours < 0:
+            raise QueryError(f"limit {self.limit} and neighbours {self.neighbours} must not be negative")
+        if self.query.strip() or self.vectors is None or self.mode != "dense":
+            object.__setattr__(self, "query", clean_query(self.query))
+        if self.where is not None:
+            object.__setattr__(self, "where", check(self.where, self.level))
+
+
+def check_choices(*, level: str, strategy: str, mode: str) -> None:
+    """Refuse an unknown choice.
+
+    Raises:
+        QueryError: with the known ones.
+    """
+    for name, choice, known in (
+        ("level", level, LEVELS),
+        ("strategy", strategy, get_args(Strategy)),
+        ("mode", mode, get_args(Mode)),
+    ):
+        if choice not in known:
+            raise QueryError(f"unknown {name} {choice!r}; known: {', '.join(known)}")
