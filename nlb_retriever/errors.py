@@ -21,6 +21,9 @@ line turns an NlbError into a line on stderr and an exit code. Any other excepti
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class NlbError(Exception):
     """Base of all errors that the library raises on purpose."""
@@ -76,3 +79,20 @@ class MissingExtra(NlbError, ImportError):
 
 class QueryError(NlbError):
     """A question, filter or name cannot be answered as asked."""
+
+
+@contextmanager
+def extra(name: str) -> Iterator[None]:
+    """Wrap what needs the packages of an extra, so that a missing one is reported with the command that installs it.
+
+    Raises:
+        MissingExtra: a package cannot be imported.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package, _, module = (error.name or "").partition(".")
+        if package.startswith("nlb_"):
+            raise
+        missing = f"{package}.{module}" if package == "llama_index" else package  # its core is always installed
+        raise MissingExtra(f"{missing} is not installed: run `pip install 'nlb-retriever[{name}]'`") from error

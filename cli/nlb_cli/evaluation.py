@@ -12,6 +12,7 @@ import typer
 from nlb_cli.options import Json
 from nlb_cli.progress import watch
 from nlb_cli.terminal import Line, exact, is_terminal, line, note, write_json, write_lines, write_rich
+from nlb_retriever.errors import QueryError, extra
 
 if TYPE_CHECKING:
     from nlb_training.evaluation import Results, Table
@@ -73,9 +74,10 @@ def evaluate(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not tell what is being done.")] = False,
 ) -> None:
     """Measure the ranking of checkpoints and baselines. Interrupted, the same command goes on."""
-    from nlb_training.evaluation import TASKS, Settings, Threshold
-    from nlb_training.evaluation import evaluate as run
-    from nlb_training.evaluation.multiple_choice import is_quality
+    with extra("eval"):
+        from nlb_training.evaluation import TASKS, Settings, Threshold
+        from nlb_training.evaluation import evaluate as run
+        from nlb_training.evaluation.multiple_choice import is_quality
 
     thresholds = [Threshold.parse(text) for text in at_least or ()]
     named = _names(tasks) if tasks else list(TASKS)
@@ -93,9 +95,10 @@ def evaluate(
         cache=cache,
         device=device,
     )
-    results = run(settings, notice=_silent if quiet else _tell, watching=lambda: watch(quiet=quiet, plain=as_json))
-    if out:
-        _write(results, out)
+    with extra("eval"):
+        results = run(settings, notice=_silent if quiet else _tell, watching=lambda: watch(quiet=quiet, plain=as_json))
+        if out:
+            _write(results, out)
     if as_json:
         write_json(results.to_json())
     else:
@@ -165,7 +168,6 @@ def _write(results: Results, folder: Path) -> None:
     Raises:
         QueryError: they cannot be written.
     """
-    from nlb_retriever.errors import QueryError
     from nlb_training.evaluation.plot import draw
 
     try:

@@ -16,6 +16,7 @@ from nlb_cli.progress import books as count_books
 from nlb_cli.progress import duration
 from nlb_cli.terminal import Line, exact, line, note, write_json, write_lines
 from nlb_cli.training_progress import watch_training
+from nlb_retriever.errors import extra
 
 if TYPE_CHECKING:
     from nlb_training.report import TrainingReport
@@ -77,7 +78,7 @@ def train(
         raise typer.BadParameter("write WHAT=TEXT, as in books='public domain'", param_hint="--licence")
     if os.environ.get("RANK", "0") != "0":  # of several processes one tells
         quiet, as_json = True, False
-    with watch_training(quiet=quiet, plain=as_json) as seen:
+    with watch_training(quiet=quiet, plain=as_json) as seen, extra("train"):
         from nlb_training.presets import read_preset
         from nlb_training.report import Request
         from nlb_training.run import train as run

@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nlb_retriever.errors import MissingExtra, QueryError
+from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Hit
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store.filters import KEYWORD_KEYS, METADATA, NUMBER_KEYS, TEXT_KEY
 
 CHAPTER_SEPARATOR = " > "
 _OWN = {TEXT_KEY}.union(*KEYWORD_KEYS.values(), *NUMBER_KEYS.values())
-
-
-@contextmanager
-def extra(name: str) -> Iterator[None]:
-    """Around the imports of a framework: tells how to install it where it is missing.
-
-    Raises:
-        MissingExtra: it is.
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        top, _, inner = (error.name or "").partition(".")
-        missing = f"{top}.{inner}" if top == "llama_index" else top  # whose core is there
-        if missing.startswith("nlb_"):
-            raise
-        raise MissingExtra(f"{missing} is not installed: run `pip install 'nlb-retriever[{name}]'`") from error
 
 
 def as_retriever(library: str | Path | Retriever | None, device: str = "cpu") -> Retriever:

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nlb_integrations.conventions import as_retriever, check_count, extra, to_key, to_metadata
-from nlb_retriever.errors import QueryError
+from nlb_integrations.conventions import as_retriever, check_count, to_key, to_metadata
+from nlb_retriever.errors import QueryError, extra
 from nlb_retriever.records import Level, Mode, Strategy
 from nlb_retriever.search.request import check_choices
 from nlb_retriever.search.retriever import Retriever

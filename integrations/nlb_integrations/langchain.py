@@ -11,7 +11,8 @@ import asyncio
 from pathlib import Path
 from typing import Self, cast
 
-from nlb_integrations.conventions import as_retriever, check_count, extra, to_metadata
+from nlb_integrations.conventions import as_retriever, check_count, to_metadata
+from nlb_retriever.errors import extra
 from nlb_retriever.records import Level, Mode, Strategy
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import Filter

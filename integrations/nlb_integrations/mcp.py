@@ -18,8 +18,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Annotated
 
-from nlb_integrations.conventions import as_retriever, extra
-from nlb_retriever.errors import LibraryNotFound, NlbError, QueryError, StoreError
+from nlb_integrations.conventions import as_retriever
+from nlb_retriever.errors import LibraryNotFound, NlbError, QueryError, StoreError, extra
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store.lookup import find_sections
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from nlb_retriever.encoding.base import ChunkEncoder, EncoderIdentity
 from nlb_retriever.encoding.openvino import CONFIG_FILE, OpenVinoEncoder, read_identity
-from nlb_retriever.errors import EncoderError
+from nlb_retriever.errors import EncoderError, extra
 
 if TYPE_CHECKING:
     from nlb_retriever.encoding.torch import TorchEncoder
@@ -35,6 +35,7 @@ def load_encoder(name: str | Path = DEFAULT_ENCODER, *, device: str = "auto", us
 
     Raises:
         EncoderError: it is not to be found or is damaged.
+        MissingExtra: it needs torch, which is not installed.
     """
     on_cpu = device == "cpu" or (device == "auto" and (use == "ask" or not _has_cuda()))
     if on_cpu and (folder := _int8_folder(name)):
@@ -49,8 +50,10 @@ def load_torch_encoder(name: str | Path = DEFAULT_ENCODER, *, device: str = "cpu
 
     Raises:
         EncoderError: it is not to be found or is damaged.
+        MissingExtra: torch or sentence-transformers is not installed.
     """
-    from nlb_retriever.encoding.torch import TorchEncoder
+    with extra("gpu"):
+        from nlb_retriever.encoding.torch import TorchEncoder
 
     plain, folder = _weights_folder(name)
     return TorchEncoder(folder, name=plain, sha256=_weights_sha256(plain, folder), device=device)
@@ -140,6 +143,9 @@ def _has_cuda() -> bool:
     """Whether torch sees a CUDA device; torch is imported only where an NVIDIA driver is loaded."""
     if not any(Path(path).exists() for path in ("/proc/driver/nvidia/version", "/dev/nvidia0", "/dev/dxg")):
         return False
-    import torch
+    try:
+        import torch
+    except ModuleNotFoundError:
+        return False
 
     return torch.cuda.is_available()

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import sentence_transformers
+import torch
+import transformers
 
 from nlb_retriever.encoding.base import EncoderIdentity, Vectors, encode_windows, pad
 from nlb_retriever.errors import EncoderError
@@ -25,7 +28,7 @@ class TorchEncoder:
     """A sentence-transformers model with all of its modules (pooling, dense, normalise).
 
     Batches hold rows of similar length. Where a CUDA device runs out of memory the batch is halved
-    and tried again, and later ones stay at what fitted.
+    and tried again, and later ones stay at what fitted. Python code in the folder is never run.
 
     Args:
         folder: the model's folder.
@@ -38,11 +41,7 @@ class TorchEncoder:
     """
 
     def __init__(self, folder: Path, *, name: str, sha256: str, device: str) -> None:
-        import torch
-        from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging as transformers_logging
-
-        transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # of reading the weights: only the command line draws
+        transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # of reading the weights: only the command line draws
         try:
             torch.zeros(1, device=device).item()
         except (RuntimeError, AssertionError) as error:  # the second: a torch that was built without CUDA
@@ -50,11 +49,19 @@ class TorchEncoder:
         kind = device.partition(":")[0]
         dtype = torch.bfloat16 if kind == "cuda" else torch.float32
         try:
-            self.model = SentenceTransformer(
-                str(folder), device=device, local_files_only=True, model_kwargs={"dtype": dtype}
+            self.model = sentence_transformers.SentenceTransformer(
+                str(folder),
+                device=device,
+                local_files_only=True,
+                trust_remote_code=False,
+                model_kwargs={"dtype": dtype},
             ).eval()
             backend = self.model.tokenizer.backend_tokenizer
         except (OSError, ValueError, RuntimeError, AttributeError, KeyError) as error:
+            if "trust_remote_code" in str(error):
+                raise EncoderError(
+                    f"{folder} holds Python code, which is never run: use a model that needs no code of its own"
+                ) from error
             line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             raise EncoderError(f"{folder} holds no usable sentence-transformers model: {line}") from error
         dim, longest = self.model.get_embedding_dimension(), self.model.max_seq_length
@@ -85,8 +92,6 @@ class TorchEncoder:
         return next((prompt for kind in kinds if (prompt := prompts.get(kind))), "")
 
     def _run(self, rows: list[list[int]]) -> Vectors:
-        import torch
-
         try:
             return self._infer(rows)
         except torch.OutOfMemoryError:
@@ -100,8 +105,6 @@ class TorchEncoder:
         return np.concatenate([self._run(rows[:half]), self._run(rows[half:])])
 
     def _infer(self, rows: list[list[int]]) -> Vectors:
-        import torch
-
         ids, mask = pad(rows, self.padding_id)
         features: dict[str, Any] = {
             "input_ids": torch.from_numpy(ids).to(self._device),

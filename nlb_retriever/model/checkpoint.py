@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlb_retriever import config as settings
-from nlb_retriever.errors import EncoderError, MismatchError
+from nlb_retriever.errors import EncoderError, MismatchError, extra
 from nlb_retriever.model.config import NextLevelConfig, check_keys
 from nlb_retriever.model.projections import Heads
 
@@ -128,16 +128,18 @@ class Checkpoint:
 
         Raises:
             EncoderError: the weights are missing, damaged or not those of this config.
+            MissingExtra: torch is not installed.
         """
-        import torch
+        with extra("gpu"):
+            import torch
 
-        from nlb_retriever.model.next_level import NextLevelEncoder
+            from nlb_retriever.model.next_level import NextLevelEncoder
 
+            encoder = NextLevelEncoder(self.config.model)
         file = self.folder / FILES.weights
         tensors = {
             name: torch.from_numpy(tensor) for name, tensor in self._tensors.items() if not name.startswith("heads.")
         }
-        encoder = NextLevelEncoder(self.config.model)
         wanted = {name: list(tensor.shape) for name, tensor in encoder.state_dict().items()}
         given = {name: list(tensor.shape) for name, tensor in tensors.items()}
         if wrong := sorted(name for name in wanted.keys() | given.keys() if wanted.get(name) != given.get(name)):

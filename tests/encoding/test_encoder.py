@@ -7,13 +7,14 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from nlb_retriever import Retriever, index_files
 from nlb_retriever.encoding import ChunkEncoder, identify_encoder, load_encoder
 from nlb_retriever.encoding import load as loading
 from nlb_retriever.encoding.load import load_torch_encoder
@@ -235,3 +236,54 @@ def test_batches_hold_rows_of_similar_length(int8: ChunkEncoder, monkeypatch: py
     int8.encode(["word " * (1 + number * 37 % 250) for number in range(100)])
     padded = sum(max(lengths) * len(lengths) for lengths in seen)
     assert padded < 1.15 * sum(sum(lengths) for lengths in seen)
+
+
+@pytest.fixture
+def model_with_code(tmp_path: Path, fp32: TorchEncoder) -> tuple[Path, Path]:
+    """A model's folder with a file of Python code, and the file that the code would write."""
+    folder, trace = tmp_path / "stranger", tmp_path / "trace"
+    fp32.model.save(str(folder))
+    (folder / "custom.py").write_text(
+        f"open({str(trace)!r}, 'w').close()\n"
+        "from sentence_transformers.models import Normalize\nfrom transformers import BertModel, BertConfig\n"
+        "class Module(Normalize): ...\nclass Model(BertModel): ...\nclass Config(BertConfig): ...\n"
+    )
+    return folder, trace
+
+
+def name_code_as_module(folder: Path) -> None:
+    modules = json.loads((folder / "modules.json").read_text())
+    modules[-1]["type"] = "custom.Module"
+    (folder / "modules.json").write_text(json.dumps(modules))
+
+
+def name_code_as_model(folder: Path) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    config["model_type"] = "stranger"
+    config["auto_map"] = {"AutoConfig": "custom.Config", "AutoModel": "custom.Model"}
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+@pytest.mark.parametrize("name_code", [name_code_as_module, name_code_as_model])
+def test_python_code_of_a_models_folder_is_never_run(
+    name_code: Callable[[Path], None], model_with_code: tuple[Path, Path]
+) -> None:
+    folder, trace = model_with_code
+    name_code(folder)
+    with pytest.raises(EncoderError, match="holds Python code, which is never run"):
+        load_encoder(folder, device="cpu")
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize("name_code", [name_code_as_module, name_code_as_model])
+def test_a_strangers_library_runs_no_code_of_the_model_that_it_names(
+    name_code: Callable[[Path], None], model_with_code: tuple[Path, Path], tmp_path: Path
+) -> None:
+    folder, trace = model_with_code
+    library, book = tmp_path / "library", tmp_path / "whale.txt"
+    book.write_text("Ahab hunts the white whale. " * 30)
+    index_files([book], library, chunk_encoder=folder)
+    name_code(folder)
+    with pytest.raises(EncoderError, match="holds Python code"), Retriever(library) as retriever:
+        retriever.search("Who hunts the whale?")
+    assert not trace.exists()

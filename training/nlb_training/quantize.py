@@ -18,7 +18,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,8 +26,10 @@ from nlb_retriever.encoding.base import special_ids
 from nlb_retriever.encoding.load import load_torch_encoder
 from nlb_retriever.encoding.openvino import CONFIG_FILE, MODEL_FILE, TOKENIZER_FILE, WEIGHTS_FILE
 from nlb_retriever.encoding.openvino_core import shared_core
-from nlb_retriever.encoding.torch import TorchEncoder
-from nlb_retriever.errors import EncoderError
+from nlb_retriever.errors import EncoderError, NlbError, extra
+
+if TYPE_CHECKING:
+    from nlb_retriever.encoding.torch import TorchEncoder
 
 SAMPLES = 300
 """Calibration windows."""
@@ -46,12 +48,11 @@ def quantize(model: str | Path, out: Path, books: Sequence[Path], *, seed: int =
         seed: of the choice of windows.
 
     Raises:
-        EncoderError: the model is not to be found, or NNCF is not installed.
+        EncoderError: the model is not to be found.
+        MissingExtra: NNCF is not installed.
     """
-    try:
+    with extra("quantize"):
         import nncf
-    except ImportError as error:
-        raise EncoderError("quantizing needs NNCF: pip install 'nlb-retriever[quantize]'") from error
     import openvino
 
     shared_core()  # before NNCF's runtimes, which come and go
@@ -148,7 +149,7 @@ def main(arguments: Sequence[str]) -> int:
         books += sorted(place.rglob("*.txt")) if place.is_dir() else [place]
     try:
         quantize(model, Path(out), books)
-    except (EncoderError, OSError) as error:
+    except (NlbError, OSError) as error:
         print(f"quantize: {error}", file=sys.stderr)
         return 2
     return 0

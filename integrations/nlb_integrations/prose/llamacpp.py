@@ -26,10 +26,9 @@ from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
 from llama_index.core.llms.custom import CustomLLM
 
-from nlb_integrations.conventions import extra
 from nlb_integrations.prose.budget import ANSWER_TOKENS
 from nlb_integrations.prose.tokens import ServerTokenizer
-from nlb_retriever.errors import LanguageModelError, MissingExtra, QueryError
+from nlb_retriever.errors import LanguageModelError, MissingExtra, QueryError, extra
 
 WINDOW = 8192
 """Tokens of a model's window that are used, if it has as many: a window's keys and values take memory."""

@@ -10,11 +10,10 @@ from typing import Any
 import httpx
 from llama_index.core.llms import LLM
 
-from nlb_integrations.conventions import extra
 from nlb_integrations.prose.budget import ANSWER_TOKENS
 from nlb_integrations.prose.llamacpp import WINDOW, LlamaCpp
 from nlb_integrations.prose.tokens import ServerTokenizer
-from nlb_retriever.errors import LanguageModelError, MissingExtra, QueryError
+from nlb_retriever.errors import LanguageModelError, MissingExtra, QueryError, extra
 
 TIMEOUT = 120.0
 """Seconds without a word after which a server is given up."""
