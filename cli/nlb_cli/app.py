@@ -16,8 +16,15 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from nlb_cli import asking, books, chat, evaluation, health, indexing, serving, training
-from nlb_cli.terminal import OutputError, exact, note
+from nlb_cli.commands.ask import ask, search
+from nlb_cli.commands.books import list_books, remove, show
+from nlb_cli.commands.chat import chat
+from nlb_cli.commands.eval import evaluate
+from nlb_cli.commands.health import doctor, info, version
+from nlb_cli.commands.index import index
+from nlb_cli.commands.mcp import mcp
+from nlb_cli.commands.train import train
+from nlb_cli.output.terminal import OutputError, exact, note
 from nlb_retriever.errors import NlbError
 
 
@@ -84,7 +91,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"nlb {health.version()}")
+        typer.echo(f"nlb {version()}")
         raise typer.Exit
 
 
@@ -97,18 +104,18 @@ def nlb(
     """Find the book, the section and the passage in a library of long documents, offline."""
 
 
-app.command()(indexing.index)
-app.command(short_help="Answer a question from your books, and cite them.")(asking.ask)
-app.command(short_help="Talk with a language model about your books.")(chat.chat)
-app.command()(asking.search)
-app.command("books")(books.list_books)
-app.command()(books.show)
-app.command()(books.remove)
-app.command(short_help="Serve a library to an AI assistant (MCP).")(serving.mcp)
-app.command()(training.train)
-app.command("eval")(evaluation.evaluate)
-app.command()(health.info)
-app.command()(health.doctor)
+app.command()(index)
+app.command(short_help="Answer a question from your books, and cite them.")(ask)
+app.command(short_help="Talk with a language model about your books.")(chat)
+app.command()(search)
+app.command("books")(list_books)
+app.command()(show)
+app.command()(remove)
+app.command(short_help="Serve a library to an AI assistant (MCP).")(mcp)
+app.command()(train)
+app.command("eval")(evaluate)
+app.command()(info)
+app.command()(doctor)
 
 
 def main() -> None:

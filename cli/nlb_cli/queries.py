@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
-from nlb_cli.terminal import to_json, write
+from nlb_cli.output.terminal import to_json, write
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import LEVELS, Hit, Level
 

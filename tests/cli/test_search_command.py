@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nlb_cli.snippets import marked, pattern_of, snippet
+from nlb_cli.output.snippets import marked, pattern_of, snippet
 from nlb_retriever import open_store
 from tests.cli.conftest import InProcess, OnTerminal, Started
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nlb_cli.terminal import block, exact, inline, to_json
+from nlb_cli.output.terminal import block, exact, inline, to_json
 from tests.cli.conftest import RUN, InProcess, OnTerminal, environment
 
 EVIL = "\x1b]0;gone\x07\x1b[31mred\x9b2J \x00 [bold]not bold[/bold] :smile: \u202eback \ud800 100%"
@@ -121,6 +121,6 @@ def test_an_unexpected_error_keeps_its_traceback(nlb: InProcess, monkeypatch: py
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("nlb_cli.health.locate_library", broken)
+    monkeypatch.setattr("nlb_cli.commands.health.locate_library", broken)
     with pytest.raises(ZeroDivisionError):
         nlb("info")

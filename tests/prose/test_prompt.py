@@ -15,7 +15,7 @@ from nlb_retriever.records import Answer
 from tests.prose.test_citations import LAMP, STORM, hit
 
 TURNS = [
-    Answer(question=f"What of number {number}?", found=True, answer=f"It was {number} of them. [1]")
+    Answer(question=f"What of number {number}?", found=True, text=f"It was {number} of them. [1]")
     for number in range(9)
 ]
 
@@ -40,7 +40,7 @@ def test_passages_of_earlier_turns_are_not_told_again_and_neither_are_their_cita
 def test_what_had_no_support_is_not_told_as_history() -> None:
     true = ProseSentence(text="He lit it.", citations=(1,), supported=True)
     false = ProseSentence(text="He flew.", citations=(), supported=False)
-    turn = Prose(question="Q?", found=True, answer="He lit it. [1] He flew.", sentences=(true, false))
+    turn = Prose(question="Q?", found=True, text="He lit it. [1] He flew.", sentences=(true, false))
     assert texts(turn_messages(turn))[1] == "He lit it."
 
 
@@ -69,7 +69,7 @@ def test_the_last_passage_is_cut_at_the_end_of_a_sentence() -> None:
 
 
 def test_history_loses_its_oldest_turns_and_keeps_its_beginning_for_some_turns() -> None:
-    history = [Answer(question=f"What of {n}?", found=True, answer="It was so. " * 4) for n in range(30)]
+    history = [Answer(question=f"What of {n}?", found=True, text="It was so. " * 4) for n in range(30)]
     starts = []
     for turns in range(10, 30):
         kept = fit("Q?", [hit(LAMP)], history[:turns], room=700, count=estimate).history

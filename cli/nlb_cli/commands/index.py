@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nlb_cli.options import Json, Library
-from nlb_cli.progress import books, duration, watch
-from nlb_cli.terminal import Line, exact, line, note, write_json, write_lines
+from nlb_cli.output.progress import books, duration, watch
+from nlb_cli.output.terminal import Line, exact, line, note, write_json, write_lines
 
 if TYPE_CHECKING:
     from nlb_retriever.indexing.report import IndexReport

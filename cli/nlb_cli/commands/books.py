@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from nlb_cli.options import Book, Json, Library
-from nlb_cli.terminal import inline, line, note, write_exactly, write_json, write_lines
+from nlb_cli.output.terminal import inline, line, note, write_exactly, write_json, write_lines
 from nlb_retriever.config import locate_library
 
 SectionOption = Annotated[
@@ -19,15 +19,15 @@ SectionOption = Annotated[
 
 def list_books(library: Library = None, as_json: Json = False) -> None:
     """List the books of a library."""
-    from nlb_cli import shelf
+    from nlb_cli.output import books as output
     from nlb_retriever.store import open_store
 
     with open_store(locate_library(library)) as store:
         books = store.books()
     if as_json:
-        write_json([shelf.book_json(book) for book in books])
+        write_json([output.book_json(book) for book in books])
     elif books:
-        shelf.write_books(books)
+        output.write_books(books)
     else:
         write_lines([line("No books yet: run `nlb index FOLDER`.")])
 
@@ -40,7 +40,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show a book's sections as a tree, one section, or the whole text."""
-    from nlb_cli import shelf
+    from nlb_cli.output import books as output
     from nlb_retriever.store import open_store
     from nlb_retriever.store.lookup import find_sections
 
@@ -49,15 +49,15 @@ def show(
         sections = store.sections(record.id)
     chosen = sections[find_sections(section, sections, record)[0]] if section is not None else None
     if as_json and chosen:
-        write_json(shelf.section_json(record, chosen))
+        write_json(output.section_json(record, chosen))
     elif as_json:
-        write_json(shelf.tree_json(record, sections, text=text))
+        write_json(output.tree_json(record, sections, text=text))
     elif text:
         write_exactly("".join(each.text for each in ([chosen] if chosen else sections)))
     elif chosen:
-        write_lines(shelf.section_lines(record, chosen, len(sections)))
+        write_lines(output.section_lines(record, chosen, len(sections)))
     else:
-        shelf.write_tree(record, sections)
+        output.write_tree(record, sections)
 
 
 def remove(

@@ -9,9 +9,9 @@ from typing import Any
 
 import typer
 
-from nlb_cli.asking import filter_of
+from nlb_cli.commands.ask import filter_of
 from nlb_cli.options import Author, Before, InBook, InSection, Json, Language, Library, Model, Year
-from nlb_cli.terminal import exact, is_terminal, note, write
+from nlb_cli.output.terminal import exact, is_terminal, note, write
 from nlb_retriever.errors import QueryError
 
 _QUIT = {"/quit", "/exit", "/q"}
@@ -34,7 +34,7 @@ def chat(
     """
     if not llm:
         raise QueryError("a chat needs a language model: name one with --llm, such as --llm smollm2")
-    from nlb_cli.prose import tell
+    from nlb_cli.output.prose import tell
     from nlb_integrations.prose import Chat, Writer, open_llm
     from nlb_integrations.prose.chat import search_text
     from nlb_retriever.search.retriever import Retriever

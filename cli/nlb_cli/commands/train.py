@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nlb_cli.options import Json
-from nlb_cli.progress import books as count_books
-from nlb_cli.progress import duration
-from nlb_cli.terminal import Line, exact, line, note, write_json, write_lines
-from nlb_cli.training_progress import watch_training
+from nlb_cli.output.progress import books as count_books
+from nlb_cli.output.progress import duration
+from nlb_cli.output.terminal import Line, exact, line, note, write_json, write_lines
+from nlb_cli.output.training_progress import watch_training
 from nlb_retriever.errors import extra
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import signal
 import sys
 
 from nlb_cli.options import Library
-from nlb_cli.terminal import note
+from nlb_cli.output.terminal import note
 
 
 def mcp(library: Library = None) -> None:

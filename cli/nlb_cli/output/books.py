@@ -6,7 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nlb_cli.terminal import Line, block, exact, inline, is_styled, is_terminal, line, width, write_lines, write_rich
+from nlb_cli.output.terminal import (
+    Line,
+    block,
+    exact,
+    inline,
+    is_styled,
+    is_terminal,
+    line,
+    width,
+    write_lines,
+    write_rich,
+)
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from nlb_cli.terminal import console, inline, is_styled, note
+from nlb_cli.output.terminal import console, inline, is_styled, note
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nlb_cli.terminal import inline
+from nlb_cli.output.terminal import inline
 
 Piece = tuple[str, bool]
 """A piece of text, and whether it matches the question."""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from nlb_cli.progress import Bars, duration, make_bars, show_line
-from nlb_cli.terminal import exact, is_styled, note
+from nlb_cli.output.progress import Bars, duration, make_bars, show_line
+from nlb_cli.output.terminal import exact, is_styled, note
 from nlb_retriever.errors import TrainingInterrupted
 from nlb_retriever.indexing.report import IndexEvent
 

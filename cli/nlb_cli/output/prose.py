@@ -6,7 +6,18 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from nlb_cli.terminal import PROSE_WIDTH, block, exact, is_styled, is_terminal, note, to_json, width, write, write_lines
+from nlb_cli.output.terminal import (
+    PROSE_WIDTH,
+    block,
+    exact,
+    is_styled,
+    is_terminal,
+    note,
+    to_json,
+    width,
+    write,
+    write_lines,
+)
 from nlb_retriever.errors import LanguageModelError
 from nlb_retriever.records import Answer
 
@@ -43,7 +54,7 @@ def tell(
     Returns:
         Whether the model answered.
     """
-    from nlb_cli.views import citation_lines
+    from nlb_cli.output.hits import citation_lines
     from nlb_integrations.prose.records import quoted
 
     typist = None if as_json else Typist()

@@ -21,7 +21,7 @@ from nlb_cli.options import (
     question_of,
     years_of,
 )
-from nlb_cli.terminal import is_styled, line, note, write_json, write_lines
+from nlb_cli.output.terminal import is_styled, line, note, write_json, write_lines
 from nlb_retriever.records import Hit, Level, Mode
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def ask(
     with Retriever(library) as retriever:
         quote = partial(retriever.answer, text, limit=limit, **scope)
         if llm:
-            from nlb_cli.prose import tell, write_prose
+            from nlb_cli.output.prose import tell, write_prose
 
             written = partial(write_prose, llm, retriever, text, scope)
             raise typer.Exit(0 if tell(written, quote, library, as_json=as_json) else 1)
@@ -70,7 +70,7 @@ def ask(
     if as_json:
         write_json(answer.to_json())
     else:
-        from nlb_cli.views import answer_lines
+        from nlb_cli.output.hits import answer_lines
 
         write_lines(answer_lines(answer, library, styled=is_styled()))
 
@@ -135,7 +135,7 @@ def _answer_file(name: str, defaults: Query, find: Callable[[Query], list[Hit]])
 
 
 def _show_hits(question: str, hits: Sequence[Hit], library: str | None) -> None:
-    from nlb_cli.views import hit_lines
+    from nlb_cli.output.hits import hit_lines
 
     if hits:
         write_lines(hit_lines(question, hits, library))

@@ -6,9 +6,9 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
-from nlb_cli.shelf import SHORT_ID
-from nlb_cli.snippets import marked, pattern_of, snippet
-from nlb_cli.terminal import Line, Span, block, inline, line
+from nlb_cli.output.books import SHORT_ID
+from nlb_cli.output.snippets import marked, pattern_of, snippet
+from nlb_cli.output.terminal import Line, Span, block, inline, line
 from nlb_retriever.records import Answer, Citation, Hit
 
 _INDENT = "    "

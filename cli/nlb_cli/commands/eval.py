@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nlb_cli.options import Json
-from nlb_cli.progress import watch
-from nlb_cli.terminal import Line, exact, is_terminal, line, note, write_json, write_lines, write_rich
+from nlb_cli.output.progress import watch
+from nlb_cli.output.terminal import Line, exact, is_terminal, line, note, write_json, write_lines, write_rich
 from nlb_retriever.errors import QueryError, extra
 
 if TYPE_CHECKING:

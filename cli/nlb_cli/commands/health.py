@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from nlb_cli.options import Json, Library
-from nlb_cli.terminal import exact, line, write_json, write_lines
+from nlb_cli.output.terminal import exact, line, write_json, write_lines
 from nlb_retriever.config import locate_library
 
 _STYLES = {"ok": "green", "note": "yellow", "problem": "bold red"}

@@ -1,0 +1,1 @@
+"""What the commands print: lines, tables and progress, for terminals, pipes and programs."""
