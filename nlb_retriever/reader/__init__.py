@@ -1,0 +1,12 @@
+"""The reader: scores passages for a question and finds the words in them that answer it.
+
+One cross-encoder gives both (`network.ReaderNetwork`). `load_reader` runs it through OpenVINO in int8 on the CPU,
+without torch, or through torch on a GPU.
+"""
+
+from __future__ import annotations
+
+from nlb_retriever.reader.interface import Reader, Reading
+from nlb_retriever.reader.load import load_reader
+
+__all__ = ["Reader", "Reading", "load_reader"]

@@ -1,0 +1,98 @@
+"""What a reader is, and what all of them do with passages of any length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlb_retriever.reader.pairs import Row, make_rows
+from nlb_retriever.reader.spans import best_spans, widen
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+Scores: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
+"""Of a batch of rows: (B, L, 2) each token as first and last of the answer, (B,) relevance."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What a reader says about one passage. All scores are logits: comparable among passages and questions."""
+
+    relevance: float
+    """Whether the passage answers the question; 0 is as likely as not."""
+    start: int
+    end: int
+    """Characters of the passage that answer best; equal where the passage has no words."""
+    span_score: float
+    """Of this span, as the sum of its first and its last token's."""
+    no_answer_score: float
+    """Of "the passage does not answer", comparable with `span_score`."""
+
+
+class Reader(Protocol):
+    """A trained reader."""
+
+    @property
+    def backend(self) -> str:
+        """What runs it, for people: "openvino int8", "torch cuda"."""
+        ...
+
+    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        """Score passages for a question; one reading a passage, in their order.
+
+        A question longer than 64 tokens is cut there; a long passage is read in windows.
+        """
+        ...
+
+
+def read_passages(
+    question: str,
+    passages: Sequence[str],
+    tokenizer: Tokenizer,
+    *,
+    batch_tokens: int,
+    forward: Callable[[list[list[Row]]], list[Scores]],
+) -> list[Reading]:
+    """Score passages in batches of similar lengths; of a long passage's windows the most relevant one counts.
+
+    Args:
+        question: of any length.
+        passages: n texts of any length.
+        tokenizer: BERT's, without padding or truncation.
+        batch_tokens: bound on rows x longest row of a batch.
+        forward: runs batches.
+
+    Returns:
+        n readings, in the passages' order.
+    """
+    if not passages:
+        return []
+    rows = make_rows(tokenizer, question, passages)
+    batches: list[list[Row]] = []
+    for row in sorted(rows, key=lambda each: (-len(each.ids), each.passage)):
+        if not batches or (len(batches[-1]) + 1) * len(batches[-1][0].ids) > batch_tokens:
+            batches.append([])
+        batches[-1].append(row)
+    readings: dict[int, Reading] = {}
+    for batch, (scores, relevance) in zip(batches, forward(batches), strict=True):
+        for row, own, how in zip(batch, scores, relevance, strict=True):
+            reading = _read(passages[row.passage], row, own, float(how))
+            before = readings.get(row.passage)
+            if before is None or reading.relevance > before.relevance:
+                readings[row.passage] = reading
+    return [readings[index] for index in range(len(passages))]
+
+
+def _read(passage: str, row: Row, scores: NDArray[np.float32], relevance: float) -> Reading:
+    none = float(scores[0].sum())
+    best = best_spans(scores[row.first : row.first + len(row.offsets)])
+    if not best:
+        return Reading(relevance=relevance, start=0, end=0, span_score=-np.inf, no_answer_score=none)
+    first, last, score = best[0]
+    start, end = widen(passage, row.offsets[first][0], row.offsets[last][1])
+    return Reading(relevance=relevance, start=start, end=end, span_score=score, no_answer_score=none)

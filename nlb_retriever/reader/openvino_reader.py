@@ -1,0 +1,87 @@
+"""The reader in int8 through OpenVINO: the fast way on a CPU, and no torch."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nlb_retriever.errors import EncoderError
+from nlb_retriever.reader.files import CONFIG, MODEL, TOKENIZER, WEIGHTS, check_file, read_config
+from nlb_retriever.reader.interface import Reading, Scores, read_passages
+from nlb_retriever.reader.pairs import Row, pad_rows
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+_BATCH_TOKENS = 4 * 320
+"""Of one request: several a question, so that every core has work and activations stay in its cache."""
+_WIDTH_STEP = 16
+"""Rows are padded to a multiple: OpenVINO keeps compiled code for every shape that it has seen."""
+_SHAPES_KEPT = 64
+
+
+class OpenVinoReader:
+    """A reader as OpenVINO IR. Threads take turns.
+
+    Args:
+        folder: holds reader.json, model.xml, model.bin and tokenizer.json, as nlb_training.reader.quantize writes them.
+        threads: how many; the default is one a core this process may use.
+
+    Raises:
+        EncoderError: a file is missing or its SHA-256 differs from what reader.json says.
+    """
+
+    def __init__(self, folder: Path, *, threads: int | None = None) -> None:
+        from tokenizers import Tokenizer
+
+        self._folder = folder
+        self._config = read_config(folder)
+        self._threads = threads or len(os.sched_getaffinity(0))
+        self._running = threading.Lock()
+        self.backend = "openvino int8"
+        check_file(folder, TOKENIZER, self._config)
+        self.tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+        self.tokenizer.no_padding()
+        self.tokenizer.no_truncation()
+
+    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        """See `Reader.read`."""
+        return read_passages(question, passages, self.tokenizer, batch_tokens=_BATCH_TOKENS, forward=self._forward)
+
+    def _forward(self, batches: list[list[Row]]) -> list[Scores]:
+        results: list[Any] = [None] * len(batches)
+
+        def keep(request: Any, index: int) -> None:
+            results[index] = tuple(request.get_output_tensor(number).data.copy() for number in (0, 1))
+
+        with self._running:
+            queue = self._queue
+            queue.set_callback(keep)
+            for index, rows in enumerate(batches):
+                ids, types, mask = pad_rows(rows, multiple=_WIDTH_STEP)
+                queue.start_async({"input_ids": ids, "token_type_ids": types, "attention_mask": mask}, index)
+            queue.wait_all()
+        return results
+
+    @cached_property
+    def _queue(self) -> Any:
+        """The compiled model's request queue, one request a thread."""
+        import openvino
+
+        for name in (MODEL, WEIGHTS):
+            check_file(self._folder, name, self._config)
+        settings = {
+            "NUM_STREAMS": self._threads,
+            "INFERENCE_NUM_THREADS": self._threads,
+            "CPU_RUNTIME_CACHE_CAPACITY": _SHAPES_KEPT,
+        }
+        try:
+            model = openvino.Core().compile_model(self._folder / MODEL, "CPU", settings)
+        except RuntimeError as error:
+            line = str(error).strip().splitlines()[0]
+            raise EncoderError(f"OpenVINO cannot load {self._folder / MODEL}: {line}: see {CONFIG}") from error
+        return openvino.AsyncInferQueue(model, self._threads)

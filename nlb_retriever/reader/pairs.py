@@ -1,0 +1,78 @@
+"""Questions and passages as the reader's input rows: "[CLS] question [SEP] passage [SEP]"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+QUESTION_TOKENS = 64
+"""Of a longer question the first ones are read."""
+ROW_TOKENS = 384
+"""Longest row; a longer passage is read in windows that overlap by a quarter."""
+
+Ids: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A question with (a window of) a passage, in tokens."""
+
+    passage: int
+    """Number of the passage among those given."""
+    ids: tuple[int, ...]
+    first: int
+    """Index of the passage's first token in `ids`; the last one is before the closing [SEP]."""
+    offsets: tuple[tuple[int, int], ...]
+    """Of each of the passage's tokens the characters in its text."""
+
+    @property
+    def types(self) -> tuple[int, ...]:
+        """0 up to the first [SEP], 1 from the passage on."""
+        return (0,) * self.first + (1,) * (len(self.ids) - self.first)
+
+
+def make_rows(tokenizer: Tokenizer, question: str, passages: Sequence[str], *, longest: int = ROW_TOKENS) -> list[Row]:
+    """Make the rows of one question with passages, in the passages' order.
+
+    Args:
+        tokenizer: BERT's, without padding or truncation.
+        question: of any length; see `QUESTION_TOKENS`.
+        passages: of any length.
+        longest: most tokens of a row.
+    """
+    cls, sep = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
+    head = [cls, *tokenizer.encode(question, add_special_tokens=False).ids[:QUESTION_TOKENS], sep]
+    room = longest - len(head) - 1
+    rows = []
+    for index, encoding in enumerate(tokenizer.encode_batch(list(passages), add_special_tokens=False)):
+        for start, end in cut_windows(len(encoding.ids), room):
+            ids, offsets = encoding.ids[start:end], encoding.offsets[start:end]
+            rows.append(Row(passage=index, ids=(*head, *ids, sep), first=len(head), offsets=tuple(offsets)))
+    return rows
+
+
+def cut_windows(length: int, room: int) -> list[tuple[int, int]]:
+    """Windows of at most `room` tokens over `length`; neighbours share a quarter or more."""
+    if length <= room:
+        return [(0, length)]
+    count = 1 + -(-(length - room) // (room - room // 4))
+    starts = [round(number * (length - room) / (count - 1)) for number in range(count)]
+    return [(start, start + room) for start in starts]
+
+
+def pad_rows(rows: Sequence[Row], *, multiple: int = 1) -> tuple[Ids, Ids, Ids]:
+    """Token ids, types and mask of rows, each (rows, longest or a little more)."""
+    width = -(-max(len(row.ids) for row in rows) // multiple) * multiple
+    ids, types, mask = (np.zeros((len(rows), width), dtype=np.int64) for _ in range(3))
+    for index, row in enumerate(rows):
+        ids[index, : len(row.ids)] = row.ids
+        types[index, row.first : len(row.ids)] = 1
+        mask[index, : len(row.ids)] = 1
+    return ids, types, mask

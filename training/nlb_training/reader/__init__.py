@@ -1,0 +1,1 @@
+"""Training of the reader: questions with passages in, a cross-encoder that finds and judges answers out."""

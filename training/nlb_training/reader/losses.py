@@ -1,0 +1,81 @@
+"""What the reader learns from: spans, relevance by itself, and relevance beside other passages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from nlb_retriever.reader.network import EXCLUDED
+from nlb_training.reader.rows import Batch
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossWeights:
+    """Of the parts beside the loss of spans, which counts 1."""
+
+    relevance: float = 0.3
+    """Of "does this passage answer?", for each row by itself."""
+    ranking: float = 0.5
+    """Of the softmax over an example's passages."""
+
+
+def reader_loss(spans: Tensor, relevance: Tensor, batch: Batch, weights: LossWeights) -> dict[str, Tensor]:
+    """The loss of a batch and its parts.
+
+    Args:
+        spans: (B, L, 2) of `ReaderNetwork`.
+        relevance: (B,) of `ReaderNetwork`.
+        batch: what was scored.
+        weights: of the parts.
+
+    Returns:
+        "loss", the weighted sum, and "span", "relevance", "ranking".
+    """
+    parts = {
+        "span": span_loss(spans.float(), batch),
+        "relevance": functional.binary_cross_entropy_with_logits(relevance.float(), batch.relevant),
+        "ranking": ranking_loss(relevance.float(), batch),
+    }
+    total = parts["span"] + weights.relevance * parts["relevance"] + weights.ranking * parts["ranking"]
+    return {"loss": total, **parts}
+
+
+def span_loss(scores: Tensor, batch: Batch) -> Tensor:
+    """Negative log-likelihood of the answers, all of a row's spans together (arXiv 1710.10723, section 3.2).
+
+    A row that does not answer has [CLS] for its span; one that answers in other words than its own is left out.
+    """
+    own = batch.types.bool() & batch.mask.bool()
+    own[torch.arange(len(own)), batch.mask.sum(1) - 1] = False  # the closing [SEP]
+    own[:, 0] = True
+    logs = functional.log_softmax(scores.masked_fill(~own[..., None], EXCLUDED), dim=1)
+    none = torch.nonzero(batch.relevant == 0)[:, 0]
+    zero = torch.zeros_like(none)
+    spans = torch.cat([batch.spans, torch.stack([none, zero, zero], dim=1)])
+    rows = spans[:, 0]
+    each = logs[rows, spans[:, 1], 0] + logs[rows, spans[:, 2], 1]
+    peak = torch.full((len(own),), -torch.inf).scatter_reduce(0, rows, each.detach(), "amax")
+    sums = torch.zeros(len(own)).index_add(0, rows, torch.exp(each - peak[rows]))
+    having = sums > 0
+    if not having.any():
+        return scores.sum() * 0
+    return -(torch.log(sums[having]) + peak[having]).mean() / 2
+
+
+def ranking_loss(relevance: Tensor, batch: Batch) -> Tensor:
+    """Cross-entropy of the relevant passages among all of their example's; examples of one kind are left out."""
+    _, groups = torch.unique(batch.examples, return_inverse=True)
+    count = int(groups.max()) + 1
+    good = batch.relevant > 0
+    peak = torch.full((count,), -torch.inf).scatter_reduce(0, groups, relevance.detach(), "amax")
+    mass = torch.exp(relevance - peak[groups])
+    all_mass = torch.zeros(count).index_add(0, groups, mass)
+    good_mass = torch.zeros(count).index_add(0, groups, mass * good)
+    bad = torch.zeros(count).index_add(0, groups, (~good).float())
+    mixed = (bad > 0) & (good_mass > 0)
+    if not mixed.any():
+        return relevance.sum() * 0
+    return (torch.log(all_mass[mixed]) - torch.log(good_mass[mixed])).mean()

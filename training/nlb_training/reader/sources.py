@@ -1,0 +1,146 @@
+"""Labelled questions as examples: SQuAD's development articles, QAMR, FairytaleQA's train tales."""
+
+from __future__ import annotations
+
+import bz2
+import json
+import random
+import tarfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from nlb_retriever.errors import TrainingError
+from nlb_training.reader.answers import closest_spans, find_verbatim
+from nlb_training.reader.contexts import TOKEN_CHARACTERS, cut_candidate, other_windows, sentence_window
+from nlb_training.reader.examples import Candidate, Example, Span
+from nlb_training.squad_split import HELD_ARTICLES
+
+Rows = list[dict[str, Any]]
+
+_LENGTHS = (40, 70, 110, 160, 240)
+"""Tokens of a passage, one of them at random: half as many rows a second where all are of the product's length."""
+
+
+def read_rows(data: Path, name: str) -> Rows:
+    """The rows of eval/NAME.jsonl.bz2.
+
+    Raises:
+        TrainingError: the file is not there.
+    """
+    path = data / "eval" / f"{name}.jsonl.bz2"
+    try:
+        with bz2.open(path, "rt", encoding="utf-8") as lines:
+            return [json.loads(line) for line in lines]
+    except OSError as error:
+        raise TrainingError(f"{path} cannot be read ({error.strerror or error}): name the data's folder") from error
+
+
+@cache
+def read_books(archive: Path) -> dict[str, str]:
+    """The texts of corpus/*.tar.bz2 by file name."""
+    with tarfile.open(archive) as tar:
+        return {
+            Path(member.name).name: file.read().decode("utf-8")
+            for member in tar
+            if member.isfile() and (file := tar.extractfile(member))
+        }
+
+
+def squad_rows(data: Path, *, held: bool) -> Rows:
+    """SQuAD's development questions: of the articles kept aside, or of all others."""
+    return [row for row in read_rows(data, "squad_dev") if (row["article"] in HELD_ARTICLES) is held]
+
+
+def squad_examples(data: Path, draw: random.Random) -> Iterator[Example]:
+    """SQuAD questions, each with a window of its paragraph and, where there is one, a window without the answer."""
+    for row in squad_rows(data, held=False):
+        text, spans = row["context"], row_spans(row)
+        if spans:
+            span = draw.choice(spans)
+            window = sentence_window(text, span, _characters(draw), draw)
+            candidates = [cut_candidate(text, window, spans, relevant=True)]
+            others = other_windows(text, spans, _characters(draw))
+            if others and draw.random() < 0.3:
+                candidates.append(cut_candidate(text, draw.choice(others), (), relevant=False))
+        else:
+            start = draw.randrange(len(text))
+            window = sentence_window(text, (start, start), int(200 * TOKEN_CHARACTERS), draw)
+            candidates = [cut_candidate(text, window, (), relevant=False)]
+        yield Example(source="squad", question=row["question"], candidates=tuple(candidates))
+
+
+def qamr_examples(data: Path, draw: random.Random) -> Iterator[Example]:
+    """QAMR questions, half on their sentence alone, half on a few of its article's sentences."""
+    rows = read_rows(data, "qamr_dev_test")
+    articles: dict[str, list[str]] = defaultdict(list)
+    for sentence, article in {row["context"]: row["id"].rpartition(":")[0].rpartition(":")[0] for row in rows}.items():
+        articles[article].append(sentence)
+    everything = sorted({row["context"] for row in rows})
+    for row in rows:
+        own, spans = row["context"], row_spans(row)
+        relevant = True
+        if draw.random() < 0.1:  # another sentence: no answer here
+            article = articles[row["id"].rpartition(":")[0].rpartition(":")[0]]
+            own = draw.choice([each for each in article if each != own] or [each for each in everything if each != own])
+            spans, relevant = [], False
+        before, after = "", ""
+        if draw.random() < 0.5:
+            neighbours = draw.sample(everything, draw.randint(1, 3))
+            cut = draw.randint(0, len(neighbours))
+            before = "".join(f"{each} " for each in neighbours[:cut])
+            after = "".join(f" {each}" for each in neighbours[cut:])
+        moved = tuple((start + len(before), end + len(before)) for start, end in spans)
+        candidate = Candidate(text=before + own + after, relevant=relevant, spans=moved)
+        yield Example(source="qamr", question=row["question"], candidates=(candidate,))
+
+
+def tale_examples(data: Path, draw: random.Random) -> Iterator[Example]:
+    """FairytaleQA's train questions, each with a window around its evidence and one of the same tale without it."""
+    texts = read_books(data / "corpus" / "fairytaleqa.tar.bz2")
+    for row in read_rows(data, "fairytaleqa_train"):
+        text = texts[row["book_file"]]
+        spans = evidence_answers(text, row)
+        low, high = row["story_span"]
+        tale = text[low:high]
+        inside = [(a - low, b - low) for a, b in spans]
+        evidence = [(a - low, b - low) for a, b in row["evidence_spans"]]
+        if inside:
+            window = sentence_window(tale, draw.choice(inside), _characters(draw), draw)
+        else:
+            start, end = draw.choice(evidence)
+            window = start, min(end, start + int(300 * TOKEN_CHARACTERS))
+        candidates = [cut_candidate(tale, window, inside, relevant=True)]
+        others = other_windows(tale, evidence, _characters(draw))
+        if others and draw.random() < 0.5:
+            candidates.append(cut_candidate(tale, draw.choice(others), (), relevant=False))
+        yield Example(source="tales", question=row["question"], candidates=tuple(candidates))
+
+
+def evidence_answers(text: str, row: dict[str, Any]) -> list[Span]:
+    """Where a FairytaleQA row's evidence holds its answer: word for word, else in the words most like it."""
+    found: list[Span] = []
+    for start, end in row["evidence_spans"]:
+        evidence = text[start:end]
+        verbatim = {span for answer in row["answers"] for span in find_verbatim(evidence, answer)}
+        closest = sorted(verbatim)[:4] or closest_spans(evidence, row["answers"])
+        found += [(a + start, b + start) for a, b in closest]
+    return found
+
+
+def row_spans(row: dict[str, Any]) -> list[Span]:
+    """A row's answers as spans of its context, each once."""
+    return sorted({(answer["start"], answer["start"] + len(answer["text"])) for answer in row["answers"]})
+
+
+def shuffled(examples: Iterable[Example], draw: random.Random) -> Sequence[Example]:
+    """Examples in a random order."""
+    result = list(examples)
+    draw.shuffle(result)
+    return result
+
+
+def _characters(draw: random.Random) -> int:
+    return int(draw.choice(_LENGTHS) * TOKEN_CHARACTERS)
