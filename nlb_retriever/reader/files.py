@@ -1,10 +1,10 @@
 """A reader's folder: what is in it, and whether it is whole.
 
-    reader.json         what it is; the SHA-256 of all other files
-    model.xml, .bin     int8 for OpenVINO
-    tokenizer.json
-    words.safetensors, layers.safetensors
-                        the weights in half precision, for torch
+reader.json         what it is; the SHA-256 of all other files
+model.xml, .bin     int8 for OpenVINO
+tokenizer.json
+words.safetensors, layers.safetensors
+                    the weights in half precision, for torch
 """
 
 from __future__ import annotations

@@ -9,8 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nlb_retriever.encoding.openvino_core import shared_core
 from nlb_retriever.errors import EncoderError
-from nlb_retriever.reader.files import CONFIG, MODEL, TOKENIZER, WEIGHTS, check_file, read_config
+from nlb_retriever.reader.files import MODEL, TOKENIZER, WEIGHTS, check_file, read_config
 from nlb_retriever.reader.interface import Reading, Scores, read_passages
 from nlb_retriever.reader.pairs import Row, pad_rows
 
@@ -80,8 +81,8 @@ class OpenVinoReader:
             "CPU_RUNTIME_CACHE_CAPACITY": _SHAPES_KEPT,
         }
         try:
-            model = openvino.Core().compile_model(self._folder / MODEL, "CPU", settings)
+            model = shared_core().compile_model(self._folder / MODEL, "CPU", settings)
         except RuntimeError as error:
             line = str(error).strip().splitlines()[0]
-            raise EncoderError(f"OpenVINO cannot load {self._folder / MODEL}: {line}: see {CONFIG}") from error
+            raise EncoderError(f"OpenVINO cannot load {self._folder / MODEL}: {line}") from error
         return openvino.AsyncInferQueue(model, self._threads)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from nlb_retriever.encoding.base import special_ids
+
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
@@ -47,7 +49,7 @@ def make_rows(tokenizer: Tokenizer, question: str, passages: Sequence[str], *, l
         passages: of any length.
         longest: most tokens of a row.
     """
-    cls, sep = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
+    (cls,), (sep,) = special_ids(tokenizer)
     head = [cls, *tokenizer.encode(question, add_special_tokens=False).ids[:QUESTION_TOKENS], sep]
     room = longest - len(head) - 1
     rows = []

@@ -47,9 +47,7 @@ def find_verbatim(text: str, answer: str) -> list[tuple[int, int]]:
     return [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
 
 
-def closest_spans(
-    text: str, answers: Sequence[str], *, longest: int = 20, least: float = 0.4
-) -> list[tuple[int, int]]:
+def closest_spans(text: str, answers: Sequence[str], *, longest: int = 20, least: float = 0.4) -> list[tuple[int, int]]:
     """The spans of a text that are most like an answer, by token F1.
 
     Args:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nlb_retriever.sentences import sentence_spans
+from nlb_retriever.text.sentences import sentence_spans
 from nlb_training.reader.contexts import TOKEN_CHARACTERS
 from nlb_training.reader.examples import Candidate, Example, Span
 from nlb_training.reader.sources import read_books, read_rows
@@ -111,9 +111,9 @@ def find_phrases(statement: str, names: frozenset[str], places: frozenset[str]) 
             start += cut + 1
         name = statement[start:end]
         if name in names:
-            before = statement[:start].rsplit(None, 1)[-1:]
-            place = name in places and before and before[0].lower() in _PLACES
-            found.append(Phrase(start=start, end=end, asked="where" if place else "what" if name in places else "who"))
+            before = statement[:start].rpartition(" ")[0].rpartition(" ")[2].lower()
+            asked = "who" if name not in places else "where" if before in _PLACES else "what"
+            found.append(Phrase(start=start, end=end, asked=asked))
     found += [Phrase(start=match.start(), end=match.end(), asked="when") for match in _YEAR.finditer(statement)]
     words = list(_WORD.finditer(statement))
     index = 0
@@ -143,7 +143,7 @@ def ask(statement: str, phrase: Phrase, draw: random.Random) -> str:
     """A question that the phrase answers, made of its clause or of the whole statement."""
     low, high = _clause(statement, phrase) if draw.random() < 0.6 else (0, len(statement))
     before = statement[low : phrase.start].strip(" \"'“”‘’_()")
-    after = statement[phrase.end : high].strip(" .,;:!?\"“”‘_()-—")
+    after = statement[phrase.end : high].strip(' .,;:!?"“”‘_()-—')
     asked = phrase.asked
     if match := re.match(r"['’]s?(?=\s)", after):
         asked, after = ("whose" if asked == "who" else f"{asked}'s"), after[match.end() :].strip()
@@ -235,9 +235,7 @@ def book_examples(data: Path, draw: random.Random, *, each: int) -> Iterator[Exa
                     statement = " ".join(passages.text[a:b].split()).strip("\"'“”‘’_ ")
                     phrases = find_phrases(statement, names, places)
                     if phrases and (
-                        example := make_example(
-                            "books", statement, draw.choice(phrases), passages, (number,), draw
-                        )
+                        example := make_example("books", statement, draw.choice(phrases), passages, (number,), draw)
                     ):
                         yield example
                         made += 1

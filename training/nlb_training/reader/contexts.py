@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from nlb_retriever.sentences import sentence_spans
+from nlb_retriever.text.sentences import sentence_spans
 from nlb_training.reader.examples import Candidate, Span
 
 TOKEN_CHARACTERS = 4.4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from nlb_retriever.reader.interface import Reading, Scores, read_passages
 from nlb_retriever.reader.network import ReaderNetwork
 from nlb_retriever.reader.pairs import Row, pad_rows
 from nlb_training.reader.answers import best_f1, exact_match
-from nlb_training.reader.sources import Rows, read_books, read_rows, squad_rows
+from nlb_training.reader.sources import read_books, read_rows, squad_rows
 
 Read = Callable[[str, Sequence[str]], list[Reading]]
 

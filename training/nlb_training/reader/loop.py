@@ -9,13 +9,12 @@ A stage's folder holds
     final.safetensors
                      the running mean of the weights at the end: what the next stage starts from
 
-Nothing random outlives a step: batches are planned from the seed, and dropout's generator is seeded anew with each step.
+Nothing random outlives a step: batches are planned from the seed, and dropout is seeded anew with each step.
 """
 
 from __future__ import annotations
 
 import json
-import logging
 import math
 import os
 import signal
@@ -29,20 +28,19 @@ from types import FrameType
 from typing import Any
 
 import torch
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from nlb_retriever.errors import TrainingError, TrainingInterrupted
 from nlb_retriever.reader.network import ReaderNetwork
 from nlb_training.reader.losses import LossWeights, reader_loss
-from nlb_training.reader.rows import RowSet, make_batch, plan_batches
+from nlb_training.reader.rows import Batch, RowSet, make_batch, plan_batches
 
 SETTINGS, STATE, FINAL = "settings.json", "state.safetensors", "final.safetensors"
 
 Observer = Callable[[int, int, Mapping[str, float]], None]
 """Called with the steps done, all steps and the means of the last steps' losses."""
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,65 +96,128 @@ def run_stage(
         TrainingInterrupted: Ctrl-C or SIGTERM; the state of that step was written.
         TrainingError: other settings than those of the run to resume, a loss that is no number, a full disk.
     """
-    record = json.loads(json.dumps({**asdict(settings), "rows": len(rows), "all_tokens": len(rows.ids)}))
     batches = plan_batches(rows, tokens=settings.tokens, seed=settings.seed)
     folder.mkdir(parents=True, exist_ok=True)
+    record = json.loads(json.dumps({**asdict(settings), "rows": len(rows), "all_tokens": len(rows.ids)}))
     _check_settings(folder, record, resume=resume)
     for module in network.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = settings.dropout
-    trained = {name: parameter for name, parameter in network.named_parameters() if parameter.requires_grad}
-    mean = {name: parameter.detach().clone() for name, parameter in trained.items()}
-    optimizer = _make_optimizer(trained, settings)
-    losses: list[float] = []
+    state = _State(network, settings)
     if resume and (folder / STATE).exists():
-        losses = _load_state(folder, trained, mean, optimizer)
-    weights = LossWeights(relevance=settings.relevance, ranking=settings.ranking)
+        state.load(folder / STATE)
+    watch = _Watch(observer, steps=len(batches), every=settings.report_every)
     network.train()
-    sums: dict[str, float] = {}
-    since = time.perf_counter()
     with _listen() as asked:
-        while (step := len(losses)) < len(batches):
+        while (step := len(state.losses)) < len(batches):
             batch = make_batch(rows, batches[step])
-            torch.manual_seed(settings.seed * 1_000_003 + step)
-            for group in optimizer.param_groups:
-                group["lr"] = settings.learning_rate * _schedule(step, len(batches), settings)
-            with torch.autocast("cpu", torch.bfloat16):
-                spans, relevance = network(batch.ids, batch.types, batch.mask)
-            parts = reader_loss(spans, relevance, batch, weights)
-            parts["loss"].backward()
-            torch.nn.utils.clip_grad_norm_(trained.values(), settings.clip)
-            optimizer.step()
-            optimizer.zero_grad()
-            with torch.no_grad():
-                share = 1 - min(settings.mean_decay, (1 + step) / (10 + step))
-                torch._foreach_lerp_(list(mean.values()), [each.detach() for each in trained.values()], share)
-            loss = parts["loss"].item()
-            if not math.isfinite(loss):
-                raise TrainingError(f"the loss is no number at step {step + 1}: use a lower learning rate")
-            losses.append(loss)
-            for name, value in parts.items():
-                sums[name] = sums.get(name, 0.0) + value.item()
-            sums["tokens"] = sums.get("tokens", 0.0) + batch.ids.numel()
-            if observer and (len(losses) % settings.report_every == 0 or len(losses) == len(batches)):
-                count = (len(losses) - 1) % settings.report_every + 1
-                seconds, since = time.perf_counter() - since, time.perf_counter()
-                tokens = sums.pop("tokens")
-                means = {name: value / count for name, value in sums.items()}
-                observer(len(losses), len(batches), means | {"tokens a second": tokens / seconds})
-                sums = {}
-            if asked or len(losses) % settings.checkpoint_every == 0 or len(losses) == len(batches):
-                _save_state(folder, trained, mean, optimizer, losses)
-            if asked and len(losses) < len(batches):
+            watch.add(state.step(batch, steps=len(batches)), batch.ids.numel(), done=step + 1)
+            at_end = step + 1 == len(batches)
+            if asked or at_end or (step + 1) % settings.checkpoint_every == 0:
+                state.save(folder / STATE)
+            if asked and not at_end:
                 raise TrainingInterrupted(
-                    f"training was stopped after step {len(losses)} of {len(batches)}, which is kept in {folder}: "
+                    f"training was stopped after step {step + 1} of {len(batches)}, which is kept in {folder}: "
                     "run the same command with --resume to go on from there"
                 )
     with torch.no_grad():
-        for name, parameter in trained.items():
-            parameter.copy_(mean[name])
+        for name, parameter in state.trained.items():
+            parameter.copy_(state.mean[name])
     network.eval()
     _replace(folder / FINAL, lambda path: save_file(dict(network.state_dict()), path))
+
+
+class _State:
+    """All that a step changes."""
+
+    def __init__(self, network: ReaderNetwork, settings: LoopSettings) -> None:
+        self.network = network
+        self.settings = settings
+        self.trained = {name: each for name, each in network.named_parameters() if each.requires_grad}
+        self.mean = {name: each.detach().clone() for name, each in self.trained.items()}
+        self.losses: list[float] = []
+        groups = [
+            {
+                "params": [each for each in self.trained.values() if each.ndim > 1],
+                "weight_decay": settings.weight_decay,
+            },
+            {"params": [each for each in self.trained.values() if each.ndim <= 1], "weight_decay": 0.0},
+        ]
+        self.optimizer = torch.optim.AdamW(groups, lr=settings.learning_rate, betas=(0.9, 0.98), eps=1e-6, fused=True)
+
+    def step(self, batch: Batch, *, steps: int) -> dict[str, float]:
+        """Learn from a batch; gives its losses."""
+        settings, step = self.settings, len(self.losses)
+        torch.manual_seed(settings.seed * 1_000_003 + step)
+        for group in self.optimizer.param_groups:
+            group["lr"] = settings.learning_rate * _schedule(step, steps, settings)
+        with torch.autocast("cpu", torch.bfloat16):
+            spans, relevance = self.network(batch.ids, batch.types, batch.mask)
+        weights = LossWeights(relevance=settings.relevance, ranking=settings.ranking)
+        parts = reader_loss(spans, relevance, batch, weights)
+        values = {name: value.item() for name, value in parts.items()}
+        if not math.isfinite(values["loss"]):
+            raise TrainingError(f"the loss is no number at step {step + 1}: use a lower learning rate")
+        torch.autograd.backward(parts["loss"])
+        torch.nn.utils.clip_grad_norm_(self.trained.values(), settings.clip)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        with torch.no_grad():
+            share = 1 - min(settings.mean_decay, (1 + step) / (10 + step))
+            torch._foreach_lerp_(list(self.mean.values()), [each.detach() for each in self.trained.values()], share)
+        self.losses.append(values["loss"])
+        return values
+
+    def save(self, path: Path) -> None:
+        tensors: dict[str, Tensor] = {}
+        for name, tensor in self.trained.items():
+            moments = self.optimizer.state[tensor]
+            tensors |= {f"weights.{name}": tensor.detach(), f"mean.{name}": self.mean[name]}
+            tensors |= {f"first.{name}": moments["exp_avg"], f"second.{name}": moments["exp_avg_sq"]}
+        metadata = {"losses": json.dumps(self.losses)}
+        _replace(path, lambda partial: save_file(tensors, partial, metadata=metadata))
+
+    def load(self, path: Path) -> None:
+        try:
+            tensors = load_file(path)
+            with safe_open(path, framework="pt") as file:
+                self.losses = json.loads(file.metadata()["losses"])
+            with torch.no_grad():
+                for name, tensor in self.trained.items():
+                    tensor.copy_(tensors[f"weights.{name}"])
+                    self.mean[name].copy_(tensors[f"mean.{name}"])
+                    self.optimizer.state[tensor] = {
+                        "step": torch.tensor(float(len(self.losses))),
+                        "exp_avg": tensors[f"first.{name}"],
+                        "exp_avg_sq": tensors[f"second.{name}"],
+                    }
+        except (OSError, SafetensorError, KeyError, RuntimeError, ValueError, TypeError) as error:
+            raise TrainingError(f"{path} is damaged ({error}): start the stage again in another folder") from error
+
+
+class _Watch:
+    """Means of the last steps' losses for an observer."""
+
+    def __init__(self, observer: Observer | None, *, steps: int, every: int) -> None:
+        self.observer = observer
+        self.steps = steps
+        self.every = every
+        self.sums: dict[str, float] = {}
+        self.count = 0
+        self.since = time.perf_counter()
+
+    def add(self, losses: Mapping[str, float], tokens: int, *, done: int) -> None:
+        for name, value in losses.items():
+            self.sums[name] = self.sums.get(name, 0.0) + value
+        self.sums["tokens"] = self.sums.get("tokens", 0.0) + tokens
+        self.count += 1
+        if self.observer and (done % self.every == 0 or done == self.steps):
+            now = time.perf_counter()
+            speed = self.sums.pop("tokens") / (now - self.since)
+            means = {name: value / self.count for name, value in self.sums.items()}
+            self.observer(done, self.steps, means | {"tokens a second": speed})
+            self.sums.clear()
+            self.count, self.since = 0, now
 
 
 def _schedule(step: int, steps: int, settings: LoopSettings) -> float:
@@ -164,57 +225,6 @@ def _schedule(step: int, steps: int, settings: LoopSettings) -> float:
     if step < rise:
         return (step + 1) / rise
     return settings.floor + (1 - settings.floor) * (steps - step) / max(1, steps - rise)
-
-
-def _make_optimizer(trained: Mapping[str, Tensor], settings: LoopSettings) -> torch.optim.AdamW:
-    decayed = [tensor for tensor in trained.values() if tensor.ndim > 1]
-    others = [tensor for tensor in trained.values() if tensor.ndim <= 1]
-    groups = [
-        {"params": decayed, "weight_decay": settings.weight_decay},
-        {"params": others, "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(groups, lr=settings.learning_rate, betas=(0.9, 0.98), eps=1e-6, fused=True)
-
-
-def _save_state(
-    folder: Path,
-    trained: Mapping[str, Tensor],
-    mean: Mapping[str, Tensor],
-    optimizer: torch.optim.AdamW,
-    losses: list[float],
-) -> None:
-    tensors: dict[str, Tensor] = {}
-    for name, tensor in trained.items():
-        state = optimizer.state[tensor]
-        tensors[f"weights.{name}"] = tensor.detach()
-        tensors[f"mean.{name}"] = mean[name]
-        tensors[f"first.{name}"], tensors[f"second.{name}"] = state["exp_avg"], state["exp_avg_sq"]
-    metadata = {"losses": json.dumps(losses)}
-    _replace(folder / STATE, lambda path: save_file(tensors, path, metadata=metadata))
-
-
-def _load_state(
-    folder: Path, trained: Mapping[str, Tensor], mean: Mapping[str, Tensor], optimizer: torch.optim.AdamW
-) -> list[float]:
-    from safetensors import SafetensorError, safe_open
-
-    path = folder / STATE
-    try:
-        tensors = load_file(path)
-        with safe_open(path, framework="pt") as file:
-            losses: list[float] = json.loads(file.metadata()["losses"])
-        with torch.no_grad():
-            for name, tensor in trained.items():
-                tensor.copy_(tensors[f"weights.{name}"])
-                mean[name].copy_(tensors[f"mean.{name}"])
-                optimizer.state[tensor] = {
-                    "step": torch.tensor(float(len(losses))),
-                    "exp_avg": tensors[f"first.{name}"],
-                    "exp_avg_sq": tensors[f"second.{name}"],
-                }
-    except (OSError, SafetensorError, KeyError, RuntimeError, ValueError, TypeError) as error:
-        raise TrainingError(f"{path} is damaged ({error}): start the stage again in another folder") from error
-    return losses
 
 
 def _check_settings(folder: Path, record: Mapping[str, Any], *, resume: bool) -> None:

@@ -78,7 +78,11 @@ class Batch:
 def tokenize(examples: Iterable[Example], tokenizer: Tokenizer, *, longest: int) -> RowSet:
     """Turn examples to rows; of a passage too long for one row the window that answers is kept, else the first."""
     ids: list[int] = []
-    ends, firsts, owners, relevant, spans = [], [], [], [], []
+    ends: list[int] = []
+    firsts: list[int] = []
+    owners: list[int] = []
+    relevant: list[bool] = []
+    spans: list[tuple[int, int, int]] = []
     for number, example in enumerate(examples):
         windows: dict[int, list[Row]] = {}
         for row in make_rows(tokenizer, example.question, [each.text for each in example.candidates], longest=longest):

@@ -20,8 +20,9 @@ from nlb_training.squad_split import HELD_ARTICLES
 
 Rows = list[dict[str, Any]]
 
-_LENGTHS = (40, 70, 110, 160, 240)
-"""Tokens of a passage, one of them at random: half as many rows a second where all are of the product's length."""
+SHORT, LONG = (40, 60, 90), (90, 140, 200, 250)
+"""Tokens of passages, one of them at random. A short passage shows as much of a question as a long one for a third of
+the time, so that training begins with short ones; the product's have up to 256."""
 
 
 def read_rows(data: Path, name: str) -> Rows:
@@ -54,26 +55,26 @@ def squad_rows(data: Path, *, held: bool) -> Rows:
     return [row for row in read_rows(data, "squad_dev") if (row["article"] in HELD_ARTICLES) is held]
 
 
-def squad_examples(data: Path, draw: random.Random) -> Iterator[Example]:
+def squad_examples(data: Path, draw: random.Random, lengths: Sequence[int]) -> Iterator[Example]:
     """SQuAD questions, each with a window of its paragraph and, where there is one, a window without the answer."""
     for row in squad_rows(data, held=False):
         text, spans = row["context"], row_spans(row)
         if spans:
             span = draw.choice(spans)
-            window = sentence_window(text, span, _characters(draw), draw)
+            window = sentence_window(text, span, _characters(draw, lengths), draw)
             candidates = [cut_candidate(text, window, spans, relevant=True)]
-            others = other_windows(text, spans, _characters(draw))
+            others = other_windows(text, spans, _characters(draw, lengths))
             if others and draw.random() < 0.3:
                 candidates.append(cut_candidate(text, draw.choice(others), (), relevant=False))
         else:
             start = draw.randrange(len(text))
-            window = sentence_window(text, (start, start), int(200 * TOKEN_CHARACTERS), draw)
+            window = sentence_window(text, (start, start), int(2 * _characters(draw, lengths)), draw)
             candidates = [cut_candidate(text, window, (), relevant=False)]
         yield Example(source="squad", question=row["question"], candidates=tuple(candidates))
 
 
-def qamr_examples(data: Path, draw: random.Random) -> Iterator[Example]:
-    """QAMR questions, half on their sentence alone, half on a few of its article's sentences."""
+def qamr_examples(data: Path, draw: random.Random, *, alone: float) -> Iterator[Example]:
+    """QAMR questions, a share of them on their sentence alone, the others on it among up to three other sentences."""
     rows = read_rows(data, "qamr_dev_test")
     articles: dict[str, list[str]] = defaultdict(list)
     for sentence, article in {row["context"]: row["id"].rpartition(":")[0].rpartition(":")[0] for row in rows}.items():
@@ -87,7 +88,7 @@ def qamr_examples(data: Path, draw: random.Random) -> Iterator[Example]:
             own = draw.choice([each for each in article if each != own] or [each for each in everything if each != own])
             spans, relevant = [], False
         before, after = "", ""
-        if draw.random() < 0.5:
+        if draw.random() >= alone:
             neighbours = draw.sample(everything, draw.randint(1, 3))
             cut = draw.randint(0, len(neighbours))
             before = "".join(f"{each} " for each in neighbours[:cut])
@@ -97,7 +98,7 @@ def qamr_examples(data: Path, draw: random.Random) -> Iterator[Example]:
         yield Example(source="qamr", question=row["question"], candidates=(candidate,))
 
 
-def tale_examples(data: Path, draw: random.Random) -> Iterator[Example]:
+def tale_examples(data: Path, draw: random.Random, lengths: Sequence[int]) -> Iterator[Example]:
     """FairytaleQA's train questions, each with a window around its evidence and one of the same tale without it."""
     texts = read_books(data / "corpus" / "fairytaleqa.tar.bz2")
     for row in read_rows(data, "fairytaleqa_train"):
@@ -108,12 +109,12 @@ def tale_examples(data: Path, draw: random.Random) -> Iterator[Example]:
         inside = [(a - low, b - low) for a, b in spans]
         evidence = [(a - low, b - low) for a, b in row["evidence_spans"]]
         if inside:
-            window = sentence_window(tale, draw.choice(inside), _characters(draw), draw)
+            window = sentence_window(tale, draw.choice(inside), _characters(draw, lengths), draw)
         else:
             start, end = draw.choice(evidence)
             window = start, min(end, start + int(300 * TOKEN_CHARACTERS))
         candidates = [cut_candidate(tale, window, inside, relevant=True)]
-        others = other_windows(tale, evidence, _characters(draw))
+        others = other_windows(tale, evidence, _characters(draw, lengths))
         if others and draw.random() < 0.5:
             candidates.append(cut_candidate(tale, draw.choice(others), (), relevant=False))
         yield Example(source="tales", question=row["question"], candidates=tuple(candidates))
@@ -142,5 +143,5 @@ def shuffled(examples: Iterable[Example], draw: random.Random) -> Sequence[Examp
     return result
 
 
-def _characters(draw: random.Random) -> int:
-    return int(draw.choice(_LENGTHS) * TOKEN_CHARACTERS)
+def _characters(draw: random.Random, lengths: Sequence[int]) -> int:
+    return int(draw.choice(lengths) * TOKEN_CHARACTERS)

@@ -60,7 +60,9 @@ def _rename(weights: Mapping[str, Tensor], layers: int) -> dict[str, Tensor]:
     for layer in range(layers):
         base = f"encoder.layer.{layer}"
         for part in ("weight", "bias"):
-            renamed |= {f"layers.{layer}.{ours}.{part}": weights[f"{base}.{name}.{part}"] for ours, name in _LAYER.items()}
+            renamed |= {
+                f"layers.{layer}.{ours}.{part}": weights[f"{base}.{name}.{part}"] for ours, name in _LAYER.items()
+            }
             heads = [weights[f"{base}.attention.self.{name}.{part}"] for name in ("query", "key", "value")]
             renamed[f"layers.{layer}.qkv.{part}"] = torch.cat(heads)
     return renamed

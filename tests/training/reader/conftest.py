@@ -1,0 +1,46 @@
+"""Fixtures: the shipped tokenizer and a network small enough to train in a test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from tokenizers import Tokenizer
+
+import nlb_retriever
+from nlb_retriever.reader.network import NetworkConfig, ReaderNetwork
+
+
+def read_tokenizer() -> Tokenizer:
+    assets = Path(nlb_retriever.__file__).parent / "assets" / "all-MiniLM-L6-v2-int8"
+    tokenizer = Tokenizer.from_file(str(assets / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+def make_network() -> ReaderNetwork:
+    with torch.random.fork_rng():
+        torch.manual_seed(7)
+        return ReaderNetwork(NetworkConfig(hidden=32, layers=2, heads=2, intermediate=64))
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> Tokenizer:
+    return read_tokenizer()
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Networks this small are slower on several threads."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def network() -> ReaderNetwork:
+    return make_network()

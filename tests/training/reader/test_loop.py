@@ -1,0 +1,99 @@
+"""The loop: it learns, and goes on after an interrupt as if there had been none."""
+
+from __future__ import annotations
+
+import copy
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from tokenizers import Tokenizer
+
+from nlb_retriever.errors import TrainingError, TrainingInterrupted
+from nlb_retriever.reader.network import ReaderNetwork
+from nlb_training.reader.evaluation import Paragraph, measure_paragraphs, network_reader
+from nlb_training.reader.loop import FINAL, STATE, LoopSettings, run_stage
+from nlb_training.reader.rows import tokenize
+from tests.training.reader.questions import make_examples
+
+SHORT = LoopSettings(tokens=400, learning_rate=1e-3, checkpoint_every=3, report_every=1)
+
+
+def test_a_tiny_network_learns_who_has_what(network: ReaderNetwork, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    rows = tokenize(make_examples(2000), tokenizer, longest=64)
+    run_stage(network, rows, tmp_path, LoopSettings(tokens=1000, learning_rate=5e-3, dropout=0.0, mean_decay=0.9))
+    unseen = [
+        Paragraph(question=each.question, text=text.text, answers=(text.text[slice(*text.spans[0])],))
+        for each in make_examples(40, seed=9)
+        for text in each.candidates[:1]
+    ]
+    none = [
+        Paragraph(question=each.question, text=each.candidates[1].text, answers=())
+        for each in make_examples(40, seed=9)
+    ]
+    figures = measure_paragraphs(network_reader(network, tokenizer), [*unseen, *none])
+    assert figures["F1"] > 90
+    assert figures["AUC relevance"] > 90
+
+
+@pytest.mark.parametrize("step", [1, 3, 4])
+def test_a_run_stopped_at_any_step_resumes_to_the_bit(
+    step: int, network: ReaderNetwork, tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    rows = tokenize(make_examples(60), tokenizer, longest=64)
+    unbroken = copy.deepcopy(network)
+    run_stage(unbroken, rows, tmp_path / "unbroken", SHORT)
+
+    def stop(done: int, steps: int, losses: Mapping[str, float]) -> None:
+        if done == step:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    broken = copy.deepcopy(network)
+    with pytest.raises(TrainingInterrupted, match="--resume"):
+        run_stage(broken, rows, tmp_path / "broken", SHORT, observer=stop)
+    resumed = copy.deepcopy(network)
+    run_stage(resumed, rows, tmp_path / "broken", SHORT, resume=True)
+    for file in (STATE, FINAL):
+        one, other = load_file(tmp_path / "unbroken" / file), load_file(tmp_path / "broken" / file)
+        assert all(torch.equal(tensor, other[name]) for name, tensor in one.items())
+
+
+def test_a_run_killed_between_checkpoints_loses_only_the_steps_since(
+    network: ReaderNetwork, tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    rows = tokenize(make_examples(60), tokenizer, longest=64)
+    run_stage(copy.deepcopy(network), rows, tmp_path / "unbroken", SHORT)
+
+    def fail(done: int, steps: int, losses: Mapping[str, float]) -> None:
+        if done == 5:
+            raise RuntimeError("killed")
+
+    with pytest.raises(RuntimeError, match="killed"):
+        run_stage(copy.deepcopy(network), rows, tmp_path / "killed", SHORT, observer=fail)
+    run_stage(copy.deepcopy(network), rows, tmp_path / "killed", SHORT, resume=True)
+    one, other = (load_file(tmp_path / name / FINAL) for name in ("unbroken", "killed"))
+    assert all(torch.equal(tensor, other[name]) for name, tensor in one.items())
+
+
+def test_another_run_is_not_overwritten_nor_resumed_with_other_settings(
+    network: ReaderNetwork, tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    rows = tokenize(make_examples(10), tokenizer, longest=64)
+    run_stage(network, rows, tmp_path, SHORT)
+    with pytest.raises(TrainingError, match="holds an earlier run"):
+        run_stage(network, rows, tmp_path, SHORT)
+    with pytest.raises(TrainingError, match="seed is 1, was 0"):
+        run_stage(network, rows, tmp_path, LoopSettings(tokens=400, learning_rate=1e-3, checkpoint_every=3,
+                                                        report_every=1, seed=1), resume=True)  # fmt: skip
+
+
+def test_a_damaged_state_is_named(network: ReaderNetwork, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    rows = tokenize(make_examples(10), tokenizer, longest=64)
+    run_stage(network, rows, tmp_path, SHORT)
+    (tmp_path / STATE).write_bytes(b"no tensors")
+    with pytest.raises(TrainingError, match="is damaged"):
+        run_stage(network, rows, tmp_path, SHORT, resume=True)

@@ -1,0 +1,109 @@
+"""A trained network as the folder that `nlb_retriever.reader.load_reader` reads: int8 for the CPU, fp16 for torch.
+
+Post-training quantization of weights and activations (NNCF, transformer scheme with SmoothQuant), calibrated on
+questions with passages of books. Needs the extra: pip install 'nlb-retriever[quantize]'.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from tokenizers import Tokenizer
+
+from nlb_retriever.errors import EncoderError
+from nlb_retriever.reader.files import CONFIG, FORMAT, LAYERS, MODEL, TOKENIZER, WEIGHTS, WORDS
+from nlb_retriever.reader.network import ReaderNetwork
+from nlb_retriever.reader.pairs import make_rows, pad_rows
+
+SMOOTH_QUANT_ALPHA = 0.95
+_WORD_VECTORS = "words.weight"
+
+
+def write_reader(
+    network: ReaderNetwork,
+    tokenizer: Tokenizer,
+    out: Path,
+    *,
+    name: str,
+    calibration: Sequence[tuple[str, str]],
+    alpha: float = SMOOTH_QUANT_ALPHA,
+) -> None:
+    """Write a reader's folder.
+
+    Args:
+        network: trained.
+        tokenizer: its own.
+        out: the folder to make; an existing one is replaced.
+        name: of the reader.
+        calibration: questions with passages, 300 or so.
+        alpha: SmoothQuant's, how much of the activations' range the weights take over.
+
+    Raises:
+        EncoderError: NNCF is not installed.
+    """
+    try:
+        import nncf
+    except ImportError as error:
+        raise EncoderError("quantizing needs NNCF: pip install 'nlb-retriever[quantize]'") from error
+    import openvino
+
+    network = network.eval().float()
+    inputs = [_inputs(tokenizer, question, passage) for question, passage in calibration]
+    quantized = nncf.quantize(
+        _convert(network),
+        nncf.Dataset(inputs),
+        model_type=nncf.ModelType.TRANSFORMER,
+        preset=nncf.QuantizationPreset.MIXED,
+        subset_size=len(inputs),
+        advanced_parameters=nncf.AdvancedQuantizationParameters(
+            smooth_quant_alphas=nncf.AdvancedSmoothQuantParameters(matmul=alpha)
+        ),
+    )
+    with tempfile.TemporaryDirectory(dir=out.parent) as temporary:
+        folder = Path(temporary) / "reader"
+        folder.mkdir()
+        openvino.save_model(quantized, folder / MODEL)
+        tokenizer.save(str(folder / TOKENIZER))
+        weights = {key: tensor.detach().half().contiguous() for key, tensor in network.state_dict().items()}
+        save_file({_WORD_VECTORS: weights.pop(_WORD_VECTORS)}, folder / WORDS)
+        save_file(weights, folder / LAYERS)
+        files = (MODEL, WEIGHTS, TOKENIZER, WORDS, LAYERS)
+        config = {
+            "format": FORMAT,
+            "name": name,
+            "network": asdict(network.config),
+            "files": {each: hashlib.sha256((folder / each).read_bytes()).hexdigest() for each in files},
+        }
+        (folder / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+        shutil.rmtree(out, ignore_errors=True)
+        folder.rename(out)
+
+
+def _inputs(tokenizer: Tokenizer, question: str, passage: str) -> dict[str, Any]:
+    ids, types, mask = pad_rows(make_rows(tokenizer, question, [passage])[:1])
+    return {"input_ids": ids, "token_type_ids": types, "attention_mask": mask}
+
+
+def _convert(network: ReaderNetwork) -> Any:
+    """The network as an OpenVINO model for batches and rows of any size."""
+    import openvino
+
+    ids = torch.ones(2, 16, dtype=torch.long)
+    names = ("input_ids", "token_type_ids", "attention_mask")
+    model = openvino.convert_model(
+        network,
+        example_input=dict(zip(names, (ids, torch.zeros_like(ids), torch.ones_like(ids)), strict=True)),
+        input=[(name, [-1, -1], openvino.Type.i64) for name in names],
+    )
+    for output, name in zip(model.outputs, ("spans", "relevance"), strict=True):
+        output.get_tensor().set_names({name})
+    return model
