@@ -143,9 +143,12 @@ def _window(tokens: Sequence[str], first: int, last: int, draw: random.Random) -
     """Tokens around some tokens, more of them before than behind, from a sentence's beginning."""
     characters = draw.randint(_CHARACTERS // 3, _CHARACTERS)
     low, high = first, last + 1
-    while low > 0 and sum(len(token) + 1 for token in tokens[low:high]) < characters * 3 // 4:
+    size = sum(len(token) + 1 for token in tokens[low:high])
+    while low > 0 and size < characters * 3 // 4:
         low -= 1
-    while high < len(tokens) and sum(len(token) + 1 for token in tokens[low:high]) < characters:
+        size += len(tokens[low]) + 1
+    while high < len(tokens) and size < characters:
+        size += len(tokens[high]) + 1
         high += 1
     while low < first and low > 0 and tokens[low - 1] not in {".", "!", "?", "”"}:
         low += 1
