@@ -65,7 +65,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny trained reader's folder."""
     pytest.importorskip("nncf")
 
-
     torch.set_num_threads(1)
     network, tokenizer = make_network(), read_tokenizer()
     out = tmp_path_factory.mktemp("reader")
