@@ -65,8 +65,8 @@ def _parse(parts: Mapping[str, str]) -> _Text:
     labels: dict[Span, list[str]] = defaultdict(list)
     for line in parts["coref.ann"].splitlines():
         if line.startswith("T"):
-            label, start, end = line.split("\t")[1].split(" ")[:3]
-            labels[int(start), int(end)].append(label)
+            label, *place = line.split("\t")[1].split(" ")
+            labels[int(place[0]), int(place[1])].append(label)
     mentions = []
     for (start, end), own in labels.items():
         kinds = [label.partition("_")[0] for label in own if re.match(r"(PROP|NOM|PRON)_PER$", label)]
