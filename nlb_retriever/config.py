@@ -1,4 +1,4 @@
-"""What a library pins, and where libraries lie."""
+"""What a library pins, and where libraries are."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Manifest:
         return {key: value for key, value in self.to_dict().items() if key not in {"encoder", "checkpoint"}}
 
     def check(self, other: Manifest, library: str) -> None:
-        """Refuse `other` (what the caller wants to use) where it differs from what the library holds.
+        """Refuse `other` (what the caller wants to use) where it differs from what the library was made with.
 
         Raises:
             MismatchError: naming each difference with both values.
@@ -95,11 +95,11 @@ class Manifest:
         if not different:
             return
         differences = "; ".join(
-            f"{key} {_short(mine[key])} in the library, {_short(theirs[key])} asked for" for key in different
+            f"{key} {_short(mine[key])} in the library, {_short(theirs[key])} requested" for key in different
         )
-        how = "otherwise than" if self.encoder == other.encoder else f"with {self.encoder}, not {other.encoder} as"
+        how = "with other settings" if self.encoder == other.encoder else f"with {self.encoder}, not {other.encoder}"
         raise MismatchError(
-            f"library {library} was made {how} asked for ({differences}): "
+            f"library {library} was made {how} ({differences}): "
             "run `nlb index --rebuild`, or use the encoder it was made with"
         )
 

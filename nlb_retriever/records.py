@@ -54,29 +54,29 @@ class Page:
 
 @dataclass(frozen=True, kw_only=True)
 class Book:
-    """A book as read from a file, or as a program gives it, before anything is computed from it."""
+    """A book as read from a file or made by a program, before anything is computed from it."""
 
     id: str
     """16 hexadecimal digits: the start of `content_hash`, until the indexer assigns a lasting one."""
     content_hash: str
-    """SHA-256 of the file's bytes, hexadecimal; of a book without a file, of all that was given."""
+    """SHA-256 of the file's bytes, hexadecimal; of a book without a file, of its text and values."""
     title: str
     author: str | None
     language: str | None
     """BCP 47 tag as declared by the file ("en", "pt-BR"); None where it declares none."""
     year: int | None
     source: str
-    """Absolute path of the file, or the lasting name that its giver has for a book without one."""
+    """Absolute path of the file; of a book without one, the lasting name that identifies it."""
     text: str
     sections: tuple[Section, ...]
     pages: tuple[Page, ...] = ()
     """In text order; empty for formats without pages."""
     warnings: tuple[str, ...] = ()
-    """What was lost or mended on the way, one line each ("chapter3.xhtml is missing from the file")."""
+    """What was lost or repaired in reading, one line each ("chapter3.xhtml is missing from the file")."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    """What else its giver knows of it, as JSON has it; filters ask for it as "metadata.KEY"."""
+    """Further values, as JSON has them; filters name them "metadata.KEY"."""
     from_file: bool = True
-    """False where a program gave it: no file can be read in its place."""
+    """False for a book that was never a file, such as `book_from_text` makes."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -153,7 +153,7 @@ def test_other_chunks_than_the_library_has_are_refused_in_one_line(nlb: InProces
     ran = nlb("index", shelf.parent / "books", "--chunk-tokens", "64", "--library", shelf)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.count("\n") == 1
-    assert "was made otherwise than asked for (chunk_tokens 256 in the library, 64 asked for)" in ran.err
+    assert "was made with other settings (chunk_tokens 256 in the library, 64 requested)" in ran.err
 
 
 def test_a_terminal_shows_bars_unless_colour_is_not_wanted(nlb_terminal: OnTerminal, tmp_path: Path) -> None:

@@ -220,7 +220,7 @@ def test_a_missing_path_makes_no_library(library: Path, tmp_path: Path) -> None:
 def test_another_encoder_is_refused_and_changes_nothing(books: Path, library: Path) -> None:
     index_files([books], library)
     before = contents(library)
-    with pytest.raises(MismatchError, match=r"chunk_tokens 256 in the library, 64 asked for.*--rebuild"):
+    with pytest.raises(MismatchError, match=r"chunk_tokens 256 in the library, 64 requested.*--rebuild"):
         index_files([books], library, chunk_tokens=64)
     assert contents(library) == before
 
@@ -250,7 +250,7 @@ def test_another_chunk_encoder_than_the_librarys_is_refused_with_the_way_out(
     books: Path, library: Path, keywords: KeywordEncoder
 ) -> None:
     index_files([books], library, chunk_encoder="keywords")
-    with pytest.raises(MismatchError, match=r"dim 3 in the library, 384 asked for.*--rebuild"):
+    with pytest.raises(MismatchError, match=r"dim 3 in the library, 384 requested.*--rebuild"):
         index_files([books], library, chunk_encoder=DEFAULT_ENCODER)
 
 

@@ -10,14 +10,14 @@ import pytest
 from nlb_retriever.errors import ReadingError
 from nlb_retriever.indexing.plan import FileSource, Inputs, Plan, collect_inputs, hash_source, make_plan
 from nlb_retriever.reading import Discovery, discover
-from nlb_retriever.store import BookRecord
+from nlb_retriever.records import BookRecord
 
 
 def record_of(path: Path, digest: str = "0" * 64) -> BookRecord:
     """A library's book that was read from this file."""
     return BookRecord(
-        id=path.stem, title=path.stem, author=None, language=None, year=None, source=str(path), content_hash=digest,
-        version="1", sections=1, passages=1, chars=1, tokens=1,
+        id=path.stem, uuid="u", title="A book", author=None, language=None, year=None, source=str(path),
+        content_hash=digest, version="1", sections=1, passages=1, chars=1, tokens=1,
     )  # fmt: skip
 
 

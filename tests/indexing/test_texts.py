@@ -217,7 +217,7 @@ def test_an_encoder_that_is_not_the_librarys_is_refused(library: Path) -> None:
 
 def test_what_may_pass_of_a_books_metadata_makes_no_new_version(library: Path) -> None:
     def dated(date: str) -> Book:
-        return book_from_text(LIGHTHOUSE, source="x", metadata={"date": date, "shelf": "A"}, passing=["date"])
+        return book_from_text(LIGHTHOUSE, source="x", metadata={"date": date, "shelf": "A"}, volatile=["date"])
 
     index_books([dated("Monday")], library)
     assert index_books([dated("Tuesday")], library).tokens == 0

@@ -291,7 +291,7 @@ def test_a_library_keeps_its_manifest_and_refuses_another(open_library: Opener) 
     reader = open_library(create=None, writer=False)
     assert reader.manifest == MANIFEST
     reader.close()
-    with pytest.raises(MismatchError, match="chunk_tokens 256 in the library, 0 asked for"):
+    with pytest.raises(MismatchError, match="chunk_tokens 256 in the library, 0 requested"):
         open_library(create=replace(MANIFEST, chunk_tokens=0))
 
 

@@ -68,22 +68,22 @@ def remove(
     """Remove books from a library; their files stay where they are."""
     from nlb_retriever.store import open_store
 
-    place = locate_library(library)
-    with open_store(place) as store:
+    location = locate_library(library)
+    with open_store(location) as store:
         titles = {book.id: f"{inline(book.title)} ({book.id})" for book in map(store.find_book, books)}
-    if not yes and not _agreed(list(titles.values())):
+    if not yes and not _confirmed(list(titles.values())):
         note("nlb: nothing is removed")
         raise typer.Exit(2)
-    with open_store(place, writer=True) as store:
+    with open_store(location, writer=True) as store:
         for book_id in titles:
             store.remove(book_id)
     write_lines(line(f"Removed {title}.") for title in titles.values())
 
 
-def _agreed(titles: list[str]) -> bool:
-    """Ask a person; there is no asking on a pipe."""
+def _confirmed(titles: list[str]) -> bool:
+    """Ask for confirmation; on a pipe that is not possible."""
     if not sys.stdin.isatty():
-        note("nlb: on a pipe nobody can be asked: give --yes to remove")
+        note("nlb: removing needs a confirmation: give --yes where there is no terminal")
         return False
     for title in titles:
         note(f"  {title}")

@@ -1,4 +1,4 @@
-"""`nlb info` and `nlb doctor`: what a library is, and whether all is well."""
+"""`nlb info` and `nlb doctor`: what a library is, and whether anything is wrong."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ def version() -> str:
 
 
 def info(library: Library = None, as_json: Json = False) -> None:
-    """Show where a library lies and what it holds."""
+    """Show where a library is and what it holds."""
     from nlb_retriever.store import open_store
 
-    place = locate_library(library)
-    with open_store(place) as store:
+    location = locate_library(library)
+    with open_store(location) as store:
         books, manifest = store.books(), store.manifest
-    told = {
-        "library": str(place),
+    facts = {
+        "library": str(location),
         "books": len(books),
         "sections": sum(book.sections for book in books),
         "passages": sum(book.passages for book in books),
         "chars": sum(book.chars for book in books),
         "tokens": sum(book.tokens for book in books),
-        "bytes": _size(place) if isinstance(place, Path) else None,
+        "bytes": _size(location) if isinstance(location, Path) else None,
         **manifest.to_dict(),
         "version": version(),
     }
     if as_json:
-        write_json(told)
+        write_json(facts)
     else:
-        write_lines(line(exact(text), lead=[(f"{name:<15}", "dim")]) for name, text in _facts(told))
+        write_lines(line(exact(text), lead=[(f"{name:<15}", "dim")]) for name, text in _rows(facts))
 
 
 def doctor(
@@ -80,7 +80,7 @@ def doctor(
 
 
 def _size(folder: Path) -> int:
-    """Bytes on the disk; what vanishes meanwhile counts nothing."""
+    """Bytes on the disk; files that vanish meanwhile are not counted."""
     total = 0
     for path in folder.rglob("*"):
         with contextlib.suppress(OSError):
@@ -88,15 +88,15 @@ def _size(folder: Path) -> int:
     return total
 
 
-def _facts(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    yield "Library", told["library"]
-    yield "Books", f"{told['books']:,}"
-    yield "Sections", f"{told['sections']:,}"
-    yield "Passages", f"{told['passages']:,} ({told['tokens']:,} tokens, {told['chars']:,} characters)"
-    if told["bytes"] is not None:
-        yield "On disk", f"{told['bytes'] / 1e6:,.1f} MB"
-    yield "Chunk encoder", f"{told['encoder']} ({told['dim']}-d, SHA-256 {told['encoder_sha256'][:12]})"
-    chunk = f"{told['chunk_tokens']} tokens" if told["chunk_tokens"] else "one sentence"
+def _rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "Library", facts["library"]
+    yield "Books", f"{facts['books']:,}"
+    yield "Sections", f"{facts['sections']:,}"
+    yield "Passages", f"{facts['passages']:,} ({facts['tokens']:,} tokens, {facts['chars']:,} characters)"
+    if facts["bytes"] is not None:
+        yield "On disk", f"{facts['bytes'] / 1e6:,.1f} MB"
+    yield "Chunk encoder", f"{facts['encoder']} ({facts['dim']}-d, SHA-256 {facts['encoder_sha256'][:12]})"
+    chunk = f"{facts['chunk_tokens']} tokens" if facts["chunk_tokens"] else "one sentence"
     yield "Chunk", chunk
-    yield "Checkpoint", f"{told['checkpoint']} (SHA-256 {told['checkpoint_sha256'][:12]})"
-    yield "nlb", told["version"]
+    yield "Checkpoint", f"{facts['checkpoint']} (SHA-256 {facts['checkpoint_sha256'][:12]})"
+    yield "nlb", facts["version"]

@@ -22,8 +22,8 @@ ChunkTokens = Annotated[
     int | None, typer.Option(min=0, metavar="N", help="Tokens a chunk; 0 for a sentence a chunk. [default: 256]")
 ]
 
-_TELLING = 10_000
-"""Tokens from which on a rate tells more about the encoder than about its start."""
+_LEAST_TOKENS = 10_000
+"""Below this a rate says more about the start than about the encoder."""
 
 
 def index(
@@ -43,16 +43,16 @@ def index(
     chunk_tokens: ChunkTokens = None,
     device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where the encoder runs.")] = "auto",
     as_json: Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only name what failed.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only print failures.")] = False,
 ) -> None:
-    """Index books; those that are unchanged cost nothing. Interrupted, the same command goes on."""
+    """Index books. Unchanged books cost nothing; after an interruption the same command continues."""
     from nlb_retriever.indexing.indexer import index_files
 
     if not paths and not rebuild:
         raise typer.BadParameter("name files or folders of books", param_hint="PATH")
     if prune_empty and not prune:
         raise typer.BadParameter("give --prune, too", param_hint="--prune-empty")
-    with watch(quiet=quiet, plain=as_json) as seen:
+    with watch(quiet=quiet, plain=as_json) as observer:
         report = index_files(
             paths or [],
             library,
@@ -64,40 +64,40 @@ def index(
             prune_empty=prune_empty,
             dry_run=dry_run,
             rebuild=rebuild,
-            observer=seen,
+            observer=observer,
         )
     if as_json:
         write_json(report.to_json())
     elif not quiet:
         write_lines(_plan_lines(report) if dry_run else _report_lines(report))
-    _name_troubles(report, warnings=not quiet)
+    _print_failures(report, warnings=not quiet)
     raise typer.Exit(_exit_code(report))
 
 
 def _exit_code(report: IndexReport) -> int:
-    """0 where nothing failed, 1 where something did, 2 where nothing else was there to do."""
+    """0 if nothing failed, 1 if something did, 2 if nothing else was done."""
     if not report.failed:
         return 0
     return 1 if report.indexed or report.unchanged or report.renamed or report.removed or report.duplicates else 2
 
 
-def _name_troubles(report: IndexReport, *, warnings: bool) -> None:
+def _print_failures(report: IndexReport, *, warnings: bool) -> None:
     from nlb_retriever.reading.limits import shown
 
     for source, warning in report.warnings if warnings else ():
         note(exact(f"nlb: warning: {source}: {warning}"))
     for file in report.failed:
-        place = shown(file.source)
-        note(exact(f"nlb: failed: {file.reason if place in file.reason else f'{place}: {file.reason}'}"))
+        source = shown(file.source)
+        note(exact(f"nlb: failed: {file.reason if source in file.reason else f'{source}: {file.reason}'}"))
 
 
 def _report_lines(report: IndexReport) -> Iterator[Line]:
     if report.indexed:
         changed = sum(ref.changed for ref in report.indexed)
-        some = f" ({changed} of them changed)" if changed else ""
-        rate = f", {report.tokens / report.seconds:,.0f} a second" if report.tokens >= _TELLING else ""
+        which = f" ({changed} of them changed)" if changed else ""
+        rate = f", {report.tokens / report.seconds:,.0f} a second" if report.tokens >= _LEAST_TOKENS else ""
         took = f" in {duration(report.seconds)}: {report.tokens:,} tokens{rate}"
-        yield line((f"Indexed {books(len(report.indexed))}", "bold"), f"{some}{took}.")
+        yield line((f"Indexed {books(len(report.indexed))}", "bold"), f"{which}{took}.")
     elif report.removed or report.renamed:
         yield line(("Nothing to index.", "bold"))
     elif report.unchanged:
@@ -105,8 +105,8 @@ def _report_lines(report: IndexReport) -> Iterator[Line]:
     else:
         yield line(("Nothing is indexed.", "bold"))
     counts = {"unchanged": report.unchanged, "renamed": report.renamed, "removed": report.removed}
-    if told := [f"{books(len(refs))} {how}" for how, refs in counts.items() if refs]:
-        yield line(f"{', '.join(told)}.")
+    if parts := [f"{books(len(refs))} {what}" for what, refs in counts.items() if refs]:
+        yield line(f"{', '.join(parts)}.")
     yield from _left_out(report)
     yield line(f"Library: {exact(report.library)}")
 
@@ -114,8 +114,8 @@ def _report_lines(report: IndexReport) -> Iterator[Line]:
 def _plan_lines(report: IndexReport) -> Iterator[Line]:
     yield line(("Nothing is done yet; without --dry-run this would be:", "bold"))
     new = [ref for ref in report.indexed if not ref.changed]
-    newer = [ref for ref in report.indexed if ref.changed]
-    for verb, refs in (("index", new), ("update", newer), ("rename", report.renamed), ("remove", report.removed)):
+    changed = [ref for ref in report.indexed if ref.changed]
+    for verb, refs in (("index", new), ("update", changed), ("rename", report.renamed), ("remove", report.removed)):
         yield from (line(exact(ref.source), lead=f"  {verb:<8}") for ref in refs)
     yield line(f"{books(len(report.unchanged))} unchanged", lead="  keep    ")
     yield from _left_out(report)

@@ -1,4 +1,4 @@
-"""What an index run shows on stderr while it works."""
+"""What an index run shows on stderr while it goes on."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STAGES = {"encoding": "encoding", "publishing": "saving"}
 
 @dataclass
 class Watch:
-    """Counts what is published, and shows it."""
+    """Counts the books that are published, and shows events."""
 
     display: Callable[[IndexEvent], None] | None = None
     published: int = 0
@@ -37,7 +37,7 @@ class Watch:
             self.display(event)
 
     def count(self) -> str:
-        """The books that this run has published: "1 of 3 books is"."""
+        """How many books this run has published, with its verb: "1 of 3 books is"."""
         if not self.total:
             return "no book is"
         return f"{self.published} of {books(self.total)} {'is' if self.published == 1 else 'are'}"
@@ -45,28 +45,28 @@ class Watch:
 
 @contextmanager
 def watch(*, quiet: bool, plain: bool) -> Iterator[Watch]:
-    """Watch a run: with bars on a terminal, else with a line for every finished book.
+    """Show a run: bars on a terminal, else a line for every finished book.
 
-    Ctrl-C becomes a line that says how far the run came, and exit code 130.
+    Ctrl-C becomes a line that says how far the run has come, and exit code 130.
 
     Args:
         quiet: show nothing.
         plain: show lines, even on a terminal.
     """
-    seen = Watch()
+    shown = Watch()
     try:
         with ExitStack() as stack:
             if not quiet:
                 bars = is_styled(sys.stderr) and not plain
-                seen.display = stack.enter_context(Bars()) if bars else show_line
-            yield seen
+                shown.display = stack.enter_context(Bars()) if bars else show_line
+            yield shown
     except KeyboardInterrupt as error:
-        note(f"nlb: interrupted: {seen.count()} published; the same command goes on from there")
+        note(f"nlb: interrupted: {shown.count()} published; the same command goes on from there")
         raise typer.Exit(130) from error
 
 
 def duration(seconds: float) -> str:
-    """Seconds for people: "0.8 s", "42 s", "3 min 20 s", "2 h 05 min"."""
+    """Seconds as people write them: "0.8 s", "42 s", "3 min 20 s", "2 h 05 min"."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     whole = round(seconds)
@@ -79,8 +79,8 @@ def duration(seconds: float) -> str:
 
 def show_line(event: IndexEvent) -> None:
     if event.kind in {"done", "failed"}:
-        place = f"[{event.index:>{len(str(event.total))}}/{event.total}]"
-        note(f"{place} {_name(event)}{' failed' if event.kind == 'failed' else ''}")
+        number = f"[{event.index:>{len(str(event.total))}}/{event.total}]"
+        note(f"{number} {_name(event)}{' failed' if event.kind == 'failed' else ''}")
 
 
 def books(count: int) -> str:
@@ -88,12 +88,12 @@ def books(count: int) -> str:
 
 
 def _name(event: IndexEvent) -> str:
-    """The book's title; its file's name where it has none yet, or failed."""
+    """The book's title; the name of its file where it has failed or has not been read yet."""
     return inline(event.title if event.title and event.kind != "failed" else PurePath(event.source).name)
 
 
 class Bars:
-    """Two bars: the book at hand with its stage, and the run with its rate and the time left."""
+    """Two bars: the current book and its stage; the run, its rate and the time left."""
 
     def __init__(self) -> None:
         self._progress = make_bars()

@@ -1,4 +1,4 @@
-"""LlamaIndex's documents and nodes as books: which of them are one book, and what is known of it."""
+"""LlamaIndex's documents and nodes as books: which of them make one book, and its metadata."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from nlb_retriever.records import Book, Page, Section
 
 _OF_THE_BOOK = ("title", "author", "language", "year")
 _OF_A_PART = ("page_label", "header_path", "chapter")
-_PASSING = ("file_size", "creation_date", "last_modified_date", "last_accessed_date")
-"""What a file system says of a file may change without its text: no reason to encode it again."""
+_VOLATILE = ("file_size", "creation_date", "last_modified_date", "last_accessed_date")
+"""Facts of a file system that may change without the text: no reason to encode it again."""
 _FEW_WORDS = 5
 
 
@@ -31,22 +31,22 @@ class Part:
 
     text: str
     label: str | None = None
-    """Of its page."""
+    """Label of its page."""
     path: tuple[str, ...] | None = None
-    """Of the section that it is; None where sections are to be found in the whole text."""
+    """Titles, where the part is a section; None where sections are found in the whole text."""
     joint: str = "\n\n"
-    """What stands between it and the part before it."""
+    """What separates it from the part before."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given:
-    """All that was given of one book."""
+class DocumentGroup:
+    """Documents or nodes that make one book."""
 
     source: str
-    """Its lasting name."""
+    """The lasting name that identifies the book."""
     parts: tuple[Part, ...]
     metadata: Mapping[str, Any]
-    """What all parts agree on."""
+    """What all parts have in common."""
     owners: tuple[str, ...]
     """Ids of the documents."""
 
@@ -61,7 +61,7 @@ class Given:
         return all(part.path is not None for part in self.parts)
 
     def to_book(self) -> Book:
-        """The whole book, with a section a part where they are nodes."""
+        """The book; where the parts are nodes, each is a section."""
         pieces, pages, starts, length = list[str](), list[Page](), list[int](), 0
         for part in self.parts:
             joint = part.joint if length else ""
@@ -82,24 +82,24 @@ class Given:
         return book_from_text(
             text,
             source=self.source,
-            title=_words(self.metadata.get("title")),
-            author=_words(self.metadata.get("author")),
-            language=_words(self.metadata.get("language")),
+            title=_text(self.metadata.get("title")),
+            author=_text(self.metadata.get("author")),
+            language=_text(self.metadata.get("language")),
             year=year,
-            name=_words(self.metadata.get("file_name")),
+            file_name=_text(self.metadata.get("file_name")),
             sections=sections,
             pages=pages,
             metadata={key: value for key, value in self.metadata.items() if key not in own},
-            passing=_PASSING,
+            volatile=_VOLATILE,
         )
 
 
-def group(items: Sequence[BaseNode]) -> list[Given]:
-    """Documents, or nodes of other parsers, by the book that they belong to, in the order given.
+def group(items: Sequence[BaseNode]) -> list[DocumentGroup]:
+    """Group documents, or nodes of other parsers, by the book that they belong to, in order.
 
-    Pages (`page_label`) of one file (`file_path`) are one book, and so are the nodes of one document. Anything else
-    is a book of its own, by its id; where that was drawn at random, as where nobody gave one, by its file, if it is
-    the only one of it.
+    Pages (`page_label`) of one file (`file_path`) make one book, and so do the nodes of one document. Anything else
+    is a book of its own, identified by its id; where that is a random one, by its file, if it is the only document
+    of that file.
     """
     owned: dict[str, set[str]] = {}
     for item in items:
@@ -109,10 +109,10 @@ def group(items: Sequence[BaseNode]) -> list[Given]:
     for item in items:
         found.setdefault(_source(item, owned), []).append(item)
     return [
-        Given(
+        DocumentGroup(
             source=source,
             parts=tuple(_parts(members)),
-            metadata=_agreed([member.metadata for member in members]),
+            metadata=_common([member.metadata for member in members]),
             owners=tuple(dict.fromkeys(map(_owner, members))),
         )
         for source, members in found.items()
@@ -120,13 +120,13 @@ def group(items: Sequence[BaseNode]) -> list[Given]:
 
 
 def roots(nodes: Sequence[BaseNode]) -> list[BaseNode]:
-    """Nodes without those that lie in others of them, whose text they only repeat."""
+    """Nodes without those that are inside others of them, whose text they repeat."""
     there = {node.node_id for node in nodes}
     return [node for node in nodes if not (node.parent_node and node.parent_node.node_id in there)]
 
 
 def pages_of(book: Book) -> list[Part]:
-    """A book's pages, as they were given."""
+    """The pages of a book as parts."""
     borders = [*(page.start for page in book.pages), len(book.text)]
     return [
         Part(text=book.text[start:end].removesuffix("\n"), label=page.label, joint="\n")
@@ -135,12 +135,12 @@ def pages_of(book: Book) -> list[Part]:
 
 
 def with_pages(old: Sequence[Part], new: Sequence[Part], *, instead: bool) -> tuple[Part, ...]:
-    """A book's pages and more of them: by number where all have one, else at the end.
+    """A book's pages with further ones: by number where all have one, else at the end.
 
     Args:
-        old: pages that there are.
-        new: the others; those that are there already are left out.
-        instead: put them in the place of pages of the same label.
+        old: the book's pages.
+        new: the further ones; those that the book already has are left out.
+        instead: replace pages of the same label.
     """
     parts = list(old)
     for part in new:
@@ -155,10 +155,10 @@ def with_pages(old: Sequence[Part], new: Sequence[Part], *, instead: bool) -> tu
 
 
 def with_nodes(old: Book, new: Sequence[Part]) -> tuple[Part, ...]:
-    """A book's sections as parts, and behind them those of `new` that the book does not hold.
+    """A book's sections as parts, then those of `new` that the book does not hold.
 
-    It holds what is one of its sections, and longer texts that stand in it anywhere: of nodes that overlap, what
-    they share is kept once, so they are no sections any more. A few words may stand anywhere by chance.
+    It holds its sections, and longer texts that occur anywhere in it: what overlapping nodes share is kept once, so
+    a node need not be a whole section. A few words may occur anywhere by chance.
     """
     labels = [next((page.label for page in reversed(old.pages) if page.start <= s.start), None) for s in old.sections]
     held = tuple(
@@ -198,7 +198,7 @@ def _parts(members: Sequence[BaseNode]) -> Iterable[Part]:
     for number, member in enumerate(members, start=1):
         content = member.get_content(MetadataMode.NONE)
         text = clean(content)
-        label = _words(member.metadata.get("page_label"))
+        label = _text(member.metadata.get("page_label"))
         if not isinstance(member, Document):
             joint, overlap = _joint(before, member)
             if rest := clean(content[overlap:]):
@@ -212,7 +212,7 @@ def _parts(members: Sequence[BaseNode]) -> Iterable[Part]:
 
 
 def _joint(before: BaseNode | None, node: BaseNode) -> tuple[str, int]:
-    """What to put between two nodes, and how much of the second the first one holds already."""
+    """What separates two nodes, and how many characters of the second the first already holds."""
     if before is None or before.ref_doc_id is None or before.ref_doc_id != node.ref_doc_id:
         return "\n\n", 0
     (first, end), (start, stop) = _span(before), _span(node)
@@ -223,30 +223,30 @@ def _joint(before: BaseNode | None, node: BaseNode) -> tuple[str, int]:
 
 
 def _span(node: BaseNode) -> tuple[float, float]:
-    """Where a node stands in its document; not a number where it does not say."""
+    """A node's span in its document; NaN where it does not say."""
     span = getattr(node, "start_char_idx", None), getattr(node, "end_char_idx", None)
     return (math.nan, math.nan) if None in span else span  # type: ignore[return-value]
 
 
 def _path(node: BaseNode, number: int) -> tuple[str, ...]:
-    """Titles above a node, as Markdown's and our own parser note them."""
-    titles = _words(node.metadata.get("header_path"))
-    path = titles.split("/") if titles else (_words(node.metadata.get("chapter")) or "").split(CHAPTER_SEPARATOR)
+    """Titles above a node, as Markdown's parser and ours write them."""
+    titles = _text(node.metadata.get("header_path"))
+    path = titles.split("/") if titles else (_text(node.metadata.get("chapter")) or "").split(CHAPTER_SEPARATOR)
     return tuple(title for title in map(str.strip, path) if title) or (f"Part {number}",)
 
 
-def _agreed(metadata: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _common(metadata: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     first, *others = metadata
     return {
         str(key): value for key, value in first.items() if all(key in each and each[key] == value for each in others)
     }
 
 
-def _words(value: Any) -> str | None:
+def _text(value: Any) -> str | None:
     return str(value) if value not in (None, "") else None
 
 
 def _number(value: Any) -> int | None:
-    """A year, where that is what it is."""
+    """A value as a year, if it is one."""
     found = re.fullmatch(r"\s*(-?\d{1,4})(?:\.0)?\s*", str(value))
     return int(found[1]) if found else None

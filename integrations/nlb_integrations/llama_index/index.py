@@ -1,4 +1,4 @@
-"""A library that LlamaIndex writes: documents and nodes of other parsers, kept by the rules for files."""
+"""A library that LlamaIndex writes: documents and nodes of other parsers, indexed by the rules for files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from llama_index.core.llms import LLM
 from llama_index.core.schema import BaseNode, Document
 from llama_index.core.storage.docstore.types import RefDocInfo
 
-from nlb_integrations.llama_index.books import Given, group, pages_of, roots, with_nodes, with_pages
+from nlb_integrations.llama_index.books import DocumentGroup, group, pages_of, roots, with_nodes, with_pages
 from nlb_integrations.llama_index.embeddings import chunk_encoder
 from nlb_integrations.llama_index.retriever import NLBRetriever
 from nlb_retriever.config import locate_library
@@ -33,28 +33,28 @@ from nlb_retriever.store import open_store
 from nlb_retriever.store.points import point_id
 
 _Mode = Literal["add", "update", "refresh"]
-"""What becomes of parts of a book that are there and not given: they stay, but for `refresh`, which is given all."""
+"""Parts of a book that are in the library and not in a call stay, except in `refresh`, which gets all parts."""
 
 _log = logging.getLogger(__name__)
 _FOR_RETRIEVER = frozenset(inspect.signature(NLBRetriever).parameters) - {"library"}
 
 
 class NLBIndex:
-    """A library with the methods of a LlamaIndex index; what is in it persists, and nothing is there twice.
+    """A library with the methods of a LlamaIndex index; it is kept on disk and holds nothing twice.
 
-    A document is a book by its id; the pages of one file are one book by the file's path. What is unchanged is no
-    work, what is changed replaces its old version in one step; a document that cannot be indexed stops nothing: it
-    is logged, and named in `report`. Of metadata, title, author, language, year and page labels are the book's own,
-    all else is kept with it, comes with what is found and can be filtered by. There is no docstore beside the
-    library: `ref_doc_info` and the retrievers read it.
+    A document is a book, identified by its id; the pages of one file are one book, identified by the file's path.
+    Unchanged documents cost nothing, a changed one replaces its old version in one step. A document that cannot be
+    indexed stops nothing: it is logged, and named in `report`. Of the metadata, title, author, language, year and
+    page labels become the book's own; the rest is stored with it, returned with hits, and can be filtered by. There
+    is no docstore beside the library: `ref_doc_info` and the retrievers read it.
 
-    Methods may be called from several threads, and the async ones never block the event loop; writers of other
-    processes are refused with a `LibraryBusy`.
+    Methods may be called from several threads, and the async ones never block the event loop; a writer in another
+    process gets a `LibraryBusy`.
 
     Args:
-        library: its folder, name or server URL; None for the default one. Made by the first writing.
-        chunk_encoder, checkpoint, chunk_tokens, device: as for `index_files`; None for the library's own.
-        show_progress: with a bar.
+        library: its folder, name or server URL; None for the default one. Made by the first write.
+        chunk_encoder, checkpoint, chunk_tokens, device: as in `index_files`; None for the library's own.
+        show_progress: show a bar.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class NLBIndex:
         """The reading side, shared by all retrievers of this index."""
         self._names: dict[str, str] = {}
         self.report: IndexReport | None = None
-        """What the last writing did; `failed` names what could not be indexed."""
+        """What the last write did; `failed` names what could not be indexed."""
 
     @classmethod
     def from_documents(
@@ -101,9 +101,9 @@ class NLBIndex:
     def from_nodes(cls, nodes: Sequence[BaseNode], library: str | Path | None = None, **settings: Any) -> NLBIndex:
         """Bring a library up to date with nodes of other parsers.
 
-        The nodes of one document, in the order given, are one book, and each of them is one of its sections, with
-        its text exactly; what it shares with the node before is kept once. Sections longer than a passage are cut
-        into passages, which never cross a node's border. Of nodes in nodes the outermost count.
+        The nodes of one document, in their order here, are one book, and each node is one of its sections, with
+        exactly its text; what it shares with the node before is kept once. Sections longer than a passage are cut
+        into passages, which never cross a node's border. Of nested nodes the outermost are taken.
         """
         index = cls(library, **settings)
         index._write(group(roots(nodes)), "refresh")
@@ -112,34 +112,37 @@ class NLBIndex:
     # -- writing --------------------------------------------------------------------------------
 
     def insert(self, document: Document) -> None:
-        """Add a document. One of the same id is replaced, a page is added to its file's book."""
+        """Add a document: it replaces one with the same id; a page is added to the book of its file."""
         self._write(group([document]), "add")
 
     def insert_nodes(self, nodes: Sequence[BaseNode]) -> None:
-        """Add nodes of other parsers (`from_nodes` says how); those that their book holds already are no work."""
+        """Add nodes of other parsers (see `from_nodes`); nodes that their book already holds cost nothing."""
         self._write(group(roots(nodes)), "add")
 
     def update_ref_doc(self, document: Document) -> None:
-        """Put a document, or a page of a file, in the place of its older version; add it where there is none."""
+        """Replace a document, or a page of a file; add it where there is none."""
         self._write(group([document]), "update")
 
     def refresh_ref_docs(self, documents: Sequence[Document]) -> list[bool]:
-        """Add documents that are new and update those that have changed; says of each whether it was one of them.
+        """Add new documents and update changed ones.
 
-        Of a file with pages, give all of them: those that are no longer there leave the book. (Where its first
-        page is not among them, they are taken for some of its pages, and the others stay.)
+        Pass all pages of a file: pages that are missing leave the book. (Without its first page, they are taken as
+        some of its pages, and the others stay.)
+
+        Returns:
+            For each document, whether it was added or updated.
         """
-        given = group(documents)
-        done = {ref.source for ref in self._write(given, "refresh").indexed}
-        written = {owner for each in given if each.source in done for owner in each.owners}
+        groups = group(documents)
+        done = {ref.source for ref in self._write(groups, "refresh").indexed}
+        written = {owner for each in groups if each.source in done for owner in each.owners}
         return [document.node_id in written for document in documents]
 
     def delete_ref_doc(self, ref_doc_id: str, delete_from_docstore: bool = False) -> None:
-        """Delete a document with all that is indexed of it.
+        """Delete a document and all that is indexed of it.
 
         Args:
-            ref_doc_id: a retrieved node's, or the document's own id, or its file's path.
-            delete_from_docstore: LlamaIndex's; there is no docstore that could keep it.
+            ref_doc_id: a retrieved node's, the document's own id, or the path of its file.
+            delete_from_docstore: LlamaIndex's; there is no docstore here.
         """
         with self._writing:
             entry = self._find(ref_doc_id)
@@ -169,7 +172,7 @@ class NLBIndex:
 
     @property
     def ref_doc_info(self) -> dict[str, RefDocInfo]:
-        """Every book by its document's id (or file's path), with the ids of its passages and its metadata."""
+        """The books by their documents' ids (or files' paths), with the ids of their passages and their metadata."""
         return {
             entry.source: RefDocInfo(
                 node_ids=[point_id(entry.id, entry.version, "passage", ordinal) for ordinal in range(entry.passages)],
@@ -183,11 +186,11 @@ class NLBIndex:
         }
 
     def as_retriever(self, **kwargs: Any) -> NLBRetriever:
-        """A retriever over the library; takes what `NLBRetriever` takes."""
+        """A retriever over the library; takes the arguments of `NLBRetriever`."""
         return NLBRetriever(self.library, **kwargs)
 
     def as_query_engine(self, llm: LLM | None = None, **kwargs: Any) -> BaseQueryEngine:
-        """An engine that answers questions: with an LLM in prose, without one in the books' own words.
+        """A query engine: with an LLM it answers in prose, without one in the books' own words.
 
         Args:
             llm: writes the answers.
@@ -208,17 +211,17 @@ class NLBIndex:
     ) -> None:
         self.close()
 
-    # -- what both need ---------------------------------------------------------------------------
+    # -- internal ---------------------------------------------------------------------------------
 
-    def _write(self, given: Sequence[Given], mode: _Mode) -> IndexReport:
-        """Index books, of which parts may be there already."""
+    def _write(self, groups: Sequence[DocumentGroup], mode: _Mode) -> IndexReport:
+        """Index books, parts of which may be in the library already."""
         with self._writing:
             entries = {entry.source: entry for entry in self._entries()}
             books = []
-            for each in given:
+            for each in groups:
                 if book := self._complete(each, entries.get(each.source), mode):
                     books.append(book)
-                    # a document that is known by its file has an id too, which the caller may hold
+                    # a document that is identified by its file has an id as well, which the caller may know
                     self._names |= {} if each.paged else dict.fromkeys(each.owners, book.source)
             with ExitStack() as stack:
                 report = index_books(
@@ -233,26 +236,26 @@ class NLBIndex:
             _log.warning("not indexed: %s", failed.reason)
         return report
 
-    def _complete(self, given: Given, entry: BookRecord | None, mode: _Mode) -> Book | None:
-        """The book that is to be, of what is given and what is there; None where nothing is new."""
-        fresh = given.to_book()
+    def _complete(self, documents: DocumentGroup, entry: BookRecord | None, mode: _Mode) -> Book | None:
+        """The book that results from new parts and those in the library; None where nothing is new."""
+        fresh = documents.to_book()
         if entry is None or entry.content_hash == fresh.content_hash:
             return fresh
-        if mode == "add" and given.nodes:
+        if mode == "add" and documents.nodes:
             old = self.library.store.read_book(entry)
-            parts = with_nodes(old, given.parts) if old else ()
-            return replace(given, parts=parts).to_book() if old and len(parts) > len(old.sections) else None
-        if given.paged:
+            parts = with_nodes(old, documents.parts) if old else ()
+            return replace(documents, parts=parts).to_book() if old and len(parts) > len(old.sections) else None
+        if documents.paged:
             old = self.library.store.read_book(entry)
             pages = pages_of(old) if old else []
-            begun = bool(pages) and pages[0].label in {part.label for part in given.parts}
+            begun = bool(pages) and pages[0].label in {part.label for part in documents.parts}
             if not pages or (mode == "refresh" and begun):
                 return fresh
-            parts = with_pages(pages, given.parts, instead=mode != "add" or entry.from_file)
-            return replace(given, parts=parts).to_book()
-        if mode == "add" and fresh.source not in given.owners:
-            # a document without a name, of a file that is there with another text: the file's next part, perhaps
-            return replace(fresh, source=given.owners[0])
+            parts = with_pages(pages, documents.parts, instead=mode != "add" or entry.from_file)
+            return replace(documents, parts=parts).to_book()
+        if mode == "add" and fresh.source not in documents.owners:
+            # a document without a name, of a file that the library has with other text: perhaps its next part
+            return replace(fresh, source=documents.owners[0])
         return fresh
 
     def _entries(self) -> list[BookRecord]:
@@ -267,7 +270,7 @@ class NLBIndex:
 
 
 class _Bar:
-    """A progress bar over the bytes of a run, where it has anything to do."""
+    """A progress bar over the bytes of a run; none where there is nothing to do."""
 
     def __enter__(self) -> Callable[[IndexEvent], None]:
         self._bar: Any = None
