@@ -54,7 +54,7 @@ class System:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shelf:
+class LibraryNodes:
     """The passages and sections of a library as nodes."""
 
     passages: tuple[TextNode, ...]
@@ -64,8 +64,8 @@ class Shelf:
     """That the passages' vectors took when they were made, in this run or an earlier one."""
 
 
-def read_shelf(library: Path, cache: Path, precision: Precision) -> Shelf:
-    """The nodes of a library, with MiniLM's own vectors (the library's may have been mapped by its heads).
+def read_nodes(library: Path, cache: Path, precision: Precision) -> LibraryNodes:
+    """The nodes of a library, with MiniLM's own vectors (the library's may have been mapped by its projections).
 
     Args:
         library: its folder.
@@ -91,14 +91,14 @@ def read_shelf(library: Path, cache: Path, precision: Precision) -> Shelf:
             passages += leaves
             sections += [parents[parent] for parent in children]
             seconds += took
-    return Shelf(passages=tuple(passages), sections=tuple(sections), seconds=seconds)
+    return LibraryNodes(passages=tuple(passages), sections=tuple(sections), seconds=seconds)
 
 
-def build(shelf: Shelf, retriever: Retriever, scratch: Path, *, top: int, books: bool) -> list[System]:
+def build(nodes: LibraryNodes, retriever: Retriever, scratch: Path, *, top: int, books: bool) -> list[System]:
     """All systems over the same passages.
 
     Args:
-        shelf: what the library holds.
+        nodes: what the library holds.
         retriever: of that library.
         scratch: an empty folder for Qdrant's local mode.
         top: `similarity_top_k` of them all, and of what they are made from.
@@ -111,15 +111,15 @@ def build(shelf: Shelf, retriever: Retriever, scratch: Path, *, top: int, books:
     def index(client: qdrant_client.QdrantClient) -> VectorStoreIndex:
         store = QdrantVectorStore(client=client, collection_name=COLLECTION)
         context = StorageContext.from_defaults(vector_store=store)
-        return VectorStoreIndex(list(shelf.passages), storage_context=context, embed_model=model)
+        return VectorStoreIndex(list(nodes.passages), storage_context=context, embed_model=model)
 
-    bare: list[BaseNode] = [passage.model_copy(update={"embedding": None}) for passage in shelf.passages]
+    bare: list[BaseNode] = [passage.model_copy(update={"embedding": None}) for passage in nodes.passages]
     disk, disk_seconds = _timed(lambda: index(qdrant_client.QdrantClient(path=str(scratch))))
     memory, memory_seconds = _timed(lambda: index(qdrant_client.QdrantClient(":memory:")))
 
     def merging() -> BaseRetriever:
         documents = SimpleDocumentStore()
-        documents.add_documents([*bare, *shelf.sections])
+        documents.add_documents([*bare, *nodes.sections])
         context = StorageContext.from_defaults(docstore=documents)
         return AutoMergingRetriever(disk.as_retriever(similarity_top_k=top), context)  # type: ignore[arg-type]
 

@@ -65,7 +65,7 @@ def choose_manifest(request: IndexRequest, pinned: Manifest | None) -> Manifest:
         chunk_tokens=tokens,
         checkpoint=folder,
         checkpoint_sha256=checkpoint.sha256,
-        order_dim=checkpoint.heads.section_dim - identity.dim if checkpoint.heads else 0,
+        order_dim=checkpoint.projections.section_dim - identity.dim if checkpoint.projections else 0,
     )
 
 

@@ -1,17 +1,16 @@
-"""The trunks a next-level encoder can have: transformers over vectors, each slot of which sees all others.
+"""The backbones of a next-level encoder: transformers over vectors with attention in both directions.
 
-All are transformers' own models, given `inputs_embeds` in place of token ids:
+All are models of the transformers library, with `inputs_embeds` in place of token ids:
 
-    bert        BERT, as NextLevelBERT has it (arXiv 2402.17682): learned positions, GELU, norm behind
-    modernbert  ModernBERT (arXiv 2412.13663): RoPE, GeGLU, norm before; every third layer sees all slots, the
-                others those within 64 places
-    neobert     the block of NeoBERT (arXiv 2502.19587): RoPE, RMSNorm before, SwiGLU, made for deep and narrow
-                trunks. EuroBERT's model is that block and is what runs. Dropout is in its attention alone
+    bert        BERT, as in NextLevelBERT (arXiv 2402.17682): learned positions, GELU, post-norm
+    modernbert  ModernBERT (arXiv 2412.13663): RoPE, GeGLU, pre-norm; every third layer attends to all slots, the
+                others to those within 64 positions
+    neobert     the block of NeoBERT (arXiv 2502.19587): RoPE, pre-RMSNorm, SwiGLU, for deep and narrow models;
+                run as EuroBERT's model, which has the same block. Dropout is in its attention only
 
-`stretch` is position interpolation (arXiv 2306.15595): a trunk trained on `positions` slots takes `stretch`
-times as many, whose places are squeezed into those it knows. BERT's learned positions are interpolated between
-neighbours, RoPE's angles divided. ModernBERT's local layers look no farther than they did in training, so
-theirs stay as they are. The weights are the same whatever the stretch.
+`stretch` is position interpolation (arXiv 2306.15595): a backbone trained on `positions` slots takes `stretch`
+times as many, with positions scaled into the range it was trained on. BERT's learned positions are interpolated
+between neighbours, RoPE's angles divided; ModernBERT's local layers need neither. The weights do not depend on it.
 """
 
 from __future__ import annotations
@@ -29,37 +28,37 @@ if TYPE_CHECKING:
     from nlb_retriever.model.config import NextLevelConfig
 
 _ROPE_THETA = {"modernbert": 160_000.0, "neobert": 10_000.0}
-"""Base of the angles; ModernBERT's is that of its layers that see all slots."""
+"""Base of the angles; for ModernBERT of its global layers."""
 
 
-def build_trunk(config: NextLevelConfig) -> nn.Module:
-    """Build a trunk with random weights; it takes `inputs_embeds` (B, S, H) and `attention_mask` (B, S)."""
-    trunk: nn.Module = {"bert": _bert, "modernbert": _modernbert, "neobert": _neobert}[config.backbone](config)
-    trunk.get_input_embeddings().requires_grad_(False)  # type: ignore[operator]  # it is given vectors, never token ids
-    return trunk
+def build_backbone(config: NextLevelConfig) -> nn.Module:
+    """Build a backbone with random weights; it takes `inputs_embeds` (B, S, H) and `attention_mask` (B, S)."""
+    backbone: nn.Module = {"bert": _bert, "modernbert": _modernbert, "neobert": _neobert}[config.backbone](config)
+    backbone.get_input_embeddings().requires_grad_(False)  # type: ignore[operator]  # unused: inputs are vectors
+    return backbone
 
 
-def copy_trunk(source: BertModel, trunk: nn.Module) -> None:
-    """Start a BERT trunk from a chunk encoder's own weights; its positions stay new.
+def copy_backbone(source: BertModel, backbone: nn.Module) -> None:
+    """Initialise a BERT backbone with a chunk encoder's weights.
 
-    What a chunk encoder knows of places is about words; everything else is copied: the layers, the norm in
-    front of them and the (only) type embedding.
+    Copied are the layers, the norm before them and the type embedding; not the positions, which a chunk encoder
+    learned for words.
 
     Args:
         source: the chunk encoder's transformer.
-        trunk: of a next-level encoder with the backbone "bert".
+        backbone: of a next-level encoder with the backbone "bert".
 
     Raises:
-        EncoderError: the two have not the same kind or shape, with the numbers.
+        EncoderError: the two differ in kind or shape.
     """
-    wanted, given = _shape(trunk), _shape(source)
-    if wanted != given:
+    own, other = _shape(backbone), _shape(source)
+    if own != other:
         raise EncoderError(
-            f"the trunk is {wanted} and cannot start from the chunk encoder's weights, which are {given}: "
+            f"the backbone is {own} and cannot start from the chunk encoder's weights, which are {other}: "
             "give it that shape, or start it at random"
         )
     new = {"embeddings.word_embeddings.weight", "embeddings.position_embeddings.weight"}
-    target = trunk.state_dict()
+    target = backbone.state_dict()
     with torch.no_grad():
         for name, tensor in source.state_dict().items():
             if name in target and name not in new:
@@ -74,7 +73,7 @@ def _shape(model: nn.Module) -> str:
 
 
 class _StretchedPositions(nn.Embedding):
-    """A table of positions with more slots than rows: slots between two rows take from both."""
+    """A table of positions with more slots than rows; slots between two rows are interpolated."""
 
     def __init__(self, rows: int, dim: int, slots: int) -> None:
         super().__init__(rows, dim)
@@ -82,16 +81,16 @@ class _StretchedPositions(nn.Embedding):
         self.slots = slots
 
     def forward(self, input: Tensor) -> Tensor:
-        places = input * ((self.num_embeddings - 1) / (self.slots - 1))
-        before = places.long().clamp(max=self.num_embeddings - 2)
-        share = (places - before)[..., None].to(self.weight.dtype)
+        positions = input * ((self.num_embeddings - 1) / (self.slots - 1))
+        before = positions.long().clamp(max=self.num_embeddings - 2)
+        share = (positions - before)[..., None].to(self.weight.dtype)
         return torch.lerp(super().forward(before), super().forward(before + 1), share)
 
 
 def _bert(config: NextLevelConfig) -> Any:
     from transformers import BertConfig, BertModel
 
-    trunk = BertModel(
+    backbone = BertModel(
         BertConfig(
             vocab_size=1,
             type_vocab_size=1,
@@ -107,8 +106,8 @@ def _bert(config: NextLevelConfig) -> Any:
     )
     if config.slots != config.positions:
         stretched = _StretchedPositions(config.positions, config.hidden, config.slots)
-        trunk.embeddings.position_embeddings = stretched
-    return trunk
+        backbone.embeddings.position_embeddings = stretched
+    return backbone
 
 
 def _modernbert(config: NextLevelConfig) -> Any:

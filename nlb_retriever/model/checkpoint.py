@@ -1,7 +1,7 @@
 """A next-level encoder on disk: a folder with its config and its weights.
 
-Reading a checkpoint's identity parses one small JSON file; torch is imported when the weights are
-asked for, and never for an encoder without layers.
+Reading a checkpoint's identity parses one small JSON file. torch is imported only to build an encoder
+with layers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from nlb_retriever import config as settings
 from nlb_retriever.errors import EncoderError, MismatchError, extra
 from nlb_retriever.model.config import NextLevelConfig, check_keys
-from nlb_retriever.model.projections import Heads
+from nlb_retriever.model.projections import PREFIX, Projections
 
 if TYPE_CHECKING:
     from nlb_retriever.encoding import EncoderIdentity
@@ -30,9 +30,9 @@ FORMAT = 1
 """Version of a checkpoint's layout; raised when older ones can no longer be read."""
 
 RELEASED = Path(__file__).parent.parent / "assets" / "next_level"
-"""The checkpoint that ships with this package."""
+"""The checkpoint that comes with this package."""
 UNTRAINED = Path(__file__).parent.parent / "assets" / "mean"
-"""A checkpoint without a trained part: section and book vectors are the mean of chunk vectors."""
+"""A checkpoint without trained parts: section and book vectors are the mean of chunk vectors."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,14 +53,14 @@ class CheckpointConfig:
 
     name: str
     chunk_encoder: str | None
-    """Name of the chunk encoder whose vectors it was trained on; None for an untrained one: any."""
+    """Name of the chunk encoder whose vectors it was trained on; None for any (an untrained checkpoint)."""
     chunk_encoder_sha256: str | None
     chunk_tokens: int | None
     """Chunk length it was trained on, in tokens with [CLS] and [SEP] (0: sentences); None for any."""
     weights_sha256: str
     model: NextLevelConfig
     heads: bool = False
-    """Whether it has heads (`nlb_retriever.model.projections`); without, vectors stay in the chunk encoder's space."""
+    """Whether it has projections; without, vectors stay in the chunk encoder's space."""
     format: int = FORMAT
 
     def to_dict(self) -> dict[str, Any]:
@@ -71,10 +71,10 @@ class CheckpointConfig:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> CheckpointConfig:
-        """Read back what `to_dict` made.
+        """Read back what `to_dict` gave.
 
         Raises:
-            EncoderError: the format is not this version's, or a key is unknown or missing.
+            EncoderError: it has another format version, or a key is unknown or missing.
         """
         if values.get("format") != FORMAT:
             raise EncoderError(f"its format is {values.get('format')!r}, this version reads {FORMAT}")
@@ -85,7 +85,7 @@ class CheckpointConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint:
-    """A checkpoint as found on disk; its weights are read when first asked for."""
+    """A checkpoint on disk; its weights are read when first used."""
 
     folder: Path
     config: CheckpointConfig
@@ -96,14 +96,18 @@ class Checkpoint:
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of all that decides its vectors: the config, and through it the weights."""
+        """Hash of all that its vectors depend on: the config, which holds the hash of the weights."""
         return hashlib.sha256(json.dumps(self.config.to_dict(), sort_keys=True).encode()).hexdigest()
 
     def check(self, encoder: EncoderIdentity, chunk_tokens: int | None = None) -> None:
-        """Refuse a chunk encoder, or a chunk length if given, that this was not trained on.
+        """Refuse a chunk encoder or chunk length that this checkpoint was not trained on.
+
+        Args:
+            encoder: the chunk encoder.
+            chunk_tokens: the chunk length; None if any fits.
 
         Raises:
-            MismatchError: naming both sides with their numbers.
+            MismatchError: naming both sides.
         """
         config = self.config
         if config.model.chunk_dim not in {None, encoder.dim}:
@@ -127,7 +131,7 @@ class Checkpoint:
         """Build the encoder with its weights, in eval mode, on the CPU.
 
         Raises:
-            EncoderError: the weights are missing, damaged or not those of this config.
+            EncoderError: the weights are missing, damaged or do not fit the config.
             MissingExtra: torch is not installed.
         """
         with extra("gpu"):
@@ -138,31 +142,31 @@ class Checkpoint:
             encoder = NextLevelEncoder(self.config.model)
         file = self.folder / FILES.weights
         tensors = {
-            name: torch.from_numpy(tensor) for name, tensor in self._tensors.items() if not name.startswith("heads.")
+            name: torch.from_numpy(tensor) for name, tensor in self._tensors.items() if not name.startswith(PREFIX)
         }
         wanted = {name: list(tensor.shape) for name, tensor in encoder.state_dict().items()}
-        given = {name: list(tensor.shape) for name, tensor in tensors.items()}
-        if wrong := sorted(name for name in wanted.keys() | given.keys() if wanted.get(name) != given.get(name)):
+        stored = {name: list(tensor.shape) for name, tensor in tensors.items()}
+        if wrong := sorted(name for name in wanted.keys() | stored.keys() if wanted.get(name) != stored.get(name)):
             first = wrong[0]
             raise EncoderError(
                 f"{file} does not fit its {FILES.config} in {len(wrong)} of {len(wanted)} tensors: {first} is "
-                f"{given.get(first, 'missing')}, should be {wanted.get(first, 'absent')}: get the checkpoint again"
+                f"{stored.get(first, 'missing')}, should be {wanted.get(first, 'absent')}: get the checkpoint again"
             )
         encoder.load_state_dict(tensors)
         return encoder.eval()
 
     @cached_property
-    def heads(self) -> Heads | None:
-        """Its heads, if it has any; read without torch.
+    def projections(self) -> Projections | None:
+        """Its projections, or None; read without torch.
 
         Raises:
-            EncoderError: the weights are missing, damaged or not those of this config.
+            EncoderError: the weights are missing, damaged or do not fit the config.
         """
         dim = self.config.model.chunk_dim
         if not self.config.heads or dim is None:
             return None
         try:
-            return Heads.from_tensors(self._tensors, dim)
+            return Projections.from_tensors(self._tensors, dim)
         except EncoderError as error:
             raise EncoderError(f"{self.folder / FILES.weights}: {error}") from error
 
@@ -182,7 +186,7 @@ class Checkpoint:
         try:
             return parse(content)
         except SafetensorError as error:
-            raise EncoderError(f"{file} is no safetensors file ({error}): get the checkpoint again") from error
+            raise EncoderError(f"{file} is not a safetensors file ({error}): get the checkpoint again") from error
 
 
 def load(folder: str | Path | None = None) -> Checkpoint:
@@ -192,7 +196,7 @@ def load(folder: str | Path | None = None) -> Checkpoint:
         folder: of the checkpoint; None for the released one.
 
     Raises:
-        EncoderError: there is none, or its config cannot be used.
+        EncoderError: there is none, or its config cannot be read.
     """
     folder = RELEASED if folder is None else Path(folder).expanduser()
     file = folder / FILES.config
@@ -213,16 +217,16 @@ def pinned(name: str, sha256: str) -> Checkpoint:
     """The checkpoint that a library was made with.
 
     Args:
-        name: as its manifest has it: a folder, "released" or "untrained".
-        sha256: likewise. The caller compares it with what is found.
+        name: in its manifest: a folder, "released" or "untrained".
+        sha256: in its manifest; the caller compares it with the result's.
 
     Raises:
-        EncoderError: there is none, or its config cannot be used.
+        EncoderError: there is none, or its config cannot be read.
     """
     if name == settings.RELEASED:
-        found = load()
+        released = load()
         untrained = load(UNTRAINED)  # which was the released one before there was a trained one
-        return untrained if sha256 == untrained.sha256 else found
+        return untrained if sha256 == untrained.sha256 else released
     return load(UNTRAINED if name == settings.UNTRAINED else name)
 
 
@@ -233,17 +237,17 @@ def save(
     name: str,
     chunk_encoder: EncoderIdentity | None,
     chunk_tokens: int | None,
-    heads: Heads | None = None,
+    projections: Projections | None = None,
 ) -> Checkpoint:
-    """Write a checkpoint as a whole: a folder that is there is complete, one that was there is replaced.
+    """Write a checkpoint atomically; an existing folder is replaced.
 
     Args:
         encoder: its config and weights are saved.
         folder: of the checkpoint.
-        name: what libraries pin it as.
-        chunk_encoder: whose vectors it was trained on; None if it fits any.
-        chunk_tokens: chunk length it was trained on; None if it fits any.
-        heads: that map its vectors to the learned space.
+        name: that libraries know it by.
+        chunk_encoder: that it was trained on; None for any.
+        chunk_tokens: chunk length that it was trained on; None for any.
+        projections: None for none.
 
     Raises:
         EncoderError: it cannot be written.
@@ -252,7 +256,7 @@ def save(
 
     folder = Path(folder).expanduser().absolute()
     tensors = {key: value.detach().cpu().contiguous().numpy() for key, value in encoder.state_dict().items()}
-    weights = serialize({**tensors, **(heads.tensors() if heads else {})})
+    weights = serialize({**tensors, **(projections.tensors() if projections else {})})
     config = CheckpointConfig(
         name=name,
         chunk_encoder=chunk_encoder.name if chunk_encoder else None,
@@ -260,7 +264,7 @@ def save(
         chunk_tokens=chunk_tokens,
         weights_sha256=hashlib.sha256(weights).hexdigest(),
         model=encoder.config,
-        heads=heads is not None,
+        heads=projections is not None,
     )
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What rebuilds a next-level encoder besides its weights; free of torch, so that identities are cheap."""
+"""The config of a next-level encoder; without torch, so that reading one is cheap."""
 
 from __future__ import annotations
 
@@ -19,27 +19,28 @@ class NextLevelConfig:
     """Shape of a next-level encoder.
 
     Raises:
-        EncoderError: the numbers do not go together.
+        EncoderError: the numbers do not fit together.
     """
 
     chunk_dim: int | None
-    """D, the length of a chunk vector; None for any, which only an encoder without layers can take."""
+    """D, the length of a chunk vector; None for any, which needs layers=0."""
     hidden: int = 384
-    """H, the trunk's width."""
+    """H, the backbone's width."""
     layers: int = 6
-    """Of the trunk; without any, a chunk's contextual vector is its own vector."""
+    """Of the backbone; 0: a chunk's contextual vector is its own vector."""
     heads: int = 12
+    """Attention heads of a layer."""
     intermediate: int = 1536
     positions: int = 512
-    """Slots of one window in training, [CLS] and [SEP] among them."""
+    """Slots of one window in training, including [CLS] and [SEP]."""
     dropout: float = 0.1
     backbone: Backbone = "bert"
-    """The kind of trunk, see `nlb_retriever.model.backbone`."""
+    """The kind of backbone, see `nlb_retriever.model.backbone`."""
     pooling: Literal["mean"] = "mean"
-    """How a section's or book's vector is made of its chunks' contextual vectors."""
+    """How the contextual vectors of a section or book are pooled."""
     stretch: float = 1.0
-    """A window holds this many times `positions`, by position interpolation; longer books go through several
-    windows in any case. The weights do not depend on it: raise it on a trained encoder."""
+    """Factor by which a window is longer than `positions`, by position interpolation; may be raised on a trained
+    encoder. Longer books go through several windows in any case."""
 
     def __post_init__(self) -> None:
         if self.backbone not in get_args(Backbone) or self.pooling != "mean":
@@ -56,7 +57,7 @@ class NextLevelConfig:
             )
         if self.backbone != "bert" and self.hidden // self.heads % 2:
             raise EncoderError(
-                f"{self.backbone} turns pairs of numbers: hidden {self.hidden} / heads {self.heads} must be even"
+                f"{self.backbone} rotates pairs of numbers: hidden {self.hidden} / heads {self.heads} must be even"
             )
         if not 1 <= self.stretch < float("inf"):
             raise EncoderError(f"stretch {self.stretch} must be 1 or more")
@@ -71,10 +72,10 @@ class NextLevelConfig:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> NextLevelConfig:
-        """Read back what `to_dict` made.
+        """Read back what `to_dict` gave.
 
         Raises:
-            EncoderError: a key is unknown or missing, or the numbers do not go together.
+            EncoderError: a key is unknown or missing, or the numbers do not fit together.
         """
         values = {**_LATER, **values}
         check_keys(values, {field.name for field in fields(cls)}, "the next-level encoder's config")
@@ -82,10 +83,10 @@ class NextLevelConfig:
 
 
 def check_keys(values: Mapping[str, Any], known: set[str], where: str) -> None:
-    """Refuse keys that are not known, and known ones that are missing.
+    """Refuse unknown and missing keys.
 
     Raises:
-        EncoderError: naming them beside the known ones.
+        EncoderError: naming them and the known ones.
     """
     if wrong := sorted(set(values) - known):
         raise EncoderError(f"{where} has unknown keys {wrong}; known: {sorted(known)}")

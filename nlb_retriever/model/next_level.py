@@ -1,9 +1,8 @@
 """The next-level encoder: a transformer whose tokens are the vectors of text chunks.
 
-After NextLevelBERT (arXiv 2402.17682). What it adds to a chunk's vector is a residual whose last
-layer starts at zero: an untrained encoder gives back the chunk vectors, a trained one stays in the
-chunk encoder's space, where questions live too. Shapes: B books (or windows), C chunks, D chunk_dim,
-H hidden.
+After NextLevelBERT (arXiv 2402.17682). It adds a residual to each chunk's vector, whose last layer is
+initialised with zeros: an untrained encoder returns the chunk vectors, a trained one stays in the chunk
+encoder's space, where queries are too. Shapes: B books (or windows), C chunks, D chunk_dim, H hidden.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from nlb_retriever.model.backbone import build_trunk
+from nlb_retriever.model.backbone import build_backbone
 from nlb_retriever.model.config import NextLevelConfig
 
 _WINDOWS_AT_ONCE = 8
@@ -28,17 +27,17 @@ class NextLevelEncoder(nn.Module):
         if not config.layers or config.chunk_dim is None:
             return
         dim, hidden = config.chunk_dim, config.hidden
-        # [CLS], [SEP], [MASK] in chunk space, about as long as a chunk's vector.
+        # [CLS], [SEP], [MASK] in chunk space, of about unit length.
         self.specials = nn.Parameter(torch.randn(3, dim) * dim**-0.5)
         self.project = nn.Identity() if dim == hidden else nn.Linear(dim, hidden)
-        self.trunk = build_trunk(config)
+        self.backbone = build_backbone(config)
         self.residual = nn.Linear(hidden, dim)
         nn.init.zeros_(self.residual.weight)
         nn.init.zeros_(self.residual.bias)
 
     @property
     def window(self) -> int:
-        """Most chunks of one `forward`: the slots without those of [CLS] and [SEP]."""
+        """Most chunks of one `forward`: the slots without [CLS] and [SEP]."""
         return self.config.slots - 2
 
     def forward(self, chunks: Tensor, mask: Tensor) -> Tensor:
@@ -46,10 +45,10 @@ class NextLevelEncoder(nn.Module):
 
         Args:
             chunks: (B, C, D) chunk vectors.
-            mask: (B, C) bool, True where there is a chunk; each row's chunks come before its padding.
+            mask: (B, C) bool, True at chunks; each row's chunks come before its padding.
 
         Returns:
-            (B, C, D) unit vectors; those of padding mean nothing.
+            (B, C, D) unit vectors; those of padding are meaningless.
         """
         if not self.config.layers:
             return chunks
@@ -59,17 +58,17 @@ class NextLevelEncoder(nn.Module):
     def hidden_states(
         self, chunks: Tensor, mask: Tensor, masked: Tensor | None = None, separators: Tensor | None = None
     ) -> Tensor:
-        """The trunk's last hidden states of [CLS], chunks and [SEP].
+        """The backbone's last hidden states of [CLS], chunks and [SEP].
 
         Args:
             chunks: (B, C, D) chunk vectors.
-            mask: (B, C) bool, True where there is a chunk.
-            masked: (B, C) bool, True where the trunk sees [MASK] in the chunk's place.
-            separators: (B, C) bool, True where it sees a [SEP]: between books packed into one row, which see
-                each other (as in the paper, whose packed documents share their attention).
+            mask: (B, C) bool, True at chunks.
+            masked: (B, C) bool, True at chunks that are replaced by [MASK].
+            separators: (B, C) bool, True at slots that are [SEP]: between books packed into one row, which attend
+                to each other, as in the paper.
 
         Returns:
-            (B, C + 2, H): [CLS] at 0, chunk i at i + 1, [SEP] behind each row's last chunk.
+            (B, C + 2, H): [CLS] at 0, chunk i at i + 1, [SEP] after each row's last chunk.
         """
         books, _, dim = chunks.shape
         if masked is not None:
@@ -79,20 +78,19 @@ class NextLevelEncoder(nn.Module):
         cls = self.specials[CLS].expand(books, 1, dim)
         slots = torch.cat([cls, chunks, chunks.new_zeros(books, 1, dim)], dim=1)  # (B, C + 2, D)
         lengths = mask.sum(1)  # (B,)
-        places = torch.arange(slots.shape[1], device=slots.device)  # (C + 2,)
-        is_sep = places == lengths[:, None] + 1  # (B, C + 2)
+        positions = torch.arange(slots.shape[1], device=slots.device)  # (C + 2,)
+        is_sep = positions == lengths[:, None] + 1  # (B, C + 2)
         slots = torch.where(is_sep[..., None], self.specials[SEP], slots)
-        attended = (places <= lengths[:, None] + 1).long()
-        states: Tensor = self.trunk(inputs_embeds=self.project(slots), attention_mask=attended).last_hidden_state
+        attended = (positions <= lengths[:, None] + 1).long()
+        states: Tensor = self.backbone(inputs_embeds=self.project(slots), attention_mask=attended).last_hidden_state
         return states
 
     @torch.inference_mode()
     def contextualize(self, chunks: Tensor) -> Tensor:
         """Contextual vectors of a book of any length, through overlapping windows.
 
-        Each window covers half of the one before; where windows overlap, a chunk's vectors are
-        averaged with weights that fall from a window's middle to its ends, where context is lopsided.
-        Call it in eval mode.
+        Windows overlap by half; a chunk's vectors are averaged with weights that fall from a window's middle to its
+        ends, where context is missing on one side. Call it in eval mode.
 
         Args:
             chunks: (C, D) unit vectors of all chunks of the book, in order.
@@ -108,11 +106,11 @@ class NextLevelEncoder(nn.Module):
             return alone[0]
         steps = -(-(count - width) // (width // 2))
         starts = torch.linspace(0, count - width, steps + 1, device=chunks.device).round().long()
-        places = torch.arange(width, device=chunks.device)
-        weights = torch.minimum(places + 1, width - places)[:, None].to(chunks.dtype)  # (W, 1)
+        positions = torch.arange(width, device=chunks.device)
+        weights = torch.minimum(positions + 1, width - positions)[:, None].to(chunks.dtype)  # (W, 1)
         total = torch.zeros_like(chunks)
-        for some in torch.split(starts, _WINDOWS_AT_ONCE):
-            indexes = some[:, None] + places  # (B, W)
+        for batch in torch.split(starts, _WINDOWS_AT_ONCE):
+            indexes = batch[:, None] + positions  # (B, W)
             contextual = self(chunks[indexes], torch.ones_like(indexes, dtype=torch.bool))  # (B, W, D)
             total.index_add_(0, indexes.flatten(), (contextual * weights).flatten(0, 1))
-        return normalize(total, dim=-1)  # unit length: dividing by the sum of weights would change nothing
+        return normalize(total, dim=-1)

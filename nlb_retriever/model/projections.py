@@ -1,11 +1,11 @@
-"""The learned space: one affine map a kind of text, after which nearness means more than before.
+"""The learned space: one affine map for each kind of text, after which similarity means more than before.
 
-Chunk vectors of one encoder lie in a narrow cone and share a few strong directions that tell nothing
-(Ethayarajh 2019, arXiv 1909.00512; Su et al. 2021, arXiv 2103.15316, whiten them away). Passages,
-sections, books, short and long questions each have their own cone. Each head moves its kind's centre to
-the origin and turns and weighs the directions: whitened at first, then trained on questions and what
-answers them (nlb_training.projections.training). Behind a section's vector, and a long question's, stands what it says
-of the order of things (nlb_retriever.model.dct). Kept in NumPy, so that a question needs no torch.
+Chunk vectors of one encoder lie in a narrow cone and share a few strong directions that carry no information
+(Ethayarajh 2019, arXiv 1909.00512; Su et al. 2021, arXiv 2103.15316, whiten them away). Passages, sections, books,
+short and long queries each have their own cone. Each projection moves the centre of its kind to the origin, then
+rotates and scales: whitening at first, then trained on queries and their answers (nlb_training.projections). The
+vectors of sections and long queries end with order features (nlb_retriever.model.dct). In NumPy, so that a query
+needs no torch.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from numpy.typing import NDArray
 
 from nlb_retriever.encoding import Vectors
 from nlb_retriever.errors import EncoderError
-from nlb_retriever.model.dct import Order, waves
+from nlb_retriever.model.dct import OrderFeatures, dct_coefficients
 from nlb_retriever.model.reranker import FEATURES
 
 Indexes = NDArray[np.int64]
-AFFINES = ("question_long", "question_short", "passage", "section", "book")
+KINDS = ("long_query", "short_query", "passage", "section", "book")
+"""Kinds of text that have a projection of their own."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Affine:
+class Projection:
     """x -> the unit vector of (x - center) @ matrix."""
 
     center: Vectors
@@ -35,126 +36,123 @@ class Affine:
     """(D, D)"""
 
     def __call__(self, vectors: Vectors) -> Vectors:
-        """Map unit vectors (..., D) to unit vectors (..., D); what lies at the centre stays as it is."""
-        return self.measured(vectors)[0]
+        """Map unit vectors (..., D) to unit vectors (..., D); a vector at the centre stays as it is."""
+        return self.with_norms(vectors)[0]
 
-    def measured(self, vectors: Vectors) -> tuple[Vectors, Vectors]:
-        """Besides the unit vectors (..., D), the lengths (...) that they had before."""
+    def with_norms(self, vectors: Vectors) -> tuple[Vectors, Vectors]:
+        """The unit vectors (..., D), and the norms (...) that they had before they were normalised."""
         mapped = (vectors - self.center) @ self.matrix
-        lengths = np.linalg.norm(mapped, axis=-1, keepdims=True)
-        unit = np.where(lengths > 1e-6, mapped / np.maximum(lengths, 1e-6), vectors)
-        return np.asarray(unit, dtype=np.float32), np.asarray(lengths[..., 0], dtype=np.float32)
+        norms = np.linalg.norm(mapped, axis=-1, keepdims=True)
+        unit = np.where(norms > 1e-6, mapped / np.maximum(norms, 1e-6), vectors)
+        return np.asarray(unit, dtype=np.float32), np.asarray(norms[..., 0], dtype=np.float32)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Heads:
-    """What makes the vectors of a library from the chunk encoder's: questions and all levels in one space."""
+class Projections:
+    """Maps the chunk encoder's vectors to the vectors of a library: queries and all levels in one space."""
 
-    question_long: Affine
-    """For questions of several sentences, such as summaries."""
-    question_short: Affine
-    """For questions of one sentence, and the single sentences of longer ones."""
-    passage: Affine
-    section: Affine
-    book: Affine
+    long_query: Projection
+    """For queries of several sentences, such as summaries."""
+    short_query: Projection
+    """For queries of one sentence, and the single sentences of longer ones."""
+    passage: Projection
+    section: Projection
+    book: Projection
     gate: Vectors
-    """(3,): share of the long head in a question of n sentences is gate[2] * sigmoid(gate[0] * ln n + gate[1])."""
+    """(3,): a query of n sentences is mapped by `long_query` with the weight gate[2] * sigmoid(gate[0] * ln n +
+    gate[1]), by `short_query` with the rest."""
     reranker: Vectors
-    """(F,): weights of `nlb_retriever.model.reranker.FEATURES`; all 0 where it was not trained."""
+    """(F,): weights of `nlb_retriever.model.reranker.FEATURES`; all 0 if it was not trained."""
     context: Vectors
     """(1,): weight of each of a passage's two neighbours in its section, beside 1 for its own vector."""
-    order: Order | None = None
-    """What makes the order parts of sections and questions; None where there are none."""
+    order: OrderFeatures | None = None
+    """Order features of sections and queries; None if there are none."""
 
     @property
     def frequencies(self) -> int:
-        """F, those of the order part."""
+        """F, of the order features."""
         return len(self.order.weights) if self.order else 0
 
     @property
     def section_dim(self) -> int:
-        """D and the width of the order part."""
+        """D and the length of the order features."""
         return len(self.section.center) + (self.order.width if self.order else 0)
 
-    def sections(self, means: Vectors, transforms: Vectors) -> Vectors:
-        """Vectors (s, section_dim) of sections: unit vectors (D,), each with its order part behind it.
+    def project_sections(self, means: Vectors, coefficients: Vectors) -> Vectors:
+        """Vectors (s, section_dim) of sections: unit vectors (D,), then the order features.
 
         Args:
             means: (s, D) unit means of their chunks.
-            transforms: (s, F, D) `order.waves` of their chunks; not looked at without an order.
+            coefficients: (s, F, D) `dct.dct_coefficients` of their chunks; unused without order features.
         """
-        mapped, lengths = self.section.measured(means)
+        mapped, norms = self.section.with_norms(means)
         if self.order is None:
             return mapped
-        return np.concatenate([mapped, self.order.of_sections(transforms, lengths)], axis=1)
+        return np.concatenate([mapped, self.order.project_sections(coefficients, norms)], axis=1)
 
-    def passages(self, chunks: Vectors, sections: Indexes) -> Vectors:
-        """Contextual vectors (n, D) of passages that follow each other.
+    def project_passages(self, chunks: Vectors, sections: Indexes) -> Vectors:
+        """Contextual vectors (n, D) of consecutive passages.
 
         Args:
             chunks: (n, D) the chunk encoder's vectors of them.
-            sections: (n,) number of each one's section; neighbours of another section do not count.
+            sections: (n,) index of each one's section; neighbours in another section do not count.
         """
         own = self.passage(chunks)
         if not self.context.any() or len(own) < 2:
             return own
-        near = (sections[1:] == sections[:-1])[:, None] * self.context
+        weight = (sections[1:] == sections[:-1])[:, None] * self.context
         mixed = own.copy()
-        mixed[1:] += near * own[:-1]
-        mixed[:-1] += near * own[1:]
-        lengths = np.linalg.norm(mixed, axis=-1, keepdims=True)
-        return np.asarray(np.where(lengths > 1e-6, mixed / np.maximum(lengths, 1e-6), own), dtype=np.float32)
+        mixed[1:] += weight * own[:-1]
+        mixed[:-1] += weight * own[1:]
+        norms = np.linalg.norm(mixed, axis=-1, keepdims=True)
+        return np.asarray(np.where(norms > 1e-6, mixed / np.maximum(norms, 1e-6), own), dtype=np.float32)
 
-    def question(self, whole: Vectors, sentences: Vectors) -> Vectors:
-        """The vector (section_dim,) of a question, for sections; its first D numbers are for passages and books.
+    def project_query(self, whole: Vectors, sentences: Vectors) -> Vectors:
+        """The vector (section_dim,) of a query for sections; its first D numbers are for passages and books.
 
         Args:
-            whole: (D,) the vector of all of its text.
+            whole: (D,) the vector of the whole text.
             sentences: (n, D) those of its sentences, in order.
         """
         both = _unit(whole + _unit(sentences.mean(axis=0)))
         scale, shift, most = self.gate
         share = most / (1 + np.exp(-(scale * np.log(len(sentences)) + shift)))
-        long, length = self.question_long.measured(both)
-        vector = _unit(share * long + (1 - share) * self.question_short(both))
+        long, norm = self.long_query.with_norms(both)
+        vector = _unit(share * long + (1 - share) * self.short_query(both))
         if self.order is None:
             return vector
-        transform = waves(sentences, self.frequencies)
-        return np.concatenate([vector, self.order.of_question(transform, float(length), len(sentences))])
+        coefficients = dct_coefficients(sentences, self.frequencies)
+        return np.concatenate([vector, self.order.project_query(coefficients, float(norm), len(sentences))])
 
     def tensors(self) -> dict[str, Vectors]:
-        """By the names that a checkpoint keeps them under."""
-        parts = {f"heads.{name}.{part}": getattr(getattr(self, name), part) for name in AFFINES for part in _PARTS}
-        order = {f"heads.order.{part}": getattr(self.order, part) for part in _ORDER} if self.order else {}
-        return {
-            **parts,
-            **order,
-            "heads.gate": self.gate,
-            "heads.reranker": self.reranker,
-            "heads.context": self.context,
-        }
+        """All arrays, by the names that a checkpoint keeps them under."""
+        parts = {_key(name, part): getattr(getattr(self, name), part) for name in KINDS for part in _PARTS}
+        order = {_key("order", part): getattr(self.order, part) for part in _ORDER} if self.order else {}
+        single = {_key(name): getattr(self, name) for name in _SINGLE}
+        return {**parts, **order, **single}
 
     @classmethod
-    def from_tensors(cls, tensors: Mapping[str, Vectors], dim: int) -> Heads:
-        """Read back what `tensors` made.
+    def from_tensors(cls, tensors: Mapping[str, Vectors], dim: int) -> Projections:
+        """Read back what `tensors` gave.
 
         Args:
-            tensors: by name; others than those of heads are passed over. Without a context or order there is none.
+            tensors: by name; those of other parts of a checkpoint are ignored.
             dim: D.
 
         Raises:
-            EncoderError: one is missing or has another shape, or holds what is no number.
+            EncoderError: one is missing, has another shape, or holds NaN or infinity.
         """
-        shapes: dict[str, tuple[int, ...]] = {f"heads.{name}.center": (dim,) for name in AFFINES}
-        shapes |= {f"heads.{name}.matrix": (dim, dim) for name in AFFINES}
-        shapes |= {"heads.gate": (3,), "heads.reranker": (len(FEATURES),), "heads.context": (1,)}
-        tensors = {"heads.context": np.zeros(1, dtype=np.float32), **tensors}
-        ordered = any(name.startswith("heads.order.") for name in tensors)
+        shapes: dict[str, tuple[int, ...]] = {_key(name, "center"): (dim,) for name in KINDS}
+        shapes |= {_key(name, "matrix"): (dim, dim) for name in KINDS}
+        shapes |= {_key("gate"): (3,), _key("reranker"): (len(FEATURES),), _key("context"): (1,)}
+        tensors = {_key("context"): np.zeros(1, dtype=np.float32), **tensors}
+        ordered = any(name.startswith(_key("order", "")) for name in tensors)
         if ordered:
-            some = np.zeros(1)
-            rank = tensors.get("heads.order.directions", some).shape[-1]
-            count = tensors.get("heads.order.weights", some).shape[-1]
-            shapes |= {"heads.order.directions": (dim, rank), "heads.order.weights": (count,), "heads.order.half": (1,)}
+            unknown = np.zeros(1)
+            rank = tensors.get(_key("order", "directions"), unknown).shape[-1]
+            count = tensors.get(_key("order", "weights"), unknown).shape[-1]
+            shapes |= {_key("order", "directions"): (dim, rank)}
+            shapes |= {_key("order", "weights"): (count,), _key("order", "half"): (1,)}
         for name, shape in shapes.items():
             if name not in tensors or tensors[name].shape != shape:
                 found = list(tensors[name].shape) if name in tensors else "missing"
@@ -162,18 +160,26 @@ class Heads:
             if not np.isfinite(tensors[name]).all():
                 raise EncoderError(f"{name} holds NaN or infinity: get the checkpoint again")
         kept = {name: np.asarray(tensors[name], dtype=np.float32) for name in shapes}
-        affines = {name: Affine(**{part: kept[f"heads.{name}.{part}"] for part in _PARTS}) for name in AFFINES}
+        projections = {name: Projection(**{part: kept[_key(name, part)] for part in _PARTS}) for name in KINDS}
         return cls(
-            **affines,
-            gate=kept["heads.gate"],
-            reranker=kept["heads.reranker"],
-            context=kept["heads.context"],
-            order=Order(**{part: kept[f"heads.order.{part}"] for part in _ORDER}) if ordered else None,
+            **projections,
+            gate=kept[_key("gate")],
+            reranker=kept[_key("reranker")],
+            context=kept[_key("context")],
+            order=OrderFeatures(**{part: kept[_key("order", part)] for part in _ORDER}) if ordered else None,
         )
 
 
-_PARTS = tuple(field.name for field in fields(Affine))
-_ORDER = tuple(field.name for field in fields(Order))
+PREFIX = "heads."
+"""Of the names of these tensors in a checkpoint."""
+_STORED = {"long_query": "question_long", "short_query": "question_short"}
+_SINGLE = ("gate", "reranker", "context")
+_PARTS = tuple(field.name for field in fields(Projection))
+_ORDER = tuple(field.name for field in fields(OrderFeatures))
+
+
+def _key(name: str, *parts: str) -> str:
+    return PREFIX + ".".join((_STORED.get(name, name), *parts))
 
 
 def _unit(vector: Vectors) -> Vectors:

@@ -13,7 +13,7 @@ import numpy as np
 from nlb_retriever.encoding import ChunkEncoder, Vectors
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.model.checkpoint import Checkpoint
-from nlb_retriever.model.dct import waves
+from nlb_retriever.model.dct import dct_coefficients
 from nlb_retriever.records import Book, Level, Passage
 from nlb_retriever.text.sentences import sentence_spans
 
@@ -88,12 +88,12 @@ class Vectorizer:
         checkpoint.check(encoder.identity)
         self.encoder = encoder
         self.checkpoint = checkpoint
-        self.heads = checkpoint.heads
+        self.projections = checkpoint.projections
 
     @property
     def section_dim(self) -> int:
         """Numbers of a section's vector."""
-        return self.heads.section_dim if self.heads else self.encoder.identity.dim
+        return self.projections.section_dim if self.projections else self.encoder.identity.dim
 
     def vectorize(
         self, book: Book, passages: Sequence[Passage], *, progress: Callable[[int], None] | None = None
@@ -128,7 +128,7 @@ class Vectorizer:
         if empty := sorted(set(range(len(book.sections))) - set(filled)):
             titles = [" ".join((book.title, *book.sections[index].path)) for index in empty]
             names = self._encode(titles, [f"{book.source}, the title {title!r}" for title in titles])
-            sections[empty, : vectors.shape[1]] = self.heads.passage(names) if self.heads else names
+            sections[empty, : vectors.shape[1]] = self.projections.passage(names) if self.projections else names
         return BookVectors(passages=self.passages(vectors, owners), sections=sections, book=pooled.book)
 
     def passages(self, chunks: Vectors, sections: Indexes) -> Vectors:
@@ -138,7 +138,7 @@ class Vectorizer:
             chunks: (n, D) their chunk vectors, in order.
             sections: (n,) number of each one's section.
         """
-        return self.heads.passages(chunks, sections) if self.heads else chunks
+        return self.projections.project_passages(chunks, sections) if self.projections else chunks
 
     def pool(self, chunks: Vectors, ranges: Sequence[tuple[int, int]]) -> PooledVectors:
         """Section and book vectors of a book whose chunks are encoded.
@@ -152,11 +152,11 @@ class Vectorizer:
         for index, (first, last) in enumerate(ranges):
             sections[index] = _mean(contextual[first:last])
         book = _mean(contextual)
-        if self.heads:
-            transforms = np.empty((len(ranges), self.heads.frequencies, chunks.shape[1]), dtype=np.float32)
+        if projections := self.projections:
+            coefficients = np.empty((len(ranges), projections.frequencies, chunks.shape[1]), dtype=np.float32)
             for index, (first, last) in enumerate(ranges):
-                transforms[index] = waves(contextual[first:last], self.heads.frequencies)
-            sections, book = self.heads.sections(sections, transforms), self.heads.book(book)
+                coefficients[index] = dct_coefficients(contextual[first:last], projections.frequencies)
+            sections, book = projections.project_sections(sections, coefficients), projections.book(book)
         return PooledVectors(sections=sections, book=book)
 
     def raw_queries(self, texts: Sequence[str]) -> list[RawQuery]:
@@ -181,10 +181,11 @@ class Vectorizer:
 
     def project_query(self, raw: RawQuery) -> EncodedQuery:
         """Map a query's chunk vectors to the space of the library's vectors."""
-        if self.heads is None:
+        if self.projections is None:
             vector, sentences = raw.whole, raw.sentences
         else:
-            vector, sentences = self.heads.question(raw.whole, raw.sentences), self.heads.question_short(raw.sentences)
+            vector = self.projections.project_query(raw.whole, raw.sentences)
+            sentences = self.projections.short_query(raw.sentences)
         vector, order = np.split(vector, [self.encoder.identity.dim])
         return EncodedQuery(vector=vector, order=order, sentences=sentences, whole=raw.whole)
 

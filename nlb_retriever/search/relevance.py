@@ -68,7 +68,7 @@ def is_relevant(
     if vectorizer.encoder.identity.name != DEFAULT_ENCODER:
         return True  # another encoder's cosines mean something else
     similarity = nearest.score
-    if vectorizer.heads:
+    if vectorizer.projections:
         texts = [nearest.text] if nearest.text is not None else []
         similarity = max((float(vector @ vectors.whole) for vector in vectorizer.encoder.encode(texts)), default=0.0)
     share = len(words & word_ids(hits[0].text)) / max(1, len(words))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from nlb_retriever.model.reranker import LEAST_SENTENCES, features, score
+from nlb_retriever.model.reranker import MIN_SENTENCES, compute_features, score_features
 from nlb_retriever.model.vectorizer import EncodedQuery, Vectorizer
 from nlb_retriever.search.ranking import Ranking
 from nlb_retriever.store import Candidate, LibraryStore, StoreQuery
@@ -42,7 +42,7 @@ def rerank_sections(query: str, ids: Sequence[str], store: LibraryStore, vectori
 
     Returns:
         Section's id -> score, higher is better, comparable within these only. Nothing where the reranker has no say:
-        the query has fewer than `reranker.LEAST_SENTENCES` sentences, fewer than two sections are there, or the
+        the query has fewer than `reranker.MIN_SENTENCES` sentences, fewer than two sections are there, or the
         library's checkpoint has no trained reranker.
 
     Raises:
@@ -51,7 +51,7 @@ def rerank_sections(query: str, ids: Sequence[str], store: LibraryStore, vectori
     """
     query = clean_query(query)
     ids = list(dict.fromkeys(ids))[:RERANKED]
-    if len(sentence_spans(query)) < LEAST_SENTENCES or len(ids) < 2:
+    if len(sentence_spans(query)) < MIN_SENTENCES or len(ids) < 2:
         return {}
     vectors = vectorizer.encode_query(query)
     with store.session():
@@ -66,17 +66,20 @@ def _judge(
     store: LibraryStore,
     vectorizer: Vectorizer,
 ) -> dict[str, float]:
-    heads = vectorizer.heads
-    if heads is None or vectors is None or not heads.reranker.any() or len(vectors.sentences) < LEAST_SENTENCES:
+    projections = vectorizer.projections
+    if projections is None or not projections.reranker.any():
+        return {}
+    if vectors is None or len(vectors.sentences) < MIN_SENTENCES:
         return {}
     sections = store.section_vectors(ids, most=PASSAGES_READ)
     if len(sections) < 2:
         return {}
     bm25 = {candidate.id: candidate.score for candidate in words}
-    known = features(
+    features = compute_features(
         vectors.sentences,
         [section.passages for section in sections],
         dense=np.array([vectors.at("section") @ section.section for section in sections]),
-        words=np.array([bm25.get(section.id, 0.0) for section in sections]),
+        bm25=np.array([bm25.get(section.id, 0.0) for section in sections]),
     )
-    return dict(zip((section.id for section in sections), map(float, score(known, heads.reranker)), strict=True))
+    scores = score_features(features, projections.reranker)
+    return dict(zip((section.id for section in sections), map(float, scores), strict=True))

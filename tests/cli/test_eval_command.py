@@ -62,7 +62,7 @@ def test_bad_rows_are_named_missed_conditions_exit_with_1_and_a_second_run_encod
     ran = nlb(*args)
     assert ran.code == 0
     assert "nlb: warning: questions.jsonl, line 6: no book 'absent.txt' in" in ran.err
-    assert "nlb: warning: questions.jsonl, line 7: 5 to 99999 is no span of lamp.txt" in ran.err
+    assert "nlb: warning: questions.jsonl, line 7: 5 to 99999 is not a span of lamp.txt" in ran.err
     assert "encoding" in ran.err
     title, header, mean, *_ = ran.out.splitlines()
     assert title == "Semantic similarity, zero-shot: section (2 queries, 1 groups)"
@@ -71,7 +71,7 @@ def test_bad_rows_are_named_missed_conditions_exit_with_1_and_a_second_run_encod
     again = nlb(*args, "--at-least", "similarity.section.mrr@bm25=1", "--at-least", "similarity.book.mrr@first=0")
     assert "encoding" not in again.err
     assert again.code == 2
-    assert "nothing was measured as 'similarity.book.mrr@first'" in again.err
+    assert "there is no measurement 'similarity.book.mrr@first'" in again.err
     missed = nlb(*args, "--at-least", "similarity.book.hit@1@bm25=0.9")
     assert missed.code == 1
     assert "nlb: missed: similarity.book.hit@1@bm25 is 0.8000 (bm25), should be 0.9 or more" in missed.err
@@ -81,9 +81,9 @@ def test_bad_rows_are_named_missed_conditions_exit_with_1_and_a_second_run_encod
     ("args", "complaint"),
     [
         ((), "nlb: no evaluation data: name its folder"),
-        (("--data", "."), "is no folder of evaluation data"),
+        (("--data", "."), "is not a folder of evaluation data"),
         (("absent.jsonl",), "nlb: absent.jsonl cannot be read"),
-        (("--at-least", "0.8"), "nlb: --at-least '0.8' is no condition"),
+        (("--at-least", "0.8"), "nlb: --at-least '0.8' is not a condition"),
         (("--checkpoint", "absent"), "cannot read absent"),
     ],
 )

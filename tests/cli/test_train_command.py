@@ -15,7 +15,7 @@ from nlb_retriever import open_store
 from nlb_retriever.errors import TrainingInterrupted
 from nlb_retriever.indexing.report import IndexEvent
 from nlb_retriever.model import checkpoint
-from nlb_training.report import StageEvent
+from nlb_training.events import StageEvent
 from tests.cli.conftest import InProcess, environment, write_books
 from tests.cli.test_help import LOADED
 from tests.training.memory import no_old_garbage  # noqa: F401  (a fixture of every test here)
@@ -108,7 +108,7 @@ def test_no_usable_book_is_one_line(nlb: InProcess, tmp_path: Path) -> None:
     ran = nlb("train", tmp_path / "none", *TINY, "--out", tmp_path / "out", "-q")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.count("\n") == 1
-    assert ran.err.startswith("nlb: no book can be trained on: 1 cannot be used, the first: ")
+    assert ran.err.startswith("nlb: there is no book to train on: 1 cannot be used, the first: ")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_no_usable_book_is_one_line(nlb: InProcess, tmp_path: Path) -> None:
     [
         (
             KeyboardInterrupt(),
-            "nlb: interrupted while encoding books: the same command with --resume goes on from there",
+            "nlb: interrupted while encoding books: run the same command with --resume to continue",
         ),
         (
             TrainingInterrupted("training was stopped after step 3"),

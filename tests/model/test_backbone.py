@@ -11,7 +11,7 @@ from torch.nn.functional import normalize
 
 from nlb_retriever.encoding.load import load_torch_encoder
 from nlb_retriever.errors import EncoderError
-from nlb_retriever.model.backbone import build_trunk, copy_trunk
+from nlb_retriever.model.backbone import build_backbone, copy_backbone
 from nlb_retriever.model.config import Backbone, NextLevelConfig
 from nlb_retriever.model.next_level import NextLevelEncoder
 
@@ -83,11 +83,11 @@ def test_the_order_of_chunks_changes_their_vectors(backbone: Backbone) -> None:
 
 
 def test_local_layers_of_modernbert_see_64_places_each_way_and_global_ones_all() -> None:
-    trunk = build_trunk(replace(TINY, backbone="modernbert", positions=302, dropout=0.0)).eval()
+    backbone = build_backbone(replace(TINY, backbone="modernbert", positions=302, dropout=0.0)).eval()
     slots = random_chunks(1, 300, 24)
     for layers, reach in (((1,), 64), ((1, 2), 128), ((0,), 299)):
-        some = torch.nn.ModuleList([trunk.get_submodule(f"layers.{layer}") for layer in layers])
-        alone = build_trunk(replace(TINY, backbone="modernbert", positions=302)).eval()
+        some = torch.nn.ModuleList([backbone.get_submodule(f"layers.{layer}") for layer in layers])
+        alone = build_backbone(replace(TINY, backbone="modernbert", positions=302)).eval()
         alone.layers = some
         changed = slots.clone()
         changed[0, 0] = random_chunks(24, seed=3)
@@ -136,9 +136,9 @@ def test_the_weights_of_an_encoder_are_those_of_its_stretched_twin(backbone: Bac
 
 def test_stretched_positions_lie_between_those_that_were_trained() -> None:
     config = replace(TINY, positions=5, stretch=2)
-    trunk = build_trunk(config)
-    table = trunk.get_submodule("embeddings.position_embeddings")
-    rows: Tensor = trunk.state_dict()["embeddings.position_embeddings.weight"]
+    backbone = build_backbone(config)
+    table = backbone.get_submodule("embeddings.position_embeddings")
+    rows: Tensor = backbone.state_dict()["embeddings.position_embeddings.weight"]
     rows.copy_(torch.arange(5.0)[:, None].expand(5, 24) ** 2)
     found = table(torch.arange(10))[:, 0].tolist()
     # Slot i of 10 is at place i * 4 / 9 of 5 rows, whose values are the squares.
@@ -150,7 +150,7 @@ def test_stretched_positions_lie_between_those_that_were_trained() -> None:
 @pytest.mark.parametrize("backbone", ["modernbert", "neobert"])
 def test_stretched_angles_are_divided(backbone: Backbone) -> None:
     config = replace(TINY, backbone=backbone, dropout=0.0, layers=1)  # ModernBERT's first layer sees all
-    plain, stretched = build_trunk(config).eval(), build_trunk(replace(config, stretch=2)).eval()
+    plain, stretched = build_backbone(config).eval(), build_backbone(replace(config, stretch=2)).eval()
     stretched.load_state_dict(plain.state_dict())
     slots = random_chunks(1, 10, 24)
     mask = torch.ones(1, 10, dtype=torch.long)
@@ -181,15 +181,15 @@ def test_books_packed_into_one_row_see_each_other_as_in_the_paper() -> None:
     assert (states - others)[0, 1:3].abs().amax(-1).min() > 1e-5
 
 
-def test_a_trunk_starts_from_the_chunk_encoders_own_weights_with_new_positions() -> None:
+def test_a_backbone_starts_from_the_chunk_encoders_own_weights_with_new_positions() -> None:
     source = load_torch_encoder().model[0].auto_model
     torch.manual_seed(0)
     encoder = NextLevelEncoder(NextLevelConfig(chunk_dim=384))
-    before = {name: tensor.clone() for name, tensor in encoder.trunk.state_dict().items()}
-    copy_trunk(source, encoder.trunk)
+    before = {name: tensor.clone() for name, tensor in encoder.backbone.state_dict().items()}
+    copy_backbone(source, encoder.backbone)
     given = source.state_dict()
     kept = {"embeddings.word_embeddings.weight", "embeddings.position_embeddings.weight"}
-    for name, tensor in encoder.trunk.state_dict().items():
+    for name, tensor in encoder.backbone.state_dict().items():
         if name in kept:
             assert torch.equal(tensor, before[name])
         else:
@@ -198,7 +198,7 @@ def test_a_trunk_starts_from_the_chunk_encoders_own_weights_with_new_positions()
     # The layers are the chunk encoder's: the same states go in, the same come out.
     states = torch.randn(1, 7, 384)
     torch.testing.assert_close(
-        source.encoder(states).last_hidden_state, encoder.eval().trunk.encoder(states).last_hidden_state
+        source.encoder(states).last_hidden_state, encoder.eval().backbone.encoder(states).last_hidden_state
     )
 
 
@@ -206,13 +206,13 @@ def test_a_trunk_starts_from_the_chunk_encoders_own_weights_with_new_positions()
     ("change", "message"),
     [
         ({"layers": 3}, r"bert 384 hidden_size 3 num_hidden_layers 12 .* which are bert 384 hidden_size 6 num"),
-        ({"backbone": "modernbert"}, "the trunk is modernbert 384 .* or start it at random"),
+        ({"backbone": "modernbert"}, "the backbone is modernbert 384 .* or start it at random"),
     ],
 )
-def test_a_trunk_of_another_shape_cannot_start_from_them(change: dict[str, object], message: str) -> None:
+def test_a_backbone_of_another_shape_cannot_start_from_them(change: dict[str, object], message: str) -> None:
     from transformers import BertConfig, BertModel
 
-    shape = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 1536}
+    shape = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_projections": 12, "intermediate_size": 1536}
     source = BertModel(BertConfig(vocab_size=3, **shape))
     with pytest.raises(EncoderError, match=message):
-        copy_trunk(source, build_trunk(NextLevelConfig(chunk_dim=384, **change)))  # type: ignore[arg-type]
+        copy_backbone(source, build_backbone(NextLevelConfig(chunk_dim=384, **change)))  # type: ignore[arg-type]

@@ -18,9 +18,9 @@ from nlb_retriever.errors import EncoderError, MismatchError
 from nlb_retriever.model import checkpoint
 from nlb_retriever.model.checkpoint import FILES, RELEASED, UNTRAINED, Checkpoint
 from nlb_retriever.model.config import NextLevelConfig
-from nlb_retriever.model.dct import Order
+from nlb_retriever.model.dct import OrderFeatures
 from nlb_retriever.model.next_level import NextLevelEncoder
-from nlb_retriever.model.projections import AFFINES, Affine, Heads
+from nlb_retriever.model.projections import KINDS, Projection, Projections
 from nlb_retriever.model.reranker import FEATURES
 from tests.doubles import KeywordEncoder
 
@@ -68,7 +68,7 @@ def test_the_untrained_checkpoint_equals_a_fresh_save_of_an_encoder_without_laye
     untrained = checkpoint.load(UNTRAINED)
     assert untrained.sha256 == fresh.sha256
     assert untrained.build().config.layers == 0
-    assert untrained.heads is None
+    assert untrained.projections is None
 
 
 def test_the_untrained_checkpoint_fits_any_encoder_and_chunk_length() -> None:
@@ -79,7 +79,7 @@ def test_the_untrained_checkpoint_fits_any_encoder_and_chunk_length() -> None:
 def test_the_released_checkpoint_is_small_whole_and_only_for_the_encoder_it_was_trained_on() -> None:
     released = checkpoint.load()
     released.check(identify_encoder("all-MiniLM-L6-v2"), 256)
-    assert released.heads is not None and released.heads.reranker.any()
+    assert released.projections is not None and released.projections.reranker.any()
     assert sum(file.stat().st_size for file in RELEASED.iterdir()) < 25_000_000
     assert (RELEASED / "README.md").read_text(encoding="utf-8").startswith(f"# {released.name}")
     with pytest.raises(MismatchError, match=r"takes 384-d chunk vectors of all-MiniLM-L6-v2, keywords gives 3-d"):
@@ -95,42 +95,42 @@ def test_a_library_made_with_the_mean_before_there_was_a_trained_checkpoint_keep
     assert checkpoint.pinned("released", "of another version").sha256 == released.sha256
 
 
-def some_heads(dim: int = 3, seed: int = 0) -> Heads:
+def some_projections(dim: int = 3, seed: int = 0) -> Projections:
     random = np.random.default_rng(seed)
     affines = {
-        name: Affine(
+        name: Projection(
             center=random.normal(size=dim).astype(np.float32), matrix=random.normal(size=(dim, dim)).astype(np.float32)
         )
-        for name in AFFINES
+        for name in KINDS
     }
     gate = np.array([2, -2, 0.8], dtype=np.float32)
     reranker = np.arange(len(FEATURES), dtype=np.float32)
-    order = Order(
+    order = OrderFeatures(
         directions=random.normal(size=(dim, 2)).astype(np.float32),
         weights=np.array([2, 1, 1], dtype=np.float32),
         half=np.array([4], dtype=np.float32),
     )
-    return Heads(**affines, gate=gate, reranker=reranker, context=np.array([0.1], dtype=np.float32), order=order)
+    return Projections(**affines, gate=gate, reranker=reranker, context=np.array([0.1], dtype=np.float32), order=order)
 
 
-def test_heads_are_saved_and_loaded_bit_for_bit_and_decide_the_identity(tmp_path: Path) -> None:
-    def keep(name: str, heads: Heads | None) -> Checkpoint:
+def test_projections_are_saved_and_loaded_bit_for_bit_and_decide_the_identity(tmp_path: Path) -> None:
+    def keep(name: str, projections: Projections | None) -> Checkpoint:
         folder = tmp_path / name
         return checkpoint.save(
-            trained(), folder, name="whales", chunk_encoder=WHALES.identity, chunk_tokens=256, heads=heads
+            trained(), folder, name="whales", chunk_encoder=WHALES.identity, chunk_tokens=256, projections=projections
         )
 
-    keep("a", some_heads())
+    keep("a", some_projections())
     loaded = checkpoint.load(tmp_path / "a")
-    assert loaded.heads is not None
-    for name, tensor in some_heads().tensors().items():
-        np.testing.assert_array_equal(loaded.heads.tensors()[name], tensor)
+    assert loaded.projections is not None
+    for name, tensor in some_projections().tensors().items():
+        np.testing.assert_array_equal(loaded.projections.tensors()[name], tensor)
     assert loaded.build().config == TINY
-    older = {name: tensor for name, tensor in some_heads().tensors().items() if name != "heads.context"}
-    assert Heads.from_tensors(older, 3).context == [0]
+    older = {name: tensor for name, tensor in some_projections().tensors().items() if name != "heads.context"}
+    assert Projections.from_tensors(older, 3).context == [0]
     oldest = {name: tensor for name, tensor in older.items() if not name.startswith("heads.order.")}
-    assert Heads.from_tensors(oldest, 3).order is None
-    others = {keep("b", some_heads(seed=1)).sha256, keep("c", None).sha256}
+    assert Projections.from_tensors(oldest, 3).order is None
+    others = {keep("b", some_projections(seed=1)).sha256, keep("c", None).sha256}
     assert loaded.sha256 not in others and len(others) == 2
 
 
@@ -151,16 +151,21 @@ def test_heads_are_saved_and_loaded_bit_for_bit_and_decide_the_identity(tmp_path
         ),
     ],
 )
-def test_broken_heads_are_refused_by_name(tmp_path: Path, change: Callable[[Any], Any], message: str) -> None:
+def test_broken_projections_are_refused_by_name(tmp_path: Path, change: Callable[[Any], Any], message: str) -> None:
     folder = tmp_path / "ckpt"
     checkpoint.save(
-        trained(), folder, name="whales", chunk_encoder=WHALES.identity, chunk_tokens=256, heads=some_heads()
+        trained(),
+        folder,
+        name="whales",
+        chunk_encoder=WHALES.identity,
+        chunk_tokens=256,
+        projections=some_projections(),
     )
     tensors = load_file(folder / FILES.weights)
     change(tensors)
     with_tensors(folder, tensors)
     with pytest.raises(EncoderError, match=message):
-        _ = checkpoint.load(folder).heads
+        _ = checkpoint.load(folder).projections
 
 
 def test_the_identity_changes_with_the_weights_and_with_nothing_else(tmp_path: Path) -> None:
@@ -246,7 +251,7 @@ def test_weights_of_another_format_are_refused(tmp_path: Path) -> None:
     saved(tmp_path)
     (tmp_path / FILES.weights).write_bytes(b"PK not safetensors at all")
     edit_config(tmp_path, weights_sha256=hashlib.sha256(b"PK not safetensors at all").hexdigest())
-    with pytest.raises(EncoderError, match="is no safetensors file"):
+    with pytest.raises(EncoderError, match="is not a safetensors file"):
         checkpoint.load(tmp_path).build()
 
 

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 from nlb_retriever.encoding import Vectors
-from nlb_retriever.model.dct import LONGEST, Order, waves
-from nlb_retriever.model.projections import AFFINES, Affine, Heads
+from nlb_retriever.model.dct import MAX_NORM, OrderFeatures, dct_coefficients
+from nlb_retriever.model.projections import KINDS, Projection, Projections
 from nlb_retriever.model.reranker import FEATURES
 
 AXES = np.eye(6, dtype=np.float32)
-ORDER = Order(
+ORDER = OrderFeatures(
     directions=AXES,
     weights=np.array([1, 0.5, 0.25], dtype=np.float32),
     half=np.array([4], dtype=np.float32),
 )
-SAME = Affine(center=np.zeros(6, dtype=np.float32), matrix=AXES)
-HEADS = Heads(
-    **dict.fromkeys(AFFINES, SAME),
+SAME = Projection(center=np.zeros(6, dtype=np.float32), matrix=AXES)
+PROJECTIONS = Projections(
+    **dict.fromkeys(KINDS, SAME),
     gate=np.array([0, 0, 1], dtype=np.float32),
     reranker=np.zeros(len(FEATURES), dtype=np.float32),
     context=np.zeros(1, dtype=np.float32),
@@ -28,37 +28,39 @@ HEADS = Heads(
 )
 
 
-def section(chunks: Vectors, heads: Heads = HEADS) -> Vectors:
+def section(chunks: Vectors, projections: Projections = PROJECTIONS) -> Vectors:
     mean = chunks.mean(axis=0)
-    vector: Vectors = heads.sections(mean[None] / np.linalg.norm(mean), waves(chunks, 3)[None])[0]
+    vector: Vectors = projections.project_sections(
+        mean[None] / np.linalg.norm(mean), dct_coefficients(chunks, 3)[None]
+    )[0]
     return vector
 
 
-def question(sentences: Vectors, heads: Heads = HEADS) -> Vectors:
+def question(sentences: Vectors, projections: Projections = PROJECTIONS) -> Vectors:
     mean = sentences.mean(axis=0)
-    return heads.question(np.asarray(mean / np.linalg.norm(mean), dtype=np.float32), sentences)
+    return projections.project_query(np.asarray(mean / np.linalg.norm(mean), dtype=np.float32), sentences)
 
 
 def test_waves_are_the_cosine_transform_in_units_of_the_mean() -> None:
     ramp = np.outer(np.arange(1, 9), AXES[0]).astype(np.float32)
     places = (np.arange(8) + 0.5) / 8
     wanted = [np.sqrt(2) * np.mean(np.cos(np.pi * f * places) * np.arange(1, 9)) / 4.5 for f in (1, 2, 3)]
-    np.testing.assert_allclose(waves(ramp, 3)[:, 0], wanted, atol=1e-6)
+    np.testing.assert_allclose(dct_coefficients(ramp, 3)[:, 0], wanted, atol=1e-6)
     assert wanted[0] < -0.5, "little at the beginning, much at the end"
-    assert not waves(ramp, 3)[:, 1:].any()
+    assert not dct_coefficients(ramp, 3)[:, 1:].any()
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 7])
 def test_what_never_changes_and_what_is_too_short_has_no_waves(length: int) -> None:
-    np.testing.assert_allclose(waves(np.repeat(AXES[:1], length, axis=0), 3), 0, atol=1e-6)
-    found = waves(np.random.default_rng(0).normal(size=(length, 6)).astype(np.float32), 3)
+    np.testing.assert_allclose(dct_coefficients(np.repeat(AXES[:1], length, axis=0), 3), 0, atol=1e-6)
+    found = dct_coefficients(np.random.default_rng(0).normal(size=(length, 6)).astype(np.float32), 3)
     assert [bool(np.abs(row).max() > 1e-6) for row in found] == [f < length for f in (1, 2, 3)]
 
 
 def test_backwards_the_odd_frequencies_change_their_sign() -> None:
     forth = np.random.default_rng(0).normal(size=(9, 6)).astype(np.float32)
     signs = np.array([-1, 1, -1])[:, None]
-    np.testing.assert_allclose(waves(forth[::-1], 3), waves(forth, 3) * signs, atol=1e-5)
+    np.testing.assert_allclose(dct_coefficients(forth[::-1], 3), dct_coefficients(forth, 3) * signs, atol=1e-5)
 
 
 def test_a_section_that_tells_it_in_the_questions_order_is_nearer_whatever_the_lengths() -> None:
@@ -83,8 +85,8 @@ def test_more_sentences_have_more_order() -> None:
 
 
 def test_without_an_order_vectors_are_what_they_were() -> None:
-    plain = replace(HEADS, order=None)
-    assert (plain.section_dim, HEADS.section_dim) == (6, 6 + 3 * 6)
+    plain = replace(PROJECTIONS, order=None)
+    assert (plain.section_dim, PROJECTIONS.section_dim) == (6, 6 + 3 * 6)
     np.testing.assert_array_equal(section(AXES[:5], plain), section(AXES[:5])[:6])
     np.testing.assert_array_equal(question(AXES[:5], plain), question(AXES[:5])[:6])
 
@@ -92,8 +94,8 @@ def test_without_an_order_vectors_are_what_they_were() -> None:
 def test_an_order_part_is_never_long_and_none_where_a_text_lies_at_the_centre() -> None:
     sequence = AXES[:5]
     mean = sequence.mean(axis=0) / np.linalg.norm(sequence.mean(axis=0))
-    near = replace(HEADS, section=Affine(center=mean - 1e-3 * AXES[0], matrix=AXES))
-    at = replace(HEADS, section=Affine(center=mean, matrix=AXES))
-    np.testing.assert_allclose(np.linalg.norm(section(sequence, near)[6:]), LONGEST, rtol=1e-4)
+    near = replace(PROJECTIONS, section=Projection(center=mean - 1e-3 * AXES[0], matrix=AXES))
+    at = replace(PROJECTIONS, section=Projection(center=mean, matrix=AXES))
+    np.testing.assert_allclose(np.linalg.norm(section(sequence, near)[6:]), MAX_NORM, rtol=1e-4)
     assert not section(sequence, at)[6:].any()
     assert np.isfinite(section(np.stack([AXES[0], -AXES[0]]) + 1e-9)).all(), "chunks that cancel out"

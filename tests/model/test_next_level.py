@@ -182,7 +182,7 @@ def test_a_config_from_before_stretching_is_what_it_was() -> None:
         (lambda d: d | {"heads": 5}, "hidden 24 must be a multiple of heads 5"),
         (lambda d: d | {"positions": 3}, r"positions \(3\)"),
         (lambda d: d | {"backbone": "gpt"}, "'gpt'.*known: 'bert', 'modernbert', 'neobert'"),
-        (lambda d: d | {"backbone": "neobert", "heads": 8}, "neobert turns pairs of numbers: hidden 24 / heads 8"),
+        (lambda d: d | {"backbone": "neobert", "heads": 8}, "neobert rotates pairs of numbers: hidden 24 / heads 8"),
         (lambda d: d | {"stretch": 0.5}, "stretch 0.5 must be 1 or more"),
         (lambda d: d | {"chunk_dim": None}, "2 layers over chunk vectors of length None"),
     ],

@@ -16,7 +16,7 @@ from nlb_retriever.errors import EncoderError, MismatchError
 from nlb_retriever.model import checkpoint
 from nlb_retriever.model.config import NextLevelConfig
 from nlb_retriever.model.next_level import NextLevelEncoder
-from nlb_retriever.model.projections import AFFINES, Affine, Heads
+from nlb_retriever.model.projections import KINDS, Projection, Projections
 from nlb_retriever.model.reranker import FEATURES
 from nlb_retriever.model.vectorizer import BookVectors, Vectorizer
 from nlb_retriever.records import Book, Section
@@ -93,7 +93,7 @@ def test_a_trained_checkpoint_moves_sections_but_not_passages(tmp_path: Path) ->
     assert plain.book @ moved.book < 0.99
 
 
-def test_an_untrained_trunk_gives_the_means_too(tmp_path: Path) -> None:
+def test_an_untrained_backbone_gives_the_means_too(tmp_path: Path) -> None:
     config = NextLevelConfig(chunk_dim=4, hidden=8, layers=1, heads=2, intermediate=8, positions=6)
     checkpoint.save(NextLevelEncoder(config), tmp_path / "c", name="c", chunk_encoder=ENCODER.identity, chunk_tokens=0)
     tales = book("A whale. A duel. A whale! " * 4, "The moor. " * 5)
@@ -114,19 +114,19 @@ def test_progress_counts_every_passage_of_a_long_book_once() -> None:
 
 
 def test_a_passage_leans_towards_its_neighbours_of_the_same_section() -> None:
-    same = Affine(center=np.zeros(4, dtype=np.float32), matrix=np.eye(4, dtype=np.float32))
-    heads = Heads(
-        **dict.fromkeys(AFFINES, same),
+    same = Projection(center=np.zeros(4, dtype=np.float32), matrix=np.eye(4, dtype=np.float32))
+    projections = Projections(
+        **dict.fromkeys(KINDS, same),
         gate=np.array([0, 0, 1], dtype=np.float32),
         reranker=np.zeros(len(FEATURES), dtype=np.float32),
         context=np.array([0.25], dtype=np.float32),
     )
     whale, duel, moor = np.eye(3, 4, dtype=np.float32)
-    found = heads.passages(np.stack([whale, duel, moor, whale]), np.array([0, 0, 0, 1]))
+    found = projections.project_passages(np.stack([whale, duel, moor, whale]), np.array([0, 0, 0, 1]))
     wanted = [unit(1, 0.25, 0, 0), unit(0.25, 1, 0.25, 0), unit(0, 0.25, 1, 0), whale]
     np.testing.assert_allclose(found, wanted, atol=1e-6)
-    alone = replace(heads, context=np.zeros(1, dtype=np.float32))
-    np.testing.assert_array_equal(alone.passages(np.stack([whale, duel]), np.array([0, 0])), [whale, duel])
+    alone = replace(projections, context=np.zeros(1, dtype=np.float32))
+    np.testing.assert_array_equal(alone.project_passages(np.stack([whale, duel]), np.array([0, 0])), [whale, duel])
 
 
 def test_a_vector_that_is_none_is_refused_naming_book_and_place() -> None:

@@ -69,12 +69,12 @@ def test_values_are_changed_by_name() -> None:
         ("corpus.tokens=9", "chunks of 9 tokens: use 16 to 512"),
         ("corpus.held_out=1", r"held_out = 1|held_out \(1\) must be a share"),
         ("examples.least=9", r"least \(9\) 1 to most \(4\)"),
-        ("model.chunk_dim=384", "chunk_dim is the chunk encoder's, leave it out"),
+        ("model.chunk_dim=384", "chunk_dim is the chunk encoder's: remove it"),
         ("model.dephts=2", r"\[model\] has unknown keys \['dephts'\]"),
-        ("loop=3", "loop is no table"),
+        ("loop=3", "loop is not a table"),
         ("loop.steps", "write table.key=value, as in loop.steps=100"),
         ("a.b.c=1", "write table.key=value"),
-        ("start.x=1", "start is no table"),
+        ("start.x=1", "start is not a table"),
     ],
 )
 def test_what_is_not_known_is_refused_by_name(change: str, complaint: str) -> None:
@@ -94,7 +94,7 @@ def test_a_preset_of_ones_own_is_a_file(tmp_path: Path) -> None:
     preset = read_preset(file)
     assert (preset.name, preset.about, preset.loop.steps, preset.pretraining) == ("mine", "Mine.", 3, None)
     file.write_text("steps = ")
-    with pytest.raises(TrainingError, match=r"preset .*mine.toml is no TOML \("):
+    with pytest.raises(TrainingError, match=r"preset .*mine.toml is not valid TOML \("):
         read_preset(file)
     for name in ("huge", "../presets/tiny"):
         with pytest.raises(TrainingError, match=rf"no preset '{name}'; known: domain, paper, .*or a .toml file"):

@@ -18,9 +18,9 @@ from nlb_retriever.model.checkpoint import FILES
 from nlb_training import run as training_run
 from nlb_training.corpus import Chunking, open_corpus
 from nlb_training.data.examples import read_examples
+from nlb_training.events import StageEvent, TrainingEvent
 from nlb_training.presets import read_preset
-from nlb_training.pretraining.loop import TrainingEvent
-from nlb_training.report import Request, StageEvent
+from nlb_training.report import Request
 from nlb_training.run import train
 from tests.doubles import KeywordEncoder
 from tests.training.books import KEYWORDS, CountingEncoder, write_books
@@ -99,12 +99,12 @@ def test_a_run_leaves_a_checkpoint_with_its_card_settings_and_curve(finished: Pa
         "nlb train books --out whales",
         "4 books",
         "Licence: public domain",
-        "Retrieval training of the heads: ",
+        "Retrieval training of the projections: ",
         "examples on 4 of 4 books, started from whitened, 5 steps",
         "| section, title | ",
         "Preset tiny, seed 0.",
         "6 steps, loss ",
-        "| books not trained on, after step | loss | cosine | accuracy |",
+        "| held-out books, after step | loss | cosine | accuracy |",
         "(32 tokens; 32 tokens from 16)",
         '"weight_decay": 0.01',
         "torch 2.",
@@ -125,7 +125,7 @@ def test_a_finished_run_is_not_done_again(finished: Path, monkeypatch: pytest.Mo
     events: list[object] = []
     report = train(ask(finished), resume=True, observer=events.append)
     assert counting.calls == []
-    assert events == [StageEvent(stage=stage, there=True) for stage in STAGES]
+    assert events == [StageEvent(stage=stage, done=True) for stage in STAGES]
     assert {path: path.stat().st_mtime_ns for path in (finished / "whales").rglob("*") if path.is_file()} == before
     made = report.to_json()
     assert made["sha256"] == checkpoint.load(finished / "whales").sha256
@@ -154,20 +154,18 @@ def test_a_run_stopped_anywhere_goes_on_to_the_same_checkpoint(
 def test_a_resume_with_other_settings_is_refused_with_the_differences(finished: Path, tmp_path: Path) -> None:
     other = ask(finished, changes=(*CHANGES, "loop.steps=9", "pretraining.masking=0.3"))
     with pytest.raises(
-        TrainingError, match=r"preset.pretraining.masking is 0.3, was 0.15; preset.loop.steps is 9, was 6: g"
+        TrainingError, match=r"preset.pretraining.masking is 0.3, was 0.15; preset.loop.steps is 9, was 6: u"
     ):
         train(other, resume=True)
     with pytest.raises(TrainingError, match=r"cannot be resumed with other settings: books is \['.*/x'\], was "):
         train(replace(ask(finished), books=("x",)), resume=True)
-    with pytest.raises(
-        TrainingError, match=r"whales holds an earlier run: go on with it \(--resume\), or name another"
-    ):
+    with pytest.raises(TrainingError, match=r"whales holds an earlier run: continue it \(--resume\), or name another"):
         train(ask(finished))
     with pytest.raises(TrainingError, match="none holds no run to resume: start it without --resume"):
         train(ask(finished, str(tmp_path / "none")), resume=True)
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "cat.jpg").touch()
-    with pytest.raises(TrainingError, match=r"photos holds other files: name a folder that is empty or not there"):
+    with pytest.raises(TrainingError, match=r"photos holds other files: name an empty or new folder"):
         train(ask(finished, str(tmp_path / "photos")))
     assert [path.name for path in (tmp_path / "photos").iterdir()] == ["cat.jpg"]
 
@@ -228,7 +226,7 @@ def test_rows_that_are_given_are_used_their_borders_kept_and_wrong_ones_told(tmp
     length = open_corpus(tmp_path / "shared").books[2].characters
     assert dict(report.examples) == {"summary": 1}
     assert [str(problem) for problem in report.problems] == [
-        f"{rows} line 2: names no book: it has no `file`",
+        f"{rows} line 2: has no `file`: name the book's file",
         f"{rows} line 3: ends at 7000000, but book1.md has {length} characters",
     ]
     [example] = read_examples(tmp_path / "whales" / "run" / "examples.jsonl")[0]
@@ -265,7 +263,7 @@ def test_a_run_in_a_folder_of_books_is_no_book(tmp_path: Path) -> None:
     again = train(replace(request, out=tmp_path / "again")).corpus
     assert [book.file for book in again.books][::2] == ["README.md", *(f"book{number}.md" for number in range(4))]
     assert again.failed == ()
-    assert (str(tmp_path / "books/whales/README.md"), "left out: the card of a model") in again.warnings
+    assert (str(tmp_path / "books/whales/README.md"), "skipped: the model card of a checkpoint") in again.warnings
 
 
 def test_held_out_books_are_in_no_training_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -303,7 +301,7 @@ def test_vectors_that_went_bad_between_two_stages_are_refused(tmp_path: Path) ->
 def test_no_usable_book_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "books").mkdir()
     (tmp_path / "books" / "empty.txt").touch()
-    with pytest.raises(TrainingError, match="no book can be trained on: 1 cannot be used, the first: "):
+    with pytest.raises(TrainingError, match="there is no book to train on: 1 cannot be used, the first: "):
         train(ask(tmp_path))
     (tmp_path / "books").rename(tmp_path / "papers")
     train(ask(tmp_path, changes=(*CHANGES, "loop.steps=1")))  # nothing to go on with, so nothing in the way

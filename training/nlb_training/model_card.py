@@ -1,4 +1,4 @@
-"""The model card: what a checkpoint was made of and how, as README.md beside it."""
+"""The model card: README.md of a checkpoint, with its data, settings and results."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from typing import Any
 from nlb_training.corpus import Corpus
 from nlb_training.data.examples import Example, read_lines
 
-CARD = "README.md"
+MODEL_CARD = "README.md"
 UNKNOWN = "unknown"
 _LICENCE = "licence"
-"""Key of a row that says so."""
+"""Key of a row that names its licence."""
 _LIBRARIES = ("nlb-retriever", "torch", "transformers", "accelerate", "datasets", "numpy", "tokenizers", "openvino")
 
 
 def list_versions() -> dict[str, str]:
-    """Versions of Python and of the libraries that decide a result."""
-    found = {"python": platform.python_version()}
+    """Versions of Python and of the libraries that a result depends on."""
+    versions = {"python": platform.python_version()}
     for name in _LIBRARIES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "not installed as a package"
-    return found
+            versions[name] = "not installed as a package"
+    return versions
 
 
 def describe_data(
     corpus: Corpus, examples: Sequence[Example], files: Sequence[Path], licences: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What was trained on, with the licences that the user gave or that the rows name.
+    """The training data, with the licences that the user or the rows name.
 
     Args:
         corpus: the books.
         examples: all that were used.
-        files: those that examples were read from.
+        files: that examples were read from.
         licences: "books", or the name of an example file with or without its suffixes -> licence.
     """
     books = {book.content_hash: book for book in corpus.books}
@@ -60,12 +60,12 @@ def describe_data(
     }
 
 
-def write_card(name: str, facts: Mapping[str, Any]) -> str:
-    """The card's text.
+def format_model_card(name: str, facts: Mapping[str, Any]) -> str:
+    """The text of the model card.
 
     Args:
         name: of the checkpoint.
-        facts: what training.json holds.
+        facts: content of training.json.
     """
     settings, data, model = facts["settings"], facts["data"], facts["model"]
     encoder, preset = settings["chunk_encoder"], settings["preset"]
@@ -74,8 +74,8 @@ def write_card(name: str, facts: Mapping[str, Any]) -> str:
     lines = [
         f"# {name}",
         "",
-        "A next-level encoder (after NextLevelBERT, arXiv 2402.17682): it takes the vectors of a book's chunks in "
-        "order and makes the vectors of its sections and of the book. Use it with",
+        "A next-level encoder (after NextLevelBERT, arXiv 2402.17682): from the vectors of a book's chunks it "
+        "computes the vectors of its sections and of the book. Use it with",
         "",
         "    nlb index --checkpoint THIS-FOLDER BOOKS",
         "",
@@ -119,11 +119,11 @@ def write_card(name: str, facts: Mapping[str, Any]) -> str:
 
 
 def _shape(model: Mapping[str, Any], retrieval: Mapping[str, Any] | None) -> str:
-    mapped = "; an affine head a kind of text" if retrieval else ""
+    mapped = "; an affine projection for each kind of text" if retrieval else ""
     if retrieval and retrieval["order_dim"]:
-        mapped += f"; {retrieval['order_dim']} numbers behind a section's vector tell the order of its chunks"
+        mapped += f"; {retrieval['order_dim']} order features at the end of section vectors"
     if not model["layers"]:
-        return f"- shape: no trunk, sections and books are means of chunk vectors{mapped}"
+        return f"- shape: no backbone, sections and books are means of chunk vectors{mapped}"
     return (
         f"- shape: {model['layers']} layers of {model['backbone']}, {model['hidden']} wide, {model['heads']} attention "
         f"heads, windows of {model['positions'] - 2} chunks{mapped}"
@@ -135,10 +135,8 @@ def _examples(data: Mapping[str, Any], *, trained: bool) -> Iterator[str]:
         yield f"- examples from {file['file']}. Licence: {file['licence']}"
     if data["examples"]:
         counts = ", ".join(f"{count:,} {kind}" for kind, count in data["examples"].items())
-        use = (
-            "" if trained else ", in run/examples.jsonl; this run had no retrieval training, so nothing learnt of them"
-        )
-        yield f"- examples (query -> what it asks for): {counts}{use}"
+        use = "" if trained else ", in run/examples.jsonl; not used, as this run had no retrieval training"
+        yield f"- examples (query -> level): {counts}{use}"
 
 
 def _pretraining(figures: Mapping[str, Any] | None) -> Iterator[str]:
@@ -152,7 +150,7 @@ def _pretraining(figures: Mapping[str, Any] | None) -> Iterator[str]:
     yield ""
     if rows := figures["held_out"]:
         names = [name for name in rows[0] if name != "step"]
-        yield f"| books not trained on, after step | {' | '.join(names)} |"
+        yield f"| held-out books, after step | {' | '.join(names)} |"
         yield f"|---|{'---|' * len(names)}"
         for row in rows:
             yield f"| {row['step']:,} | {' | '.join(f'{row[name]:.4g}' for name in names)} |"
@@ -166,40 +164,41 @@ def _retrieval(figures: Mapping[str, Any] | None) -> Iterator[str]:
     held_out = figures.get("held_out")
     if figures["trained"]:
         yield (
-            f"Retrieval training of the heads: {figures['examples']:,} examples on {figures['books_with_examples']} of "
-            f"{figures['books']} books, started from {figures['start']}, {figures['steps']} steps, loss "
-            f"{figures['first_loss']:.4g} -> {figures['last_loss']:.4g} (retrieval-loss.png)."
+            f"Retrieval training of the projections: {figures['examples']:,} examples on "
+            f"{figures['books_with_examples']} of {figures['books']} books, started from {figures['start']}, "
+            f"{figures['steps']} steps, loss {figures['first_loss']:.4g} -> {figures['last_loss']:.4g} "
+            "(retrieval-loss.png)."
         )
     elif held_out:
         yield (
-            f"Retrieval training on {figures['examples']:,} examples made books held out harder to search, so its "
-            f"heads were not kept: those of this checkpoint are as they started ({figures['start']})."
+            f"Retrieval training on {figures['examples']:,} examples made results on held-out books worse, so its "
+            f"projections were not kept: those of this checkpoint are the start ({figures['start']})."
         )
     else:
-        yield f"Retrieval training: nothing was learnt of examples; the heads are as they started ({figures['start']})."
+        yield (f"No retrieval training, as there were no examples: the projections are the start ({figures['start']}).")
     yield ""
     if held_out:
         yield (
-            f"Measured on {held_out['books']} of these books, with heads that were trained without them"
-            f"{'; those of this checkpoint were then trained on all' if figures['trained'] else ''}. MRR in points, "
+            f"Measured on {held_out['books']} of these books, with projections that were trained without them"
+            f"{'; those of this checkpoint were then trained on all' if figures['trained'] else ''}. MRR x 100, "
             "among the sections, passages or books of those books:"
         )
         yield from ("", "| level, query | means of chunk vectors | start | trained |", "|---|---|---|---|")
         for name, raw in held_out["raw"].items():
-            yield f"| {name} | {raw:.1f} | {held_out['start'][name]:.1f} | {held_out['heads'][name]:.1f} |"
+            yield f"| {name} | {raw:.1f} | {held_out['start'][name]:.1f} | {held_out['trained'][name]:.1f} |"
         yield ""
     reranker = figures.get("reranker")
     if reranker and "after reranking" in reranker:
         yield (
-            f"Reranker, over the 50 best sections by heads and BM25 ({reranker['queries']:,} queries of three "
-            "sentences or more on those books, half of them judged with weights learnt on the other half): MRR "
+            f"Reranker, over the 50 best sections by projections and BM25 ({reranker['queries']:,} queries of three "
+            "sentences or more on those books, cross-validated over two halves of the books): MRR "
             f"{reranker['before reranking']:.1f} -> {reranker['after reranking']:.1f}."
         )
         yield ""
 
 
 def _licence(file: Path, licences: Mapping[str, str]) -> str:
-    """As given; else as the rows have it; else unknown."""
+    """That named by the user, else by the rows, else unknown."""
     for name in (file.name, file.name.removesuffix(".bz2"), file.name.removesuffix(".bz2").removesuffix(".jsonl")):
         if name in licences:
             return licences[name]

@@ -1,4 +1,4 @@
-"""The loss of a run as a picture."""
+"""Plots of a training run."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _WINDOW_SHARE = 0.02
 
 
 def draw_losses(losses: Sequence[float], validation: Sequence[Mapping[str, float]], file: Path) -> None:
-    """Draw each step's loss, its running mean, and the validation loss where there is one.
+    """Draw the loss of each step, its running mean, and the validation loss if there is one.
 
     Args:
-        losses: one a step.
-        validation: rows with "step" and, to be drawn, "loss".
+        losses: one for each step.
+        validation: rows with "step" and perhaps "loss".
         file: the PNG to write.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -1,4 +1,4 @@
-"""Presets: all choices of a training run, as TOML files with the reason beside each."""
+"""Presets: all settings of a training run, as TOML files with a reason beside each."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from typing import Any, Literal
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.model.config import NextLevelConfig
 from nlb_training.corpus import Chunking
-from nlb_training.corpus.cutting import LEAST_OFFSET
-from nlb_training.pretraining.loop import LoopSettings
-from nlb_training.pretraining.masked_chunks import PretrainingSettings
-from nlb_training.projections.training import RetrievalSettings
+from nlb_training.corpus.cutting import MIN_OFFSET
+from nlb_training.pretraining.settings import LoopSettings, PretrainingSettings
+from nlb_training.projections.settings import RetrievalSettings
 from nlb_training.settings import read_settings
 
 FOLDER = Path(__file__).parent / "presets"
@@ -23,22 +22,22 @@ DEFAULT = "domain"
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusSettings:
-    """How the books are cut, and which are kept aside.
+    """How the books are chunked, and which are held out.
 
     Raises:
-        TrainingError: a number cannot be.
+        TrainingError: a number is out of range.
     """
 
     tokens: int = 256
-    """Longest chunk of the libraries that the encoder is for, with the special tokens; 0 for sentences."""
+    """Chunk length of the libraries that the encoder is for, with the special tokens; 0 for sentences."""
     also: tuple[int, ...] = ()
     """Further chunk lengths to pretrain on."""
     offsets: tuple[float, ...] = (0.0,)
-    """Shares of a chunk by which the cuts are moved; each gives every book once more."""
+    """Shares of a chunk by which chunk boundaries are shifted; each gives another sequence of every book."""
     held_out: float = 0.05
-    """Share of the books that is not pretrained on, for the figures beside the loss."""
+    """Share of the books that pretraining leaves out, to validate on."""
     examples_only: bool = False
-    """Whether books that no example names are left out, unread."""
+    """Whether books without examples are skipped."""
 
     def __post_init__(self) -> None:
         if not self.offsets or self.offsets[0] != 0 or not all(0 <= offset < 1 for offset in self.offsets):
@@ -48,31 +47,31 @@ class CorpusSettings:
         self.chunkings()
 
     def chunkings(self) -> tuple[Chunking, ...]:
-        """Every length at every offset; first the one that libraries have."""
-        found: dict[Chunking, None] = {}
+        """Every length at every offset; first that of libraries."""
+        distinct: dict[Chunking, None] = {}
         for tokens in (self.tokens, *self.also):
             for share in self.offsets if tokens else (0.0,):
                 offset = int(share * tokens)
-                found[Chunking(tokens=tokens, offset=offset if offset >= LEAST_OFFSET else 0)] = None
-        return tuple(found)
+                distinct[Chunking(tokens=tokens, offset=offset if offset >= MIN_OFFSET else 0)] = None
+        return tuple(distinct)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExampleSettings:
-    """Which examples are made of the books themselves, beside those that are given.
+    """Synthetic examples that are made from the books themselves.
 
     Raises:
-        TrainingError: a number cannot be.
+        TrainingError: a number is out of range.
     """
 
     titles: bool = True
-    """Sections' own titles of three words or more."""
+    """Section titles of three words or more."""
     sentences: int = 2
-    """Queries made of each section's sentences."""
+    """Number of queries from each section's sentences."""
     least: int = 1
-    """Fewest sentences of such a query."""
+    """Minimum number of sentences of such a query."""
     most: int = 4
-    """Most sentences of such a query."""
+    """Maximum number of sentences of such a query."""
 
     def __post_init__(self) -> None:
         if self.sentences < 0 or not 1 <= self.least <= self.most:
@@ -83,34 +82,34 @@ class ExampleSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """All choices of a run."""
+    """All settings of a run."""
 
     name: str
     about: str
-    """What it is for, one line."""
+    """Its purpose, one line."""
     start: Literal["released", "scratch"]
-    """What to go on from, unless the command says otherwise."""
+    """Where training starts, unless the command names another checkpoint."""
     corpus: CorpusSettings
     examples: ExampleSettings
     model: Mapping[str, Any] = field(repr=False)
-    """Shape of a new trunk: fields of `NextLevelConfig` but chunk_dim, which is the chunk encoder's."""
+    """Shape of a new backbone: fields of `NextLevelConfig` except chunk_dim, which is the chunk encoder's."""
     pretraining: PretrainingSettings | None
-    """None: this stage is left out."""
+    """None to skip this stage."""
     retrieval: RetrievalSettings | None
-    """None: this stage is left out."""
+    """None to skip this stage."""
     loop: LoopSettings
-    """Of pretraining; its seed is that of everything."""
+    """Of pretraining; its seed is that of the whole run."""
 
     def new_model(self, chunk_dim: int) -> NextLevelConfig:
-        """Shape of a new next-level encoder over vectors of that length.
+        """Shape of a new next-level encoder over vectors of length `chunk_dim`.
 
         Raises:
-            EncoderError: the numbers do not go together.
+            EncoderError: the numbers do not fit together.
         """
         return read_settings(NextLevelConfig, {**self.model, "chunk_dim": chunk_dim}, f"{self.name} [model]")
 
     def to_dict(self) -> dict[str, Any]:
-        """Every choice, those that the file leaves to their defaults included."""
+        """Every setting, including defaults."""
         return asdict(self)
 
 
@@ -123,12 +122,12 @@ def read_preset(name: str | Path, changes: Sequence[str] = ()) -> Preset:
     """Read a preset.
 
     Args:
-        name: of one that comes with the package, or a TOML file.
-        changes: "table.key=value", with a value as in TOML; text needs no quotes.
+        name: of a preset of the package, or a TOML file.
+        changes: "table.key=value" with a TOML value; text needs no quotes.
 
     Raises:
-        TrainingError: there is no such preset, or a table, key or value that is not known.
-        EncoderError: the model's numbers do not go together.
+        TrainingError: there is no such preset, or a table, key or value is unknown.
+        EncoderError: the model's numbers do not fit together.
     """
     file = Path(name).expanduser()
     if file.suffix != ".toml":
@@ -142,7 +141,7 @@ def read_preset(name: str | Path, changes: Sequence[str] = ()) -> Preset:
     except (OSError, UnicodeDecodeError) as error:
         raise TrainingError(f"preset {file} cannot be read ({getattr(error, 'strerror', None) or error})") from error
     except tomllib.TOMLDecodeError as error:
-        raise TrainingError(f"preset {file} is no TOML ({error})") from error
+        raise TrainingError(f"preset {file} is not valid TOML ({error})") from error
     for change in changes:
         _change(tables, change)
     return _parse(tables, file.stem)
@@ -157,9 +156,9 @@ def _parse(tables: Mapping[str, Any], name: str) -> Preset:
         raise TrainingError(f"preset {name}: start = {start!r}; known: 'released', 'scratch'")
     table = {key: value for key, value in tables.items() if key not in {"about", "start"}}
     if not_tables := [key for key, value in table.items() if not isinstance(value, dict)]:
-        raise TrainingError(f"preset {name}: {not_tables[0]} is no table")
+        raise TrainingError(f"preset {name}: {not_tables[0]} is not a table")
     if "chunk_dim" in table.get("model", {}):
-        raise TrainingError(f"preset {name} [model]: chunk_dim is the chunk encoder's, leave it out")
+        raise TrainingError(f"preset {name} [model]: chunk_dim is the chunk encoder's: remove it")
     corpus = {key: tuple(value) if isinstance(value, list) else value for key, value in table.get("corpus", {}).items()}
     for key, kinds in (("also", {int}), ("offsets", {int, float})):
         if not isinstance(corpus.get(key, ()), tuple) or any(type(value) not in kinds for value in corpus.get(key, ())):
@@ -187,16 +186,16 @@ def _parse(tables: Mapping[str, Any], name: str) -> Preset:
 
 
 def _change(tables: dict[str, Any], change: str) -> None:
-    """Put one "table.key=value" into tables."""
-    place, equals, text = change.partition("=")
-    *path, key = place.strip().split(".")
+    """Apply one "table.key=value" to the tables."""
+    name, equals, text = change.partition("=")
+    *path, key = name.strip().split(".")
     if not equals or not key or len(path) > 1:
-        raise TrainingError(f"{change!r} changes nothing: write table.key=value, as in loop.steps=100")
+        raise TrainingError(f"cannot read {change!r}: write table.key=value, as in loop.steps=100")
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         value = text.strip()
     table = tables.setdefault(path[0], {}) if path else tables
     if not isinstance(table, dict):
-        raise TrainingError(f"{change!r} changes nothing: {path[0]} is no table")
+        raise TrainingError(f"cannot apply {change!r}: {path[0]} is not a table")
     table[key] = value

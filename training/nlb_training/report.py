@@ -1,47 +1,25 @@
-"""What a training run is asked, tells on its way, and has made."""
+"""The request for a training run, and the report of its result."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from nlb_retriever.indexing.report import IndexEvent
 from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.records import source_of
 from nlb_training.corpus import Corpus
 from nlb_training.data.examples import Problem
 from nlb_training.presets import Preset
-from nlb_training.pretraining.loop import History, TrainingEvent
-
-Stage = Literal["corpus", "examples", "pretraining", "retrieval", "saving"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class StageEvent:
-    """A stage begins, or is there from an earlier run."""
-
-    stage: Stage
-    there: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class QueryEvent:
-    """Some more queries have their vectors."""
-
-    done: int
-    total: int
-
-
-Observer = Callable[[IndexEvent | TrainingEvent | StageEvent | QueryEvent], None]
+from nlb_training.pretraining.loop import History
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is asked of a run."""
+    """What a run is to do."""
 
     books: tuple[str, ...]
     """Files, folders and glob patterns."""
@@ -49,33 +27,33 @@ class Request:
     """The folder of the run and of its checkpoint."""
     preset: Preset
     start: str | None = None
-    """Checkpoint to go on from: a folder, "released" or "scratch"; None: as the preset says."""
+    """Checkpoint to start from: a folder, "released" or "scratch"; None: the preset's."""
     examples: tuple[Path, ...] = ()
     """Files of rows, see `nlb_training.data.examples`."""
     chunk_encoder: str | None = None
-    """Name or folder; None: that of the checkpoint to go on from, else the default."""
+    """Name or folder; None: that of the checkpoint to start from, else the default."""
     corpus: Path | None = None
-    """Where chunk vectors are kept, for several runs to share; None: in the run's folder."""
+    """Folder of chunk vectors, which several runs may share; None: in the run's folder."""
     device: str = "auto"
     licences: Mapping[str, str] = field(default_factory=dict)
-    """What the card says of the data: "books" or an example file's name -> its licence."""
+    """For the model card: "books" or an example file's name -> its licence."""
     command: str = ""
-    """As it was typed, for the card."""
+    """The command line, for the model card."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingReport:
-    """What a run made."""
+    """The result of a run."""
 
     checkpoint: Checkpoint
     corpus: Corpus
     examples: Mapping[str, int]
-    """Kind of example -> how many."""
+    """Kind of example -> count."""
     problems: tuple[Problem, ...]
-    """Rows that cannot be used."""
+    """Rows that could not be used."""
     pretraining: History | None
     retrieval: Mapping[str, Any] | None
-    """What retrieval training made, see `nlb_training.projections.stage.Trained`; None where it was left out."""
+    """Figures of retrieval training, see `nlb_training.projections.stage.RetrievalResult`; None if it was skipped."""
     seconds: float
     """Of this call."""
 
@@ -100,7 +78,7 @@ class TrainingReport:
 
 
 def describe_history(history: History) -> dict[str, Any]:
-    """Steps, first and last losses and figures of a stage."""
+    """Steps, first and last losses and validation figures of a stage."""
     share = max(1, len(history.losses) // 20)
     return {
         "steps": history.steps,

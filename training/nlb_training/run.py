@@ -1,30 +1,18 @@
-"""A training run from books to a checkpoint, stage by stage; each leaves its result, so that a resume skips it.
+"""A training run from books to a checkpoint: corpus -> examples -> pretraining -> retrieval -> saving.
 
-The folder of a run becomes that of its checkpoint:
-
-    config.json model.safetensors    the next-level encoder, for `nlb index --checkpoint`; written last
-    README.md                        its model card
-    training.json                    every setting of the run and what came of it
-    loss.json loss.png               of pretraining
-    retrieval-loss.json, .png        of retrieval training
-    run/                             what the stages left: settings.json, corpus.json, corpus/ (with the vectors of
-                                     queries), examples.jsonl, pretraining/, retrieval/
-
-Stages: corpus -> examples -> pretraining -> retrieval -> saving. Where several processes train together (RANK says
-which one this is), the first makes corpus, examples, heads and checkpoint, and the others wait for it.
+Each stage writes its result, so that a resumed run skips it; `nlb_training.run_folder` lists the files. With several
+processes (RANK is the number of this one) the first makes corpus, examples, projections and checkpoint, and the
+others wait for it.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,38 +24,49 @@ from nlb_retriever.model.checkpoint import FILES, Checkpoint
 from nlb_retriever.records import source_of
 from nlb_training.corpus import Chunking, Corpus, build_corpus, open_corpus, write_listing, write_whole
 from nlb_training.data.examples import Example, Problem, find_borders, match_examples, read_examples, write_examples
-from nlb_training.data.selection import name_books
-from nlb_training.data.synthetic import PseudoQueries, ask_sentences, ask_titles
-from nlb_training.model_card import CARD, describe_data, list_versions, write_card
+from nlb_training.data.selection import select_books
+from nlb_training.data.synthetic import PseudoQueries, make_sentence_queries, make_title_queries
+from nlb_training.events import Observer, QueryEvent, StageEvent
+from nlb_training.model_card import MODEL_CARD, describe_data, format_model_card, list_versions
 from nlb_training.pretraining.loop import LOSS_FILE, PLOT_FILE, SETTINGS_FILE, History
-from nlb_training.report import Observer, QueryEvent, Request, StageEvent, TrainingReport, describe_history
-from nlb_training.settings import list_differences
+from nlb_training.report import Request, TrainingReport, describe_history
+from nlb_training.run_folder import (
+    CORPUS,
+    ENCODER,
+    EXAMPLES,
+    LISTING,
+    PRETRAINING,
+    RECORD,
+    RETRIEVAL,
+    RUN,
+    hash_examples,
+    open_run,
+    read_history,
+    report_disk_errors,
+    wait_for,
+)
 
 if TYPE_CHECKING:
-    from nlb_retriever.model.next_level import NextLevelEncoder
-    from nlb_retriever.model.projections import Heads
-    from nlb_training.projections.stage import Trained
+    from pathlib import Path
 
-RUN, CORPUS, EXAMPLES, PRETRAINING, ENCODER = "run", "corpus", "examples.jsonl", "pretraining", "encoder"
-RETRIEVAL = "retrieval"
-RECORD, LISTING = "training.json", "corpus.json"
-_WAITING = 1.0
-"""Seconds between two looks for what another process makes."""
+    from nlb_retriever.model.next_level import NextLevelEncoder
+    from nlb_retriever.model.projections import Projections
+    from nlb_training.projections.stage import RetrievalResult
 
 
 def train(request: Request, *, resume: bool = False, observer: Observer | None = None) -> TrainingReport:
-    """Train a next-level encoder, or go on with a run that was stopped.
+    """Train a next-level encoder, or continue a run that was stopped.
 
     Raises:
-        TrainingInterrupted: pretraining was told to stop, and can be resumed.
-        TrainingError: no usable book, other settings than those of the run to resume, broken vectors or files.
-        EncoderError: an encoder or checkpoint is missing, damaged, or not the one that the other was made for.
+        TrainingInterrupted: pretraining was stopped, and can be resumed.
+        TrainingError: no usable book, settings that differ from those of the run to resume, damaged vectors or files.
+        EncoderError: an encoder or checkpoint is missing or damaged, or the two do not fit together.
     """
-    return _Run(request, observer or (lambda event: None)).carry_out(resume=resume)
+    return _Run(request, observer or (lambda event: None)).execute(resume=resume)
 
 
 class _Run:
-    """One run: where its parts are, and its stages."""
+    """One run and its stages."""
 
     def __init__(self, request: Request, observe: Observer) -> None:
         self.request = request
@@ -77,79 +76,46 @@ class _Run:
         self.folder = self.out / RUN
         self.first = os.environ.get("RANK", "0") == "0"
         self.started = time.monotonic()
-        wanted = request.start or self.preset.start
-        self.start = None if wanted == "scratch" else checkpoints.load(None if wanted == "released" else wanted)
+        name = request.start or self.preset.start
+        self.start = None if name == "scratch" else checkpoints.load(None if name == "released" else name)
         config = self.start.config if self.start else None
         self.chunk_encoder = request.chunk_encoder or (config.chunk_encoder if config else None) or DEFAULT_ENCODER
         self.identity = identify_encoder(self.chunk_encoder)
+        self.chunking = Chunking(tokens=self.preset.corpus.tokens)
+        """That of libraries; a corpus may have others beside it."""
         if self.start:
             self.start.check(self.identity, self.preset.corpus.tokens)
-            self.start.build()  # damaged weights are told of now, not hours later
+            self.start.build()  # fail now if the weights are damaged, not hours later
 
-    def carry_out(self, *, resume: bool) -> TrainingReport:
-        with _disk(self.folder):
+    def execute(self, *, resume: bool) -> TrainingReport:
+        with report_disk_errors(self.folder):
             if self.first:
-                self._open(resume=resume)
-            given, problems = self._read_examples()
-            corpus = self._corpus(given)
-            examples, wrong = self._examples(corpus, given)
+                open_run(self.out, self._record(), resume=resume)
+            user_examples, unreadable = self._read_examples()
+            corpus = self._build_corpus(user_examples)
+            examples, unmatched = self._make_examples(corpus, user_examples)
             encoder, history = self._pretrain(corpus)
-            trained = self._retrieve(encoder, corpus, examples)
+            result = self._train_retrieval(encoder, corpus, examples)
             kinds = [example.kind for example in examples]
             return TrainingReport(
-                checkpoint=self._save(encoder, corpus, examples, history, trained),
+                checkpoint=self._save(encoder, corpus, examples, history, result),
                 corpus=corpus,
                 examples={kind: kinds.count(kind) for kind in sorted(set(kinds))},
-                problems=(*problems, *wrong),
+                problems=(*unreadable, *unmatched),
                 pretraining=history,
-                retrieval=trained.figures if trained else None,
+                retrieval=result.figures if result else None,
                 seconds=time.monotonic() - self.started,
             )
 
-    # -- what the run is --
-
-    def _open(self, *, resume: bool) -> None:
-        """Make the run's folder, or see that it is the same run.
-
-        Raises:
-            TrainingError: it holds another run, or none to resume.
-        """
-        record = json.loads(json.dumps(self._record()))
-        file = self.folder / SETTINGS_FILE
-        if not file.exists() and resume:
-            raise TrainingError(f"{self.out} holds no run to resume: start it without --resume")
-        books = self.folder / CORPUS / "books"
-        if not file.exists() or not ((self.folder / LISTING).exists() or any(books.glob("*.arrow"))):
-            if file.exists():  # a run that ended before its first book, such as one of files that are no books
-                shutil.rmtree(self.folder)
-            if self.out.exists() and any(self.out.iterdir()):
-                raise TrainingError(f"{self.out} holds other files: name a folder that is empty or not there (--out)")
-            self.folder.mkdir(parents=True, exist_ok=True)
-            write_whole(file, json.dumps(record, indent=1).encode())
-            return
-        if not resume:
-            raise TrainingError(f"{self.out} holds an earlier run: go on with it (--resume), or name another folder")
-        try:
-            earlier = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise TrainingError(f"{file} is damaged ({error}): start the run again in another folder") from error
-        if differences := list_differences(record, earlier):
-            raise TrainingError(
-                f"{self.out} cannot be resumed with other settings: {'; '.join(differences)}: give those it had, "
-                "or name another folder"
-            )
-
     def _record(self) -> dict[str, Any]:
-        """All that decides the result."""
+        """All settings that the result depends on."""
         return {
             "books": [os.path.abspath(os.path.expanduser(books)) for books in self.request.books],  # noqa: PTH100, PTH111
-            "examples": {source_of(file): _hash(file) for file in self.request.examples},
+            "examples": {source_of(file): hash_examples(file) for file in self.request.examples},
             "preset": self.preset.to_dict(),
             "start": self.start.sha256 if self.start else "scratch",
             "chunk_encoder": asdict(self.identity),
         }
-
-    # -- the stages --
 
     def _read_examples(self) -> tuple[list[Example], list[Problem]]:
         examples: list[Example] = []
@@ -160,80 +126,61 @@ class _Run:
             problems += wrong
         return examples, problems
 
-    def _corpus(self, given: Sequence[Example]) -> Corpus:
+    def _build_corpus(self, user_examples: Sequence[Example]) -> Corpus:
         folder = self.request.corpus or self.folder / CORPUS
-        done = self.folder / LISTING  # this run's own: another one may add its books to the same corpus
+        listing = self.folder / LISTING  # of this run; other runs may add books to a shared corpus
         if not self.first:
-            _wait_for(done)
-        if done.exists():
-            self.observe(StageEvent(stage="corpus", there=True))
-            return open_corpus(folder, listing=done)
+            wait_for(listing)
+        if listing.exists():
+            self.observe(StageEvent(stage="corpus", done=True))
+            return open_corpus(folder, listing=listing)
         self.observe(StageEvent(stage="corpus"))
+        books: Sequence[str | Path] = self.request.books
         corpus = build_corpus(
-            name_books(self.request.books, given) if self.preset.corpus.examples_only else self.request.books,
+            select_books(books, user_examples) if self.preset.corpus.examples_only else books,
             folder,
             encoder=load_encoder(self.chunk_encoder, device=self.request.device),
             chunkings=self.preset.corpus.chunkings(),
-            borders=find_borders(given),
+            borders=find_borders(user_examples),
             observer=self.observe,
         )
-        write_listing(done, self.identity, corpus)
+        write_listing(listing, self.identity, corpus)
         return corpus
 
-    def _examples(self, corpus: Corpus, given: Sequence[Example]) -> tuple[list[Example], list[Problem]]:
-        """Those given and those made of the books, each with its book's whole path."""
+    def _make_examples(self, corpus: Corpus, user_examples: Sequence[Example]) -> tuple[list[Example], list[Problem]]:
+        """The user's examples and synthetic ones, each with the path of its book."""
         file = self.folder / EXAMPLES
-        main = {
-            book.source: book for book in corpus.books if book.chunking == Chunking(tokens=self.preset.corpus.tokens)
-        }
-        found, problems = match_examples(given, {path: book.characters for path, book in main.items()})
+        books = {book.source: book for book in corpus.books if book.chunking == self.chunking}
+        matched, problems = match_examples(user_examples, {path: book.characters for path, book in books.items()})
         if not self.first:
-            _wait_for(file)
+            wait_for(file)
         if file.exists():
-            self.observe(StageEvent(stage="examples", there=True))
+            self.observe(StageEvent(stage="examples", done=True))
             return read_examples(file)[0], problems
         self.observe(StageEvent(stage="examples"))
         settings = self.preset.examples
-        examples = [replace(example, file=path) for example, path in found]
-        for path, book in main.items():
+        examples = [replace(example, file=path) for example, path in matched]
+        for path, book in books.items():
             sections = corpus.sections(book)
             if settings.titles:
-                examples += ask_titles(path, sections)
+                examples += make_title_queries(path, sections)
             if settings.sentences:
                 form = PseudoQueries(each=settings.sentences, sentences=(settings.least, settings.most))
                 text, chunks, seed = corpus.text(book), corpus.spans(book), self.preset.loop.seed
-                examples += ask_sentences(path, text, sections, chunks, seed=seed, form=form)
+                examples += make_sentence_queries(path, text, sections, chunks, seed=seed, form=form)
         write_examples(file, examples)
         return examples, problems
 
     def _pretrain(self, corpus: Corpus) -> tuple[NextLevelEncoder, History | None]:
-        from nlb_retriever.model.next_level import NextLevelEncoder
-        from nlb_training.pretraining.masked_chunks import new_encoder, pretrain
+        from nlb_training.pretraining.masked_chunks import pretrain
 
         settings = self.preset.pretraining
         folder = self.folder / PRETRAINING
         result = folder / ENCODER
         if (result / FILES.config).exists():
-            self.observe(StageEvent(stage="pretraining", there=True))
-            return checkpoints.load(result).build(), _read_history(folder / LOSS_FILE)
-        shape = self.preset.new_model(self.identity.dim)
-        if self.start and self.start.config.model.layers:
-            encoder = self.start.build()
-        elif settings is None:
-            if self.preset.retrieval is None:
-                raise TrainingError(
-                    f"preset {self.preset.name} has no [retrieval], no [pretraining], and there is no trunk to go on "
-                    "from: nothing to train"
-                )
-            encoder = NextLevelEncoder(replace(shape, layers=0)).eval()
-        elif not shape.layers:
-            raise TrainingError(
-                f"preset {self.preset.name} has [pretraining] and no layers to pretrain: "
-                "set model.layers, or leave [pretraining] out"
-            )
-        else:
-            seed = self.preset.loop.seed
-            encoder = new_encoder(shape, settings, chunk_encoder=self.chunk_encoder, seed=seed)
+            self.observe(StageEvent(stage="pretraining", done=True))
+            return checkpoints.load(result).build(), read_history(folder)
+        encoder = self._initial_encoder()
         if settings is None:
             return encoder, None
         self.observe(StageEvent(stage="pretraining"))
@@ -250,48 +197,69 @@ class _Run:
             observer=self.observe,
         )
         if self.first:
-            self._save_to(encoder, result)
+            self._write_checkpoint(encoder, result)
             shutil.rmtree(folder / "checkpoints", ignore_errors=True)
         return encoder, history
 
-    def _retrieve(self, encoder: NextLevelEncoder, corpus: Corpus, examples: Sequence[Example]) -> Trained | None:
-        """Heads that are trained on the examples; the first of several processes does it alone."""
-        from nlb_training.projections.stage import read_trained, train_retrieval
+    def _initial_encoder(self) -> NextLevelEncoder:
+        """The encoder before pretraining: that of the start, or a new one of the preset's shape."""
+        from nlb_retriever.model.next_level import NextLevelEncoder
+        from nlb_training.pretraining.masked_chunks import new_encoder
+
+        preset = self.preset
+        shape = preset.new_model(self.identity.dim)
+        if self.start and self.start.config.model.layers:
+            return self.start.build()
+        if preset.pretraining is None:
+            if preset.retrieval is None:
+                raise TrainingError(
+                    f"preset {preset.name} has no [retrieval], no [pretraining], and there is no backbone to start "
+                    "from: nothing to train"
+                )
+            return NextLevelEncoder(replace(shape, layers=0)).eval()
+        if not shape.layers:
+            raise TrainingError(
+                f"preset {preset.name} has [pretraining] and no layers to pretrain: "
+                "set model.layers, or remove [pretraining]"
+            )
+        return new_encoder(shape, preset.pretraining, chunk_encoder=self.chunk_encoder, seed=preset.loop.seed)
+
+    def _train_retrieval(
+        self, encoder: NextLevelEncoder, corpus: Corpus, examples: Sequence[Example]
+    ) -> RetrievalResult | None:
+        """Train projections; of several processes only the first does."""
+        from nlb_training.projections.stage import read_result, train_retrieval
 
         settings = self.preset.retrieval
         if settings is None or not self.first:
             return None
         folder = self.folder / RETRIEVAL
-        if trained := read_trained(folder, self.identity.dim):
-            self.observe(StageEvent(stage="retrieval", there=True))
-            return trained
+        if result := read_result(folder, self.identity.dim):
+            self.observe(StageEvent(stage="retrieval", done=True))
+            return result
         self.observe(StageEvent(stage="retrieval"))
-        main = Chunking(tokens=self.preset.corpus.tokens)
         return train_retrieval(
-            corpus.select(lambda book: book.chunking == main),
+            corpus.select(lambda book: book.chunking == self.chunking),
             examples,
             settings,
             folder,
             seed=self.preset.loop.seed,
             load=lambda: load_encoder(self.chunk_encoder, device=self.request.device),
             encoder=encoder,
-            start=self.start.heads if self.start else None,
-            tell=self.observe,
-            show_queries=lambda done, total: self.observe(QueryEvent(done=done, total=total)),
+            start=self.start.projections if self.start else None,
+            observer=self.observe,
+            query_progress=lambda done, total: self.observe(QueryEvent(done=done, total=total)),
         )
 
     def _split(self, corpus: Corpus) -> tuple[Corpus, Corpus | None]:
-        """Whole books to train on, and those kept aside in the chunking that libraries have."""
+        """Books to pretrain on, and those held out, in the chunking of libraries."""
         hashes = sorted({book.content_hash for book in corpus.books})
         count = round(self.preset.corpus.held_out * len(hashes))
         random = np.random.default_rng(self.preset.loop.seed)
         aside = set(random.permutation(hashes)[:count].tolist())
-        main = Chunking(tokens=self.preset.corpus.tokens)
         training = corpus.select(lambda book: book.content_hash not in aside)
-        held_out = corpus.select(lambda book: book.content_hash in aside and book.chunking == main)
+        held_out = corpus.select(lambda book: book.content_hash in aside and book.chunking == self.chunking)
         return training, held_out if held_out.books else None
-
-    # -- the result --
 
     def _save(
         self,
@@ -299,39 +267,40 @@ class _Run:
         corpus: Corpus,
         examples: Sequence[Example],
         history: History | None,
-        trained: Trained | None,
+        result: RetrievalResult | None,
     ) -> Checkpoint:
-        """Put the checkpoint, its card and the curve into the run's folder; the checkpoint's config comes last."""
+        """Write the checkpoint, its model card and the plots to the run's folder; the config last."""
         config = self.out / FILES.config
         if not self.first:
-            _wait_for(config)
+            wait_for(config)
         if config.exists():
-            self.observe(StageEvent(stage="saving", there=True))
+            self.observe(StageEvent(stage="saving", done=True))
             return checkpoints.load(self.out)
         self.observe(StageEvent(stage="saving"))
-        saved = self._save_to(encoder, self.folder / "result", trained.heads if trained else self._kept_heads())
+        kept = self.start.projections if self.start else None
+        saved = self._write_checkpoint(encoder, self.folder / "result", result.projections if result else kept)
         facts = {
             "command": self.request.command,
             "settings": {
                 **self._record(),
-                "books": list(self.request.books),  # as typed: a card is for others, who have other folders
-                "examples": {file.name: _hash(file) for file in self.request.examples},
+                "books": list(self.request.books),  # as typed: the card's readers have other folders
+                "examples": {file.name: hash_examples(file) for file in self.request.examples},
             },
             "start": self._start_name(),
             "data": describe_data(corpus, examples, self.request.examples, self.request.licences),
             "pretraining": describe_history(history) if history else None,
-            "retrieval": dict(trained.figures) if trained else None,
+            "retrieval": dict(result.figures) if result else None,
             "model": saved.config.model.to_dict(),
             "sha256": saved.sha256,
             "versions": list_versions(),
         }
         write_whole(self.out / RECORD, (json.dumps(facts, indent=1) + "\n").encode())
-        write_whole(self.out / CARD, write_card(self.out.name, facts).encode())
+        write_whole(self.out / MODEL_CARD, format_model_card(self.out.name, facts).encode())
         for name in (LOSS_FILE, PLOT_FILE):
-            if history and (curve := self.folder / PRETRAINING / name).exists():
-                shutil.copyfile(curve, self.out / name)
-            if trained and (curve := self.folder / RETRIEVAL / name).exists():
-                shutil.copyfile(curve, self.out / f"{RETRIEVAL}-{name}")
+            if history and (file := self.folder / PRETRAINING / name).exists():
+                shutil.copyfile(file, self.out / name)
+            if result and (file := self.folder / RETRIEVAL / name).exists():
+                shutil.copyfile(file, self.out / f"{RETRIEVAL}-{name}")
         for name in (FILES.weights, FILES.config):
             (saved.folder / name).replace(self.out / name)
         shutil.rmtree(saved.folder)
@@ -341,52 +310,16 @@ class _Run:
         if self.start is None:
             return "scratch"
         new = not self.start.config.model.layers and self.preset.pretraining
-        return f"{self.start.name}, with a new trunk" if new else self.start.name
+        return f"{self.start.name}, with a new backbone" if new else self.start.name
 
-    def _kept_heads(self) -> Heads | None:
-        """Those of the start: without training they stay."""
-        return self.start.heads if self.start else None
-
-    def _save_to(self, encoder: NextLevelEncoder, folder: Path, heads: Heads | None = None) -> Checkpoint:
+    def _write_checkpoint(
+        self, encoder: NextLevelEncoder, folder: Path, projections: Projections | None = None
+    ) -> Checkpoint:
         return checkpoints.save(
             encoder,
             folder,
             name=self.out.name,
             chunk_encoder=self.identity,
             chunk_tokens=self.preset.corpus.tokens if encoder.config.layers else None,
-            heads=heads,
+            projections=projections,
         )
-
-
-@contextmanager
-def _disk(folder: Path) -> Iterator[None]:
-    """Make one line of what goes wrong with the disk."""
-    try:
-        yield
-    except OSError as error:
-        raise TrainingError(
-            f"cannot write {folder} ({error.strerror or error}): what its stages left so far is kept; make room, "
-            "then run the same command with --resume"
-        ) from error
-
-
-def _read_history(file: Path) -> History | None:
-    """The losses of a stage that is done; None where its curve is gone."""
-    try:
-        values = json.loads(file.read_text(encoding="utf-8"))
-        return History(steps=values["steps"], losses=tuple(values["losses"]), validation=tuple(values["validation"]))
-    except (OSError, ValueError, KeyError):
-        return None
-
-
-def _hash(file: Path) -> str:
-    try:
-        return hashlib.sha256(file.expanduser().read_bytes()).hexdigest()
-    except OSError as error:
-        raise TrainingError(f"examples {file} cannot be read ({error.strerror}): name a .jsonl file") from error
-
-
-def _wait_for(file: Path) -> None:
-    """Wait for what the first of several processes makes; whoever started them ends all when that one fails."""
-    while not file.exists():
-        time.sleep(_WAITING)

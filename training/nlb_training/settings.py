@@ -1,4 +1,4 @@
-"""Settings from tables: frozen dataclasses that refuse what they do not know."""
+"""Settings from TOML tables: frozen dataclasses that refuse unknown keys."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ Settings = TypeVar("Settings")
 
 
 def read_settings(kind: type[Settings], table: Mapping[str, Any], where: str) -> Settings:
-    """Build a settings dataclass from a TOML table; what the table leaves out keeps its default.
+    """Build a settings dataclass from a TOML table; missing keys keep their defaults.
 
     Args:
         kind: a dataclass whose fields are bool, int, float, str or Literal.
         table: as parsed.
-        where: what to call the table in an error, as in "paper.toml [pretraining]".
+        where: name of the table in errors, as in "paper.toml [pretraining]".
 
     Raises:
-        TrainingError: a key is unknown or a value is none of the field's, with those that are.
+        TrainingError: a key is unknown, or a value has the wrong type; names those that are known.
     """
     hints = get_type_hints(kind)
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
@@ -39,7 +39,7 @@ def read_settings(kind: type[Settings], table: Mapping[str, Any], where: str) ->
 
 
 def list_differences(mine: Mapping[str, Any], theirs: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """Where two (nested) tables differ, a line each: "loop.seed is 1, was 0"."""
+    """Differences of two (nested) tables, one line each: "loop.seed is 1, was 0"."""
     lines = []
     for key in [*mine, *(key for key in theirs if key not in mine)]:
         one, other = mine.get(key), theirs.get(key)

@@ -96,7 +96,7 @@ def evaluate(
         device=device,
     )
     with extra("eval"):
-        results = run(settings, notice=_silent if quiet else _tell, watching=lambda: watch(quiet=quiet, plain=as_json))
+        results = run(settings, notice=_silent if quiet else _tell, watch=lambda: watch(quiet=quiet, plain=as_json))
         if out:
             _write(results, out)
     if as_json:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nlb_training.report import TrainingReport
 
 _SHOWN = 5
-"""Rows that cannot be used, shown one by one."""
+"""Number of problems that are shown."""
 
 Preset = Annotated[
     str,
@@ -37,7 +37,7 @@ Examples = Annotated[
 Out = Annotated[Path, typer.Option(metavar="FOLDER", help="Where the checkpoint goes, and the run's state with it.")]
 Start = Annotated[
     str | None,
-    typer.Option("--from", metavar="FOLDER|released|scratch", help="What to go on from. [default: the preset's]"),
+    typer.Option("--from", metavar="FOLDER|released|scratch", help="Where to start. [default: the preset's]"),
 ]
 Changes = Annotated[
     list[str] | None,
@@ -45,14 +45,16 @@ Changes = Annotated[
 ]
 Licences = Annotated[
     list[str] | None,
-    typer.Option("--licence", metavar="WHAT=TEXT", help="For the card; WHAT is books, or an example file's name."),
+    typer.Option(
+        "--licence", metavar="WHAT=TEXT", help="For the model card; WHAT is books, or an example file's name."
+    ),
 ]
 ChunkEncoder = Annotated[
     str | None, typer.Option(metavar="NAME", help="A sentence-transformers model: its name or folder.")
 ]
 CorpusFolder = Annotated[
     Path | None,
-    typer.Option("--corpus", metavar="FOLDER", help="Where encoded books are kept, for several runs to share."),
+    typer.Option("--corpus", metavar="FOLDER", help="Folder of encoded books, which several runs may share."),
 ]
 
 
@@ -62,23 +64,23 @@ def train(
     examples: Examples = None,
     out: Out = Path("checkpoint"),
     start: Start = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Of all that is drawn. [default: 0]")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")] = False,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Of all random choices. [default: 0]")] = None,
     changes: Changes = None,
     licence: Licences = None,
     chunk_encoder: ChunkEncoder = None,
     corpus: CorpusFolder = None,
     device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where to encode and train.")] = "auto",
     as_json: Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only name what failed.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only report failures.")] = False,
 ) -> None:
-    """Train a next-level encoder on books, for `nlb index --checkpoint`. Stopped, --resume goes on."""
-    named = dict(text.partition("=")[::2] for text in licence or ())
-    if not all(named.values()):
+    """Train a next-level encoder on books, for `nlb index --checkpoint`. --resume continues a stopped run."""
+    licences = dict(text.partition("=")[::2] for text in licence or ())
+    if not all(licences.values()):
         raise typer.BadParameter("write WHAT=TEXT, as in books='public domain'", param_hint="--licence")
-    if os.environ.get("RANK", "0") != "0":  # of several processes one tells
+    if os.environ.get("RANK", "0") != "0":  # of several processes only the first prints
         quiet, as_json = True, False
-    with watch_training(quiet=quiet, plain=as_json) as seen, extra("train"):
+    with watch_training(quiet=quiet, plain=as_json) as progress, extra("train"):
         from nlb_training.presets import read_preset
         from nlb_training.report import Request
         from nlb_training.run import train as run
@@ -95,58 +97,58 @@ def train(
                 chunk_encoder=chunk_encoder,
                 corpus=corpus,
                 device=device,
-                licences=named,
+                licences=licences,
                 command=shlex.join(["nlb", *sys.argv[1:]]),
             ),
             resume=resume,
-            observer=seen,
+            observer=progress,
         )
     if as_json:
         write_json(report.to_json())
     elif not quiet:
         write_lines(_report_lines(report, chunk_encoder))
-    _name_troubles(report, warnings=not quiet)
+    _report_problems(report, warnings=not quiet)
     raise typer.Exit(1 if report.corpus.failed or report.problems else 0)
 
 
 def _report_lines(report: TrainingReport, chunk_encoder: str | None) -> Iterator[Line]:
-    made = report.to_json()
+    result = report.to_json()
     yield line(
-        (f"Trained on {count_books(made['books'])}", "bold"),
-        f" in {duration(report.seconds)}: {made['chunks']:,} chunks.",
+        (f"Trained on {count_books(result['books'])}", "bold"),
+        f" in {duration(report.seconds)}: {result['chunks']:,} chunks.",
     )
-    if figures := made["pretraining"]:
+    if figures := result["pretraining"]:
         yield line(
             f"Pretraining: {figures['steps']:,} steps, loss {figures['first_loss']:.4g} -> {figures['last_loss']:.4g}."
         )
-    if learnt := made["retrieval"]:
-        yield from _retrieval_lines(learnt)
-    folder = exact(made["checkpoint"])
+    if retrieval := result["retrieval"]:
+        yield from _retrieval_lines(retrieval)
+    folder = exact(result["checkpoint"])
     yield line(f"Checkpoint: {folder}")
     own = f" --chunk-encoder {shlex.quote(chunk_encoder)}" if chunk_encoder else ""
     yield line(f"Use it: nlb index --checkpoint {shlex.quote(folder)}{own} --rebuild")
 
 
-def _retrieval_lines(learnt: Mapping[str, Any]) -> Iterator[Line]:
-    held_out, count = learnt.get("held_out"), learnt["examples"]
+def _retrieval_lines(retrieval: Mapping[str, Any]) -> Iterator[Line]:
+    held_out, count = retrieval.get("held_out"), retrieval["examples"]
     examples = f"{count:,} example{'' if count == 1 else 's'}"
-    if learnt["trained"]:
-        yield line(f"Retrieval training: {examples}, {learnt['steps']:,} steps.")
+    if retrieval["trained"]:
+        yield line(f"Retrieval training: {examples}, {retrieval['steps']:,} steps.")
     elif not held_out:
-        yield line("Retrieval: no examples to train on; the heads are as they started.")
+        yield line("Retrieval: no examples to train on; the projections are those of the start.")
         return
     if held_out:
-        yield line(f"MRR on {count_books(held_out['books'])} kept aside, chunk encoder alone -> start -> trained:")
+        yield line(f"MRR on {count_books(held_out['books'])} held out, chunk encoder alone -> start -> trained:")
         for name, raw in held_out["raw"].items():
-            yield line(f"  {name}: {raw:.1f} -> {held_out['start'][name]:.1f} -> {held_out['heads'][name]:.1f}")
-    if not learnt["trained"]:
-        yield line(f"Training on {examples} did not help there: the heads are kept as they started.")
-        yield line("Questions of your own (--examples), or more books, may.")
-    if "after reranking" in (reranked := learnt.get("reranker", {})):
+            yield line(f"  {name}: {raw:.1f} -> {held_out['start'][name]:.1f} -> {held_out['trained'][name]:.1f}")
+    if not retrieval["trained"]:
+        yield line(f"Training on {examples} did not improve these: the projections are those of the start.")
+        yield line("Try questions of your own (--examples), or more books.")
+    if "after reranking" in (reranked := retrieval.get("reranker", {})):
         yield line(f"  reranking: {reranked['before reranking']:.1f} -> {reranked['after reranking']:.1f}")
 
 
-def _name_troubles(report: TrainingReport, *, warnings: bool) -> None:
+def _report_problems(report: TrainingReport, *, warnings: bool) -> None:
     for source, warning in report.corpus.warnings if warnings else ():
         note(exact(f"nlb: warning: {source}: {warning}"))
     for file in report.corpus.failed:

@@ -1,4 +1,4 @@
-"""What a training run shows on stderr while it works: books as `nlb index` does, then the loss."""
+"""Progress of a training run on stderr: books as in `nlb index`, then the loss."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from nlb_retriever.errors import TrainingInterrupted
 from nlb_retriever.indexing.report import IndexEvent
 
 if TYPE_CHECKING:
-    from nlb_training.pretraining.loop import TrainingEvent
-    from nlb_training.report import QueryEvent, StageEvent
+    from nlb_training.events import QueryEvent, StageEvent, TrainingEvent
 
 _TITLES = {
     "corpus": "encoding books",
@@ -28,62 +27,66 @@ _TITLES = {
     "saving": "saving",
 }
 _LINES = 10
-"""Lines of losses that a run shows where there is no terminal."""
+"""Number of lines with losses, without a terminal."""
 _EVERY = 1024
-"""Queries that a line tells of."""
+"""Queries between two lines, without a terminal."""
 
 
 @dataclass
-class Stages:
-    """Shows a run's events, and knows how far it came."""
+class TrainingProgress:
+    """Shows a run's events, and remembers the stage."""
 
     books: Callable[[IndexEvent], None] | None = None
     steps: Callable[[TrainingEvent], None] | None = None
     queries: Callable[[QueryEvent], None] | None = None
     stage: str = ""
-    """The one at hand; "" before the first."""
+    """The current one; "" before the first."""
 
     def __call__(self, event: IndexEvent | TrainingEvent | StageEvent | QueryEvent) -> None:
+        from nlb_training.events import QueryEvent, StageEvent
+
         if isinstance(event, IndexEvent):
             if self.books:
                 self.books(event)
-        elif hasattr(event, "total"):
+        elif isinstance(event, QueryEvent):
             if self.queries:
-                self.queries(event)  # type: ignore[arg-type]
-        elif (stage := getattr(event, "stage", None)) is not None:
-            self.stage = stage
+                self.queries(event)
+        elif isinstance(event, StageEvent):
+            self.stage = event.stage
             if self.steps:
-                there = getattr(event, "there", False)
-                note(f"{_TITLES.get(stage, stage)}{': there already' if there else ''}")
+                note(f"{_TITLES.get(event.stage, event.stage)}{': already done' if event.done else ''}")
         elif self.steps:
-            self.steps(event)  # type: ignore[arg-type]
+            self.steps(event)
 
 
 @contextmanager
-def watch_training(*, quiet: bool, plain: bool) -> Iterator[Stages]:
-    """Watch a run: with bars on a terminal, else with lines.
+def watch_training(*, quiet: bool, plain: bool) -> Iterator[TrainingProgress]:
+    """Show a run: with bars on a terminal, else with lines.
 
-    Ctrl-C becomes a line that says how to go on, and exit code 130.
+    Ctrl-C becomes a line that says how to continue, and exit code 130.
 
     Args:
         quiet: show nothing.
         plain: show lines, even on a terminal.
     """
-    seen = Stages()
+    progress = TrainingProgress()
     try:
         with ExitStack() as stack:
             if not quiet and is_styled(sys.stderr) and not plain:
                 bars = stack.enter_context(_TwoBars())
-                seen.books, seen.steps, seen.queries = bars.show_book, bars.show_step, bars.show_queries
+                progress.books, progress.steps, progress.queries = bars.show_book, bars.show_step, bars.show_queries
             elif not quiet:
-                seen.books, seen.steps, seen.queries = show_line, _show_losses, _show_queries
-            yield seen
+                progress.books, progress.steps, progress.queries = show_line, _show_losses, _show_queries
+            yield progress
     except TrainingInterrupted as error:
         note(exact(f"nlb: interrupted: {error}"))
         raise typer.Exit(130) from error
     except KeyboardInterrupt as error:
-        where = f"while {_TITLES.get(seen.stage, seen.stage)}: the same command with --resume goes on from there"
-        note(f"nlb: interrupted {where if seen.stage else 'before anything was written: run the same command again'}")
+        if progress.stage:
+            stage = _TITLES.get(progress.stage, progress.stage)
+            note(f"nlb: interrupted while {stage}: run the same command with --resume to continue")
+        else:
+            note("nlb: interrupted before anything was written: run the same command again")
         raise typer.Exit(130) from error
 
 
@@ -91,7 +94,7 @@ def _show_losses(event: TrainingEvent) -> None:
     if event.kind == "step" and event.step % max(1, event.steps // _LINES) == 0:
         note(f"[{event.step:>{len(str(event.steps))}}/{event.steps}] loss {event.loss:.4g}")
     elif event.kind == "validation" and event.figures:
-        note(f"after step {event.step}, books not trained on: {_figures(event)}")
+        note(f"after step {event.step}, held-out books: {_figures(event)}")
 
 
 def _show_queries(event: QueryEvent) -> None:
@@ -104,7 +107,7 @@ def _figures(event: TrainingEvent) -> str:
 
 
 class _TwoBars:
-    """The bars of `nlb index`, then one of queries, or of steps with the loss, and the time left."""
+    """The bars of `nlb index`, then one bar for queries or steps, with the loss and the time left."""
 
     def __init__(self) -> None:
         self._books: Bars | None = None
@@ -132,17 +135,17 @@ class _TwoBars:
     def show_step(self, event: TrainingEvent) -> None:
         self._open("steps", event.step, event.steps)
         if event.kind == "validation":
-            self._steps.console.print(f"after step {event.step}, books not trained on: {_figures(event)}")
+            self._steps.console.print(f"after step {event.step}, held-out books: {_figures(event)}")
         elif event.kind == "step":
-            told = f"step {event.step:,} of {event.steps:,}, loss {event.loss:.4g}"
-            self._tell(told, event.step, event.steps)
+            text = f"step {event.step:,} of {event.steps:,}, loss {event.loss:.4g}"
+            self._advance(text, event.step, event.steps)
 
     def show_queries(self, event: QueryEvent) -> None:
         self._open("queries", event.done, event.total)
-        self._tell(f"{event.done:,} of {event.total:,} queries encoded", event.done, event.total)
+        self._advance(f"{event.done:,} of {event.total:,} queries encoded", event.done, event.total)
 
     def _open(self, what: str, done: int, total: int) -> None:
-        """The bar for what is counted now; a new one where something else was, or it begins anew."""
+        """Show the bar; restart it if it counts something else or starts again."""
         self._close_books()
         if self._steps is None:
             self._steps = make_bars()
@@ -153,9 +156,9 @@ class _TwoBars:
             self._what, self._total, self._first, self._started = what, total, done, time.monotonic()
         self._done = done
 
-    def _tell(self, told: str, done: int, total: int) -> None:
+    def _advance(self, text: str, done: int, total: int) -> None:
         each = (time.monotonic() - self._started) / max(1, done - self._first)
-        description = f"{told}, {duration(each * (total - done))} left"
+        description = f"{text}, {duration(each * (total - done))} left"
         self._steps.update(self._task, description=description, completed=done)
 
     def _close_books(self) -> None:

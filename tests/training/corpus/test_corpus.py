@@ -91,7 +91,7 @@ def test_a_killed_run_goes_on_at_the_book_that_it_was_at(tmp_path: Path, monkeyp
     folder = tmp_path / "corpus"
     with pytest.raises(KeyboardInterrupt):
         build_corpus(books, folder, encoder=CountingEncoder(stop="of book 2"), chunkings=[SHORT])
-    with pytest.raises(TrainingError, match="is not finished: run the command that made it again"):
+    with pytest.raises(TrainingError, match="is unfinished: run the command that made it again"):
         open_corpus(folder)
     kept = sorted((folder / "books").iterdir())
     assert len(kept) == 1
@@ -169,7 +169,7 @@ def test_files_that_cannot_be_read_are_named_and_stop_nothing(tmp_path: Path) ->
     assert [book.file for book in corpus.books] == ["book0.md", "book0.md"]
     assert {Path(file.source).name for file in corpus.failed} == {"broken.epub", "empty.txt", "none.txt"}
     assert len(corpus.failed) == 3
-    assert (str(tmp_path / "books" / "twin.md"), f"left out: the same as {books[0]}") in corpus.warnings
+    assert (str(tmp_path / "books" / "twin.md"), f"skipped: the same as {books[0]}") in corpus.warnings
     assert [event.kind for event in events if event.kind in {"done", "failed"}] == ["done"] * 2 + ["failed"] * 4
     assert all(0 <= event.done_bytes <= event.total_bytes for event in events)
     assert events[-1].done_bytes > 0.99 * events[-1].total_bytes
@@ -178,7 +178,7 @@ def test_files_that_cannot_be_read_are_named_and_stop_nothing(tmp_path: Path) ->
 def test_no_usable_book_is_one_line_with_the_first_reason(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").touch()
     with pytest.raises(
-        TrainingError, match=r"no book can be trained on: 1 cannot be used, the first: .*empty \(0 b"
+        TrainingError, match=r"there is no book to train on: 1 cannot be used, the first: .*empty \(0 b"
     ) as caught:
         build_corpus([tmp_path], tmp_path / "corpus", encoder=KEYWORDS)
     assert "\n" not in str(caught.value)
@@ -189,7 +189,7 @@ def test_a_book_shorter_than_a_chunk_is_one_chunk_with_a_warning(tmp_path: Path)
     corpus = build_corpus([tmp_path / "short.txt"], tmp_path / "corpus", encoder=KEYWORDS)
     assert corpus.vectors(corpus.books[0]).shape == (1, 7)
     [(source, warning)] = corpus.warnings
-    assert source.endswith("short.txt") and warning == "is no longer than one chunk (256 tokens): a sequence of one"
+    assert source.endswith("short.txt") and warning == "has only one chunk (256 tokens)"
 
 
 def test_a_book_with_a_vector_that_is_none_is_refused_with_its_place(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_another_encoder_is_refused_with_both_names(tmp_path: Path) -> None:
 def test_chunkings_out_of_range_are_refused() -> None:
     with pytest.raises(TrainingError, match="chunks of 8 tokens: use 16 to 512"):
         Chunking(tokens=8)
-    with pytest.raises(TrainingError, match="cannot begin 64 tokens late: use 0, or 8 to one less"):
+    with pytest.raises(TrainingError, match="cannot have the offset 64: use 0, or 8 to one less"):
         Chunking(tokens=64, offset=64)
     with pytest.raises(TrainingError, match="chunks of one sentence cannot begin 10 tokens late"):
         Chunking(tokens=0, offset=10)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.records import Section
 from nlb_training.data.examples import Example, find_borders, find_chunks, match_examples, parse_row, read_examples
-from nlb_training.data.synthetic import PseudoQueries, ask_sentences, ask_titles
+from nlb_training.data.synthetic import PseudoQueries, make_sentence_queries, make_title_queries
 
 PLACE = {"book_file": "moby.txt", "start": 10, "end": 50}
 
@@ -71,19 +71,19 @@ def test_rows_of_a_chapter_or_a_story_share_their_group() -> None:
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ("[1]", "is no JSON object but [1]"),
-        ('{"query": "a"', "is no JSON (Expecting ',' delimiter at column 14)"),
-        ('{"file": "m.txt", "start": 1, "end": 2}', "asks nothing: it has none of the keys query, summary"),
-        ('{"file": "m.txt", "query": "  "}', "asks nothing: its `query` is empty"),
-        ('{"query": "Who?"}', "names no book: it has no `file`"),
-        ('{"file": "m.txt", "query": "Who?", "start": 3}', "has `start` alone: write both"),
-        ('{"file": "m.txt", "query": "Who?", "start": 3, "end": 3}', "its `start, end` [3, 3] is no stretch of text"),
-        ('{"file": "m.txt", "query": "Who?", "start": "3", "end": 9}', 'its `start, end` ["3", 9] is no stretch'),
-        ('{"file": "m.txt", "query": "Who?", "start": -1, "end": 9}', "is no stretch of text"),
-        ('{"file": "m.txt", "query": "Who?", "spans": [[1, 2, 3]]}', "its `spans` [1, 2, 3] is no stretch"),
-        ('{"file": "m.txt", "query": "Who?", "spans": 7}', "its `spans` is no list of [start, end]"),
+        ("[1]", "is not a JSON object but [1]"),
+        ('{"query": "a"', "is not JSON (Expecting ',' delimiter at column 14)"),
+        ('{"file": "m.txt", "start": 1, "end": 2}', "has no query: it has none of the keys query, summary"),
+        ('{"file": "m.txt", "query": "  "}', "has no query: its `query` is empty"),
+        ('{"query": "Who?"}', "has no `file`: name the book's file"),
+        ('{"file": "m.txt", "query": "Who?", "start": 3}', "has only `start`: write both"),
+        ('{"file": "m.txt", "query": "Who?", "start": 3, "end": 3}', "its `start, end` [3, 3] is not a span"),
+        ('{"file": "m.txt", "query": "Who?", "start": "3", "end": 9}', 'its `start, end` ["3", 9] is not a span'),
+        ('{"file": "m.txt", "query": "Who?", "start": -1, "end": 9}', "is not a span"),
+        ('{"file": "m.txt", "query": "Who?", "spans": [[1, 2, 3]]}', "its `spans` [1, 2, 3] is not a span"),
+        ('{"file": "m.txt", "query": "Who?", "spans": 7}', "its `spans` is not a list of [start, end]"),
         ('{"file": "m.txt", "query": "Who?", "level": "page"}', "has the level 'page'; known: book, section, passage"),
-        ('{"file": "m.txt", "query": "Who?", "level": "section"}', "says no place for a section"),
+        ('{"file": "m.txt", "query": "Who?", "level": "section"}', "has the level section and no span"),
         ('{"file": "m.txt", "query": "Who?", "kind": "riddle"}', "has the kind 'riddle'; known: summary, title"),
     ],
 )
@@ -114,7 +114,7 @@ def test_packed_files_are_read_and_unreadable_ones_named(tmp_path: Path) -> None
     ):
         with pytest.raises(TrainingError, match=rf"examples .*{name} cannot be read \(.*{why}"):
             read_examples(tmp_path / name)
-    with pytest.raises(TrainingError, match="latin.jsonl is no UTF-8 text"):
+    with pytest.raises(TrainingError, match="latin.jsonl is not UTF-8 text"):
         read_examples(tmp_path / "latin.jsonl")
 
 
@@ -169,7 +169,7 @@ def test_titles_of_three_words_ask_for_their_sections_and_parts() -> None:
     sizes = [500] * 6 + [100]
     starts = np.cumsum([0, *sizes]).tolist()
     sections = [Section(path=path, start=starts[i], end=starts[i + 1]) for i, path in enumerate(paths)]
-    asked = ask_titles("moby.txt", sections)
+    asked = make_title_queries("moby.txt", sections)
     assert [(one.query, one.spans) for one in asked] == [
         ("The Long War of the North", ((500, 1500),)),
         ("A Ship and a Whale", ((500, 1000),)),
@@ -194,14 +194,14 @@ def test_titles_of_three_words_ask_for_their_sections_and_parts() -> None:
     ],
 )
 def test_numbers_are_left_out_of_titles_and_words_are_not(title: str, query: str | None) -> None:
-    asked = ask_titles("a.txt", [Section(path=(title,), start=0, end=5000)])
+    asked = make_title_queries("a.txt", [Section(path=(title,), start=0, end=5000)])
     assert [one.query for one in asked] == ([query] if query else [])
 
 
 def test_a_part_that_comes_back_later_asks_for_nothing() -> None:
     war, peace = ("The long war", "One"), ("A short peace then", "Two")
     sections = [Section(path=path, start=500 * i, end=500 * i + 500) for i, path in enumerate([war, peace, war])]
-    assert [one.query for one in ask_titles("a.txt", sections)] == ["A short peace then"]
+    assert [one.query for one in make_title_queries("a.txt", sections)] == ["A short peace then"]
 
 
 TEXT = " ".join(f"Sentence number {number} of the book tells of something new." for number in range(60))
@@ -217,7 +217,7 @@ def test_sentences_ask_for_their_section_without_the_chunk_that_holds_them() -> 
     chunks = chunked(TEXT, 5)
     border = int(chunks[6][0])
     sections = [Section(path=("One",), start=0, end=border), Section(path=("Two",), start=border, end=len(TEXT))]
-    asked = ask_sentences("moby.txt", TEXT, sections, chunks, seed=3)
+    asked = make_sentence_queries("moby.txt", TEXT, sections, chunks, seed=3)
     assert len(asked) == 4
     for one, section in zip(asked, [sections[0]] * 2 + [sections[1]] * 2, strict=True):
         at = TEXT.index(one.query)
@@ -231,7 +231,7 @@ def test_sentences_ask_for_their_section_without_the_chunk_that_holds_them() -> 
 
 def test_a_section_of_one_chunk_answers_as_a_whole() -> None:
     section = Section(path=("All",), start=0, end=len(TEXT))
-    [asked] = ask_sentences("moby.txt", TEXT, [section], chunked(TEXT, 60), seed=1)
+    [asked] = make_sentence_queries("moby.txt", TEXT, [section], chunked(TEXT, 60), seed=1)
     assert asked.spans == ((0, len(TEXT)),)
 
 
@@ -239,7 +239,7 @@ def test_the_same_seed_draws_the_same_sentences_and_another_one_others() -> None
     section = [Section(path=("All",), start=0, end=len(TEXT))]
     form = PseudoQueries(each=8, sentences=(1, 3))
     one, same, other = (
-        ask_sentences("moby.txt", TEXT, section, chunked(TEXT, 5), seed=seed, form=form) for seed in (1, 1, 2)
+        make_sentence_queries("moby.txt", TEXT, section, chunked(TEXT, 5), seed=seed, form=form) for seed in (1, 1, 2)
     )
     assert one == same != other
     assert len(one) == 8
@@ -250,7 +250,7 @@ def test_the_same_seed_draws_the_same_sentences_and_another_one_others() -> None
 def test_whatever_is_drawn_lies_word_for_word_in_the_section(seed: int, each: int, sentences: int) -> None:
     section = [Section(path=("All",), start=0, end=len(TEXT))]
     chunks = chunked(TEXT, sentences)
-    for one in ask_sentences("a.txt", TEXT, section, chunks, seed=seed, form=PseudoQueries(each=each)):
+    for one in make_sentence_queries("a.txt", TEXT, section, chunks, seed=seed, form=PseudoQueries(each=each)):
         assert one.query in TEXT
         assert all(0 <= start < end <= len(TEXT) for start, end in one.spans)
 

@@ -13,10 +13,10 @@ from nlb_retriever.model import checkpoint
 from nlb_retriever.model.config import NextLevelConfig
 from nlb_retriever.model.next_level import NextLevelEncoder
 from nlb_training.evaluation import classification
-from nlb_training.evaluation.books import Shelf
+from nlb_training.evaluation.books import BookCollection
 from nlb_training.evaluation.classification import Labelled
 from nlb_training.evaluation.documents import Document
-from nlb_training.evaluation.tuning import TuningSettings, by_tuning
+from nlb_training.evaluation.tuning import TuningSettings, classify_fine_tuned
 from tests.doubles import KeywordEncoder
 
 TINY = NextLevelConfig(chunk_dim=4, hidden=8, layers=1, heads=2, intermediate=8, positions=8)
@@ -37,8 +37,8 @@ def labelled(count: int, *, per_group: int = 1) -> list[Labelled]:
 def test_no_author_is_on_both_sides_of_a_split_and_every_document_is_judged_once() -> None:
     documents = labelled(60, per_group=3)
     judged: list[int] = []
-    for some, others in classification.splits(documents, seed=1):
-        assert not {documents[index].group for index in some} & {documents[index].group for index in others}
+    for training, others in classification.splits(documents, seed=1):
+        assert not {documents[index].group for index in training} & {documents[index].group for index in others}
         judged += others.tolist()
     assert sorted(judged) == list(range(60))
 
@@ -50,7 +50,7 @@ def test_vectors_that_tell_the_label_classify_and_those_that_do_not_do_not() -> 
     telling = noise + 4 * np.array([[number % 2, 0, 0, 0] for number in range(40)], dtype=np.float32)
     for vectors, low, high in ((telling, 0.9, 1.0), (noise, 0.2, 0.75)):
         macro, micro = classification.measure(
-            "set", documents, "system", classification.by_vectors(vectors), [0, 1], trained=True
+            "set", documents, "system", classification.classify_vectors(vectors), [0, 1], trained=True
         )
         assert (macro.metric, micro.metric) == ("macro-f1", "micro-f1")
         assert low <= macro.value <= high
@@ -59,14 +59,18 @@ def test_vectors_that_tell_the_label_classify_and_those_that_do_not_do_not() -> 
 
 def test_the_most_frequent_label_gets_the_share_of_that_label() -> None:
     documents = labelled(40)[:30] + [each for each in labelled(80)[40:] if each.label == "sea"][:10]
-    macro, micro = classification.measure("set", documents, "most", classification.by_majority(), [0], trained=False)
+    macro, micro = classification.measure(
+        "set", documents, "most", classification.classify_as_majority(), [0], trained=False
+    )
     assert micro.value == pytest.approx(25 / 40)
     assert macro.value == pytest.approx((2 * 25 / 65 + 0) / 2)
 
 
 def test_words_classify_what_words_tell() -> None:
     documents = labelled(20)
-    [macro, _] = classification.measure("s", documents, "words", classification.by_words(documents), [0], trained=False)
+    [macro, _] = classification.measure(
+        "s", documents, "words", classification.classify_words(documents), [0], trained=False
+    )
     assert macro.value == 1
 
 
@@ -83,7 +87,7 @@ def test_fine_tuning_learns_what_only_the_chunks_tell_and_leaves_the_checkpoint_
         chunks = random.normal(size=(3 + number % 10, 4)).astype(np.float32)
         chunks[:, 0] += 3 if number % 2 else -3
         books.append(chunks / np.linalg.norm(chunks, axis=1, keepdims=True))
-    classify = by_tuning(books, saved, TuningSettings(epochs=4, head_rate=0.05))
+    classify = classify_fine_tuned(books, saved, TuningSettings(epochs=4, head_rate=0.05))
     documents = labelled(24)
     first = classification.measure("set", documents, "tuned", classify, [3], trained=True)
     assert first[0].value > 0.9
@@ -114,7 +118,7 @@ def test_centuries_come_from_years_and_authors_are_told_by_their_surnames(tmp_pa
         if name != "absent.txt":
             (books / name).write_text("It was a long day. " * 10)
     table.write_text("\n".join(lines) + "\n")
-    shelf = Shelf("s", {path.name: path for path in books.iterdir()}, books)
+    shelf = BookCollection("s", {path.name: path for path in books.iterdir()}, books)
     found = classification.read_centuries(table, [shelf])
     assert [(each.document.name, each.label, each.group) for each in found] == [
         ("a.txt", "19th century", "conrad"),

@@ -10,9 +10,8 @@ import pytest
 
 from nlb_retriever.errors import QueryError
 from nlb_training.evaluation import multiple_choice
-from nlb_training.evaluation.choosing import ChoosingSettings, by_classifier
 from nlb_training.evaluation.documents import Document
-from nlb_training.evaluation.multiple_choice import Choice
+from nlb_training.evaluation.multiple_choice import Choice, ClassifierSettings, choose_by_classifier
 from nlb_training.evaluation.vectors import ChunkVectors
 from tests.doubles import KeywordEncoder
 
@@ -55,13 +54,13 @@ def test_questions_without_a_right_option_are_named_and_the_others_count(tmp_pat
         "quality.jsonl, line 2",
     ]
     file.write_text("{}\n")
-    with pytest.raises(QueryError, match=r"line 1: no article.*give QuALITY's JSONL"):
+    with pytest.raises(QueryError, match=r"line 1: not an article.*give QuALITY's JSONL"):
         multiple_choice.read_quality(file)
 
 
 def test_a_tie_with_the_right_option_is_wrong() -> None:
     scores = [np.array([0.9, 0.1], dtype=np.float32), np.array([0.5, 0.5], dtype=np.float32)]
-    assert multiple_choice.by_scores(scores, [make(0, 0), make(0, 1)]).tolist() == [1, 0]
+    assert multiple_choice.choose_by_scores(scores, [make(0, 0), make(0, 1)]).tolist() == [1, 0]
 
 
 def test_the_baselines_are_cosines_with_the_question_and_with_the_nearest_chunk(tmp_path: Path) -> None:
@@ -72,9 +71,9 @@ def test_the_baselines_are_cosines_with_the_question_and_with_the_nearest_chunk(
     )  # fmt: skip
     chunks = ChunkVectors(tmp_path, encoder)
     questions, options, pairs = multiple_choice.encode([asked], chunks)
-    assert multiple_choice.option_to_question(questions, options)[0] == pytest.approx([0, 1], abs=1e-3)
+    assert multiple_choice.compare_options_to_questions(questions, options)[0] == pytest.approx([0, 1], abs=1e-3)
     book = chunks.book("d", asked.document.text, ()).vectors
-    assert multiple_choice.option_to_chunk(pairs, [book])[0] == pytest.approx([0.7071, 0], abs=1e-3)
+    assert multiple_choice.compare_pairs_to_chunks(pairs, [book])[0] == pytest.approx([0.7071, 0], abs=1e-3)
 
 
 def test_only_with_the_document_can_it_be_known_which_option_is_right() -> None:
@@ -84,20 +83,20 @@ def test_only_with_the_document_can_it_be_known_which_option_is_right() -> None:
     sides = random.integers(0, 2, 160)
     choices = [make(int(side), number) for number, side in enumerate(sides)]
     pairs = [axes for _ in choices]
-    settings = ChoosingSettings(epochs=40, batch=128, rate=2e-2, hidden=16, dropout=0)
-    known = by_classifier(choices, pairs, axes[sides], 0, settings)
-    guessed = by_classifier(choices, pairs, None, 0, settings)
+    settings = ClassifierSettings(epochs=40, batch=128, rate=2e-2, hidden=16, dropout=0)
+    known = choose_by_classifier(choices, pairs, axes[sides], 0, settings)
+    guessed = choose_by_classifier(choices, pairs, None, 0, settings)
     assert known.mean() > 0.95
     assert 0.3 < guessed.mean() < 0.7
-    assert np.array_equal(known, by_classifier(choices, pairs, axes[sides], 0, settings))
+    assert np.array_equal(known, choose_by_classifier(choices, pairs, axes[sides], 0, settings))
 
 
 def test_questions_on_one_document_stay_on_one_side() -> None:
     choices = [make(0, number // 3) for number in range(30)]
     judged: list[int] = []
-    for some, others in multiple_choice.folds(choices, seed=0):
-        assert not {choices[index].group for index in some} & {choices[index].group for index in others}
+    for training, others in multiple_choice.split_folds(choices, seed=0):
+        assert not {choices[index].group for index in training} & {choices[index].group for index in others}
         judged += others
     assert sorted(judged) == list(range(30))
     with pytest.raises(QueryError, match="3 questions on one document"):
-        list(multiple_choice.folds(choices[:3], seed=0))
+        list(multiple_choice.split_folds(choices[:3], seed=0))

@@ -8,8 +8,8 @@ import pytest
 
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Hit, Level
-from nlb_training.evaluation.books import Shelf, data_folder, open_archive, open_folder
-from nlb_training.evaluation.retrieval import first_right, judge
+from nlb_training.evaluation.books import BookCollection, data_folder, open_archive, open_folder
+from nlb_training.evaluation.retrieval import compute_metrics, first_right
 from nlb_training.evaluation.rows import Row, keep_within, read_rows
 
 
@@ -50,7 +50,7 @@ def test_the_same_place_in_another_book_is_wrong() -> None:
 def test_each_metric_is_of_the_first_right_hit() -> None:
     import numpy as np
 
-    values = judge(np.array([1.0, 3.0, np.inf]))
+    values = compute_metrics(np.array([1.0, 3.0, np.inf]))
     assert {metric: each.tolist() for metric, each in values.items()} == {
         "mrr": [1, 1 / 3, 0],
         "recall@1": [1, 0, 0],
@@ -64,7 +64,7 @@ def test_a_folder_without_data_or_books_is_one_clear_line(tmp_path: Path, monkey
     monkeypatch.delenv("NLB_DATA", raising=False)
     with pytest.raises(QueryError, match="no evaluation data: name its folder"):
         data_folder()
-    with pytest.raises(QueryError, match="has no corpus/ and eval/ in it"):
+    with pytest.raises(QueryError, match="has no corpus/ and eval/"):
         data_folder(tmp_path)
     with pytest.raises(QueryError, match="no book in .*--books"):
         open_folder(tmp_path)
@@ -76,7 +76,7 @@ def test_a_folder_without_data_or_books_is_one_clear_line(tmp_path: Path, monkey
 
 
 def test_every_real_question_on_fairy_tales_is_usable(data_dir: Path, tmp_path: Path) -> None:
-    shelf: Shelf = open_archive(data_dir, "fairytaleqa", tmp_path)
+    shelf: BookCollection = open_archive(data_dir, "fairytaleqa", tmp_path)
     rows = read_rows(data_dir / "eval" / "fairytaleqa_val.jsonl.bz2").rows
     kept = keep_within(rows, shelf.lengths({each.file for each in rows}), "there")
     assert len(kept.rows) == 1025

@@ -59,7 +59,7 @@ def test_missing_books_and_spans_outside_of_the_text_are_left_out(tmp_path: Path
     ).rows
     kept = keep_within(rows, {"a.txt": 100}, "/books")
     assert [row.where for row in kept.rows] == ["own.jsonl, line 1"]
-    assert kept.problems[0].startswith("own.jsonl, line 2: 90 to 101 is no span of a.txt, which has 100 characters")
+    assert kept.problems[0].startswith("own.jsonl, line 2: 90 to 101 is not a span of a.txt, which has 100 characters")
     assert kept.problems[1].startswith("own.jsonl, line 3: no book 'b.txt' in /books")
     with pytest.raises(QueryError, match=r"line 1: no book 'a.txt' in /books.*all 3 rows"):
         keep_within(rows, {}, "/books")

@@ -116,7 +116,7 @@ def test_classification_frozen_and_fine_tuned_and_what_is_missing_is_named(
     )
     results = run(data, trained, tmp_path, "classification")
     assert len(results.problems) == 1
-    assert results.problems[0].startswith("century is left out: 1 labels in 1 documents")
+    assert results.problems[0].startswith("century is skipped: 1 labels in 1 documents")
     found = values(results, "macro-f1")
     assert found.keys() == {
         ("origin", system)
@@ -144,9 +144,9 @@ def test_a_set_that_is_missing_is_left_out_and_named_and_without_any_it_is_an_er
     (data / "eval" / "booksum_chapters_val.jsonl.bz2").unlink()
     results = run(data, trained, tmp_path, "similarity")
     assert {name for name, _ in values(results, "mrr")} == {"booksum-books", "booksum-books-reversed"}
-    assert results.problems[0].endswith("booksum_chapters_val.jsonl.bz2 is not there: booksum-chapters is left out")
+    assert results.problems[0].endswith("booksum_chapters_val.jsonl.bz2 does not exist: booksum-chapters is skipped")
     (data / "corpus" / "dev.tar.bz2").unlink()
-    with pytest.raises(QueryError, match=r"nothing to measure: .* is not there: booksum-chapters is left out"):
+    with pytest.raises(QueryError, match=r"nothing to measure: .* does not exist: booksum-chapters is skipped"):
         run(data, trained, tmp_path, "similarity")
     assert values(run(data, trained, tmp_path, "similarity", "multiple-choice"), "accuracy")
     with pytest.raises(QueryError, match="no task 'singing': choose from similarity"):

@@ -18,16 +18,16 @@ from torch import Tensor, nn
 from torch.utils.data import Dataset
 
 from nlb_retriever.errors import TrainingError, TrainingInterrupted
+from nlb_training.events import TrainingEvent
 from nlb_training.pretraining.loop import (
     CHECKPOINTS,
     LOSS_FILE,
     PLOT_FILE,
     SETTINGS_FILE,
     History,
-    LoopSettings,
-    TrainingEvent,
     run_training,
 )
+from nlb_training.pretraining.settings import LoopSettings
 from tests.training.memory import no_old_garbage  # noqa: F401  (a fixture of every test here)
 
 SETTINGS = LoopSettings(steps=6, batch_size=4, learning_rate=0.01, checkpoint_every=3, validate_every=3, device="cpu")
@@ -178,7 +178,7 @@ def test_a_run_stopped_before_its_first_step_starts_anew_when_resumed(tmp_path: 
         if event.kind == "start":
             raise KeyboardInterrupt
 
-    with pytest.raises(TrainingInterrupted, match="--resume to go on from the start"):
+    with pytest.raises(TrainingInterrupted, match="--resume to continue from the start"):
         run_training(copier(), Numbers(), stack, SETTINGS, tmp_path, observer=stop)
     assert len(run_training(copier(), Numbers(), stack, SETTINGS, tmp_path, resume=True).losses) == 6
 
@@ -196,7 +196,7 @@ def test_a_resume_with_other_settings_is_refused_and_names_them(tmp_path: Path) 
     other = {"objective": "smooth_l1", "model": {"layers": 3}}
     with pytest.raises(
         TrainingError,
-        match=r"other settings: loop.learning_rate is 0.02, was 0.01; stage.model.layers is 3, was 2: give those",
+        match=r"other settings: loop.learning_rate is 0.02, was 0.01; stage.model.layers is 3, was 2: use the same",
     ):
         run_training(copier(), Numbers(), stack, settings, tmp_path, resume=True, stage=other)
 
@@ -230,7 +230,7 @@ def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
         run_training(copier(), Numbers(), stack, SETTINGS, tmp_path, observer=at_step(4, terminate))
     file = tmp_path / CHECKPOINTS / "checkpoint-4" / "model.safetensors"
     file.write_bytes(file.read_bytes()[:50])
-    with pytest.raises(TrainingError, match=r"checkpoint-4 is damaged .*: delete it, and resume from the one before"):
+    with pytest.raises(TrainingError, match=r"checkpoint-4 is damaged .*: delete it to resume from the one before"):
         run_training(copier(), Numbers(), stack, SETTINGS, tmp_path, resume=True)
 
 
@@ -242,7 +242,7 @@ def test_a_loss_that_is_no_number_stops_the_run_with_one_line(tmp_path: Path) ->
             model.layers[0].bias[0] = torch.nan
 
     with pytest.raises(
-        TrainingError, match=r"no number any more at step 5 of 6: .*below 0.01.*checkpoint-3 is intact"
+        TrainingError, match=r"the loss is NaN or infinite at step 5 of 6: .*below 0.01.*checkpoint-3 is intact"
     ) as e:
         run_training(model, Numbers(), stack, SETTINGS, tmp_path, observer=at_step(4, poison))
     assert "\n" not in str(e.value)
@@ -256,7 +256,7 @@ def test_weights_that_are_no_numbers_are_not_saved(tmp_path: Path) -> None:
         with torch.no_grad():
             model.layers[0].bias[0] = torch.nan
 
-    with pytest.raises(TrainingError, match=r"the weights are no numbers any more"):
+    with pytest.raises(TrainingError, match=r"the weights are NaN or infinite"):
         run_training(model, Numbers(), stack, SETTINGS, tmp_path, observer=at_step(6, poison))
     assert checkpoints(tmp_path) == ["checkpoint-3"]
 
@@ -277,7 +277,7 @@ def test_a_full_disk_keeps_the_earlier_checkpoint_and_the_run_can_go_on(tmp_path
     expected = run_training(copier(wide), Numbers(), stack, SETTINGS, tmp_path / "a")
     with full_disk() as limit, pytest.raises(TrainingError, match=r"cannot write checkpoint .*checkpoint-6 \(") as e:
         run_training(copier(wide), Numbers(), stack, SETTINGS, tmp_path / "b", observer=at_step(4, lambda: limit(room)))
-    assert "free some space" in str(e.value) and "go on from step 3" in str(e.value) and "\n" not in str(e.value)
+    assert "free some space" in str(e.value) and "continue from step 3" in str(e.value) and "\n" not in str(e.value)
     assert checkpoints(tmp_path / "b") == ["checkpoint-3"]
     found = run_training(copier(wide), Numbers(), stack, SETTINGS, tmp_path / "b", resume=True)
     assert found.losses == expected.losses

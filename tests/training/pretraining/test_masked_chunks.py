@@ -20,16 +20,15 @@ from nlb_retriever.model import checkpoint
 from nlb_retriever.model.config import Backbone, NextLevelConfig
 from nlb_retriever.model.next_level import NextLevelEncoder
 from nlb_training.corpus import Chunking, build_corpus, open_corpus
-from nlb_training.pretraining.loop import LoopSettings, TrainingEvent
+from nlb_training.events import TrainingEvent
 from nlb_training.pretraining.masked_chunks import (
     MaskedChunkModel,
-    PretrainingSettings,
     new_encoder,
     pretrain,
     validate_pretraining,
 )
-from nlb_training.pretraining.objectives import Objective
 from nlb_training.pretraining.sequences import Sequences, pad_rows
+from nlb_training.pretraining.settings import LoopSettings, Objective, PretrainingSettings
 from nlb_training.settings import read_settings
 from tests.training.books import KEYWORDS, write_books
 from tests.training.memory import no_old_garbage, numbered_books  # noqa: F401  (a fixture of every test here)
@@ -47,10 +46,10 @@ def batch() -> dict[str, Tensor]:
 
 
 def lively(config: NextLevelConfig) -> NextLevelEncoder:
-    """A new encoder with weights as large as so narrow a trunk needs to learn at once."""
+    """A new encoder with weights as large as so narrow a backbone needs to learn at once."""
     encoder = new_encoder(config, RANDOM)
     torch.manual_seed(0)
-    for parameter in encoder.trunk.parameters():
+    for parameter in encoder.backbone.parameters():
         if parameter.ndim > 1:
             torch.nn.init.normal_(parameter, std=config.hidden**-0.5)
     return encoder
@@ -79,7 +78,7 @@ def test_what_comes_back_is_a_plain_encoder_in_the_chunks_space(tmp_path: Path) 
     after = encoder.state_dict()
     assert list(after) == list(before) and not encoder.training
     assert not torch.equal(
-        after["trunk.encoder.layer.0.output.dense.weight"], before["trunk.encoder.layer.0.output.dense.weight"]
+        after["backbone.encoder.layer.0.output.dense.weight"], before["backbone.encoder.layer.0.output.dense.weight"]
     )
     chunks = torch.from_numpy(HELD_OUT.vectors(HELD_OUT.books[0])).float()
     chunks = normalize(chunks, dim=-1)
@@ -89,14 +88,14 @@ def test_what_comes_back_is_a_plain_encoder_in_the_chunks_space(tmp_path: Path) 
     assert all(torch.equal(again[name], tensor) for name, tensor in after.items())
 
 
-def test_the_trunk_never_sees_what_it_has_to_guess_behind_a_mask() -> None:
+def test_the_backbone_never_sees_what_it_has_to_guess_behind_a_mask() -> None:
     torch.manual_seed(0)
     model = MaskedChunkModel(NextLevelEncoder(TINY), replace(RANDOM, as_mask=1.0, as_other=0.0)).eval()
     rows = batch()
-    hidden = model.hide(rows["chunks"], rows["mask"] & ~rows["separators"], torch.Generator().manual_seed(0))
-    guesses = model.guess(hidden, rows["mask"], rows["separators"])
+    hidden = model.mask(rows["chunks"], rows["mask"] & ~rows["separators"], torch.Generator().manual_seed(0))
+    guesses = model.predict(hidden, rows["mask"], rows["separators"])
     changed = torch.where(hidden.chosen[..., None], -rows["chunks"], rows["chunks"])
-    torch.testing.assert_close(guesses, model.guess(replace(hidden, shown=changed), rows["mask"], rows["separators"]))
+    torch.testing.assert_close(guesses, model.predict(replace(hidden, shown=changed), rows["mask"], rows["separators"]))
 
 
 def test_special_vectors_are_never_masked_and_padding_is_not_guessed() -> None:
@@ -105,9 +104,9 @@ def test_special_vectors_are_never_masked_and_padding_is_not_guessed() -> None:
     maskable = rows["mask"] & ~rows["separators"]
     assert rows["separators"].any() and not rows["mask"].all()
     for seed in range(20):
-        hidden = model.hide(rows["chunks"], maskable, torch.Generator().manual_seed(seed))
+        hidden = model.mask(rows["chunks"], maskable, torch.Generator().manual_seed(seed))
         assert not (hidden.chosen & ~maskable).any()
-        assert (hidden.shown[rows["separators"]] == 0).all()  # where the trunk puts [SEP]
+        assert (hidden.shown[rows["separators"]] == 0).all()  # where the backbone puts [SEP]
 
 
 def test_the_contrastive_loss_is_over_all_chunks_of_the_batch_and_averaged_per_row() -> None:
@@ -116,9 +115,9 @@ def test_the_contrastive_loss_is_over_all_chunks_of_the_batch_and_averaged_per_r
     model = MaskedChunkModel(NextLevelEncoder(TINY), settings).eval()
     rows = batch()
     maskable = rows["mask"] & ~rows["separators"]
-    hidden = model.hide(rows["chunks"], maskable, torch.Generator().manual_seed(0))
-    guesses = model.guess(hidden, rows["mask"], rows["separators"])
-    found = model.measure(guesses, rows["chunks"], maskable, hidden.chosen)
+    hidden = model.mask(rows["chunks"], maskable, torch.Generator().manual_seed(0))
+    guesses = model.predict(hidden, rows["mask"], rows["separators"])
+    found = model.compute_loss(guesses, rows["chunks"], maskable, hidden.chosen)
     candidates = rows["chunks"][maskable]
     expected, number = [], 0
     for row in range(len(maskable)):
@@ -174,8 +173,8 @@ def test_a_new_encoder_starts_from_the_chunk_encoders_weights_and_its_seed() -> 
     assert all(torch.equal(tensor, same.state_dict()[name]) for name, tensor in one.state_dict().items())
     key = "encoder.layer.5.output.dense.weight"
     source = load_torch_encoder().model[0].auto_model.state_dict()
-    assert torch.equal(one.trunk.state_dict()[key], source[key])
-    assert torch.equal(other.trunk.state_dict()[key], source[key])
+    assert torch.equal(one.backbone.state_dict()[key], source[key])
+    assert torch.equal(other.backbone.state_dict()[key], source[key])
     assert not torch.equal(one.specials, other.specials)
     with pytest.raises(EncoderError, match="or start it at random"):
         new_encoder(replace(config, layers=2), PretrainingSettings())
@@ -213,7 +212,7 @@ def test_settings_come_from_a_table_and_refuse_what_they_do_not_know() -> None:
         ({"objective": "huber"}, r"objective = 'huber'; known: 'smooth_l1', 'l1', 'l2', 'cosine', 'contrastive'"),
         ({"masking": "much"}, "masking = 'much' should be of type float"),
         ({"masking": 1.5}, r"masking \(1.5\) must lie between 0 and 1"),
-        ({"as_mask": 0.95}, r"as_mask \(0.95\) and as_other \(0.1\) must be shares of 1"),
+        ({"as_mask": 0.95}, r"as_mask \(0.95\) and as_other \(0.1\) must be 0 or more"),
     ):
         with pytest.raises(TrainingError, match=message):
             read_settings(PretrainingSettings, wrong, "paper.toml [pretraining]")

@@ -7,7 +7,13 @@ import math
 import pytest
 import torch
 
-from nlb_training.pretraining.objectives import Distance, average_per_sample, choices, contrasts, distances
+from nlb_training.pretraining.objectives import (
+    Distance,
+    average_per_sample,
+    candidate_logits,
+    contrast_candidates,
+    measure_distances,
+)
 
 
 @pytest.mark.parametrize(
@@ -22,12 +28,12 @@ from nlb_training.pretraining.objectives import Distance, average_per_sample, ch
 )
 def test_distances_are_those_worked_out_by_hand(kind: Distance, expected: list[float]) -> None:
     guesses, hidden = torch.tensor([[3.0, 4.0], [0.6, 0.8]]), torch.tensor([[1.0, 0.0], [1.0, 0.0]])
-    assert distances(guesses, hidden, kind).tolist() == pytest.approx(expected)
+    assert measure_distances(guesses, hidden, kind).tolist() == pytest.approx(expected)
 
 
 def test_picking_among_candidates_is_a_softmax_of_cosines_over_the_temperature() -> None:
     candidates = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
-    losses = contrasts(torch.tensor([[5.0, 0.0], [0.0, 2.0]]), candidates, torch.tensor([0, 2]), 0.5)
+    losses = contrast_candidates(torch.tensor([[5.0, 0.0], [0.0, 2.0]]), candidates, torch.tensor([0, 2]), 0.5)
     # cosines (1, 0, -1) and (0, 1, 0), twice as large as logits
     expected = [math.log(1 + math.exp(-2) + math.exp(-4)), math.log(2 + math.exp(2))]
     assert losses.tolist() == pytest.approx(expected)
@@ -35,7 +41,7 @@ def test_picking_among_candidates_is_a_softmax_of_cosines_over_the_temperature()
 
 def test_a_twin_of_the_hidden_chunk_is_no_wrong_answer() -> None:
     candidates = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    logits = choices(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), candidates, torch.tensor([0, 1]), 1.0)
+    logits = candidate_logits(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), candidates, torch.tensor([0, 1]), 1.0)
     assert logits.tolist() == [[1.0, 0.0, -math.inf], [1.0, 0.0, 1.0]]
 
 
@@ -51,5 +57,5 @@ def test_a_batch_without_guesses_loses_nothing() -> None:
 def test_half_precision_does_not_make_twins_of_neighbours() -> None:
     candidates = torch.tensor([[1.0, 0.0], [math.cos(0.05), math.sin(0.05)]])  # cosine 0.99875, in bf16 1
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        logits = choices(candidates[:1], candidates, torch.tensor([0]), 1.0)
+        logits = candidate_logits(candidates[:1], candidates, torch.tensor([0]), 1.0)
     assert logits.isfinite().all()

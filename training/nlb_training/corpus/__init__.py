@@ -1,7 +1,7 @@
-"""Books -> chunk vectors on disk: made once, memory-mapped by every training run and its workers.
+"""A corpus: the chunk vectors of books on disk, made once and memory-mapped by training runs and their workers.
 
-`cutting` cuts a book at a chosen length and offset, `storage` holds one book in one chunking as one Arrow
-file, `building` makes a folder of them from files, `books` opens it.
+`cutting` chunks a book at a given length and offset, `storage` keeps one book in one chunking as one Arrow file,
+`building` makes a folder of them from files, `books` opens it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A corpus as training reads it: a list of books, each mapped into memory when it is asked for."""
+"""A corpus as training reads it: a list of books, each memory-mapped when it is first used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datasets import Dataset  # type: ignore[import-untyped]
 
 FORMAT = 1
-"""Version of a corpus's layout and of how its texts are read and cut; raised when older ones no longer count."""
+"""Version of a corpus's layout and chunking; raised when older ones can no longer be used."""
 LISTING = "corpus.json"
 BOOKS = "books"
 TEXTS = "texts"
@@ -27,7 +27,7 @@ TEXTS = "texts"
 
 @dataclass(frozen=True, kw_only=True)
 class Corpus:
-    """Chunk vectors of many books on disk. Any number of processes may hold the same one."""
+    """Chunk vectors of many books on disk. Any number of processes may read the same one."""
 
     folder: Path
     encoder: EncoderIdentity
@@ -35,19 +35,19 @@ class Corpus:
     books: tuple[CorpusBook, ...]
     """Each book in each of its chunkings."""
     failed: tuple[FailedFile, ...] = ()
-    """Files that are no part of it, and why."""
+    """Files that could not be used, and why."""
     warnings: tuple[tuple[str, str], ...] = ()
-    """Files and what to know about them."""
+    """Files and warnings."""
     _stored: dict[str, StoredBook] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def chunks(self) -> int:
-        """Of all books in all chunkings."""
+        """Number of chunks of all books in all chunkings."""
         return sum(map(len, self.books))
 
-    def select(self, wanted: Callable[[CorpusBook], bool]) -> Corpus:
-        """The corpus with only some of its books; their `rows` stay those of the whole."""
-        return replace(self, books=tuple(book for book in self.books if wanted(book)))
+    def select(self, keep: Callable[[CorpusBook], bool]) -> Corpus:
+        """The corpus with only some of its books; their `rows` do not change."""
+        return replace(self, books=tuple(book for book in self.books if keep(book)))
 
     def vectors(self, book: CorpusBook) -> ChunkVectors:
         """Chunk vectors (C, D) of a book in reading order: float16, of unit length, memory-mapped, read-only.
@@ -66,7 +66,7 @@ class Corpus:
         return self._read(book).spans
 
     def sections(self, book: CorpusBook) -> tuple[Section, ...]:
-        """The book's sections as its reader found them.
+        """The book's sections.
 
         Raises:
             TrainingError: its file is missing or damaged.
@@ -74,7 +74,7 @@ class Corpus:
         return self._read(book).sections
 
     def text(self, book: CorpusBook) -> str:
-        """The book's text, which all spans index.
+        """The book's text, which all spans refer to.
 
         Raises:
             TrainingError: it is missing or damaged.
@@ -98,10 +98,10 @@ class Corpus:
         return concatenate_datasets([Dataset.from_file(str(book_file(self.folder, book.key))) for book in self.books])
 
     def verify(self, progress: Callable[[CorpusBook], None] | None = None) -> None:
-        """Read every vector once and refuse what is none.
+        """Check every vector.
 
         Raises:
-            TrainingError: a vector is no unit vector (NaN), or a file is damaged; the book and chunk are named.
+            TrainingError: a vector is not a unit vector (NaN), or a file is damaged; names book and chunk.
         """
         for book in self.books:
             bad = not_unit(self.vectors(book))
@@ -122,7 +122,7 @@ class Corpus:
         return stored
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A worker process maps the files anew rather than being sent what they hold.
+        # A worker process maps the files itself; their content is not sent.
         return _rebuild, (self.folder, self.encoder, self.books)
 
 
@@ -135,10 +135,10 @@ def open_corpus(folder: str | Path, *, listing: Path | None = None) -> Corpus:
 
     Args:
         folder: of the corpus.
-        listing: which of its books; None for those of the last `build_corpus`.
+        listing: file with the list of books; None for that of the last `build_corpus`.
 
     Raises:
-        TrainingError: there is none, it is not finished, or it is damaged.
+        TrainingError: there is none, or it is unfinished or damaged.
     """
     folder = Path(folder).expanduser().absolute()
     listing = listing or folder / LISTING
@@ -146,7 +146,7 @@ def open_corpus(folder: str | Path, *, listing: Path | None = None) -> Corpus:
     if values is None:
         raise TrainingError(f"there is no corpus at {folder}: name the folder that `build_corpus` made")
     if values["books"] is None:
-        raise TrainingError(f"the corpus at {folder} is not finished: run the command that made it again, it goes on")
+        raise TrainingError(f"the corpus at {folder} is unfinished: run the command that made it again to continue")
     try:
         return Corpus(
             folder=folder,
@@ -160,10 +160,10 @@ def open_corpus(folder: str | Path, *, listing: Path | None = None) -> Corpus:
 
 
 def read_listing(file: Path) -> dict[str, Any] | None:
-    """What a listing says, None where there is none.
+    """The content of a listing; None if there is none.
 
     Raises:
-        TrainingError: it is damaged or of another format.
+        TrainingError: it is damaged or has another format version.
     """
     try:
         values = json.loads(file.read_bytes())
@@ -178,7 +178,7 @@ def read_listing(file: Path) -> dict[str, Any] | None:
 
 
 def write_listing(file: Path, encoder: EncoderIdentity, corpus: Corpus | None) -> None:
-    """Write which books a corpus has; without a corpus, that of one not yet finished.
+    """Write the list of a corpus's books; without a corpus, that of an unfinished one.
 
     Raises:
         OSError: it cannot be written.
@@ -199,10 +199,10 @@ def book_file(folder: Path, key: str) -> Path:
 
 
 def text_file(folder: Path, content_hash: str) -> Path:
-    return folder / TEXTS / f"{content_hash[:32]}.utf8"  # no suffix of a book: a run may lie in a folder of books
+    return folder / TEXTS / f"{content_hash[:32]}.utf8"  # not a book's suffix: a run may be in a folder of books
 
 
 def not_unit(vectors: ChunkVectors | Vectors) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Indexes of the rows that are no unit vectors, NaN among them."""
+    """Indexes of the rows that are not unit vectors, including NaN."""
     norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
     return np.flatnonzero(~(np.abs(norms - 1) < 1e-2))

@@ -1,4 +1,4 @@
-"""From files to a corpus: read in worker processes, cut while the encoder works, encode, publish book by book."""
+"""From files to a corpus: read in worker processes, chunk in a thread, encode, write book by book."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from nlb_training.corpus.jobs import Job, cut_batches, run_ahead
 from nlb_training.corpus.storage import TEMPORARY, CorpusBook, read_book, write_book, write_whole
 
 BATCH_TOKENS = 32 * 1024
-"""Tokens handed to the encoder at once, of one book or of several: a second or two of a laptop's time."""
+"""Tokens of a batch for the encoder, of one book or several: one or two seconds on a laptop."""
 CUDA_BATCH_TOKENS = 512 * 1024
-"""The same where batches run on a GPU: four of its batches."""
-_CARD = "README.md"
-_CORES_A_READER = 4
-_MOST_READERS = 4
+"""The same on a GPU."""
+_MODEL_CARD = "README.md"
+_CORES_PER_READER = 4
+_MAX_READERS = 4
 
 Observer = Callable[[IndexEvent], None]
 
@@ -59,22 +59,22 @@ def build_corpus(
     borders: Mapping[str, Sequence[int]] | None = None,
     observer: Observer | None = None,
 ) -> Corpus:
-    """Encode books in every given chunking; what the folder already holds costs nothing.
+    """Encode books in every chunking; books that the folder already holds are not encoded again.
 
-    Whatever stops it, the same call goes on with the first book that is not there yet. Books of earlier calls
-    that are not asked for stay on disk and are not in the result.
+    If it is interrupted, the same call continues with the first book that is missing. Books of earlier calls that are
+    not among `books` stay on disk, and are not in the result.
 
     Args:
         books: files, folders and glob patterns.
         folder: of the corpus; made if absent.
         encoder: the chunk encoder.
-        chunkings: each gives every book once more.
+        chunkings: in each of which every book is encoded.
         borders: name of a book's file -> offsets in its text that no chunk may cross, so that a span between
             two of them is a run of whole chunks.
-        observer: called at every step; its books are books in one chunking.
+        observer: called at every step; each book in each chunking counts as one book.
 
     Returns:
-        The corpus; the files that are no part of it are in `failed`.
+        The corpus; files that could not be used are in `failed`.
 
     Raises:
         MismatchError: the folder holds vectors of another encoder.
@@ -82,32 +82,32 @@ def build_corpus(
     """
     folder = Path(folder).expanduser().absolute()
     if len(set(chunkings)) != len(chunkings) or not chunkings:
-        raise TrainingError(f"name each chunking once: {', '.join(map(str, chunkings)) or 'none is given'}")
-    with _writing(folder):
+        raise TrainingError(f"name each chunking once: {', '.join(map(str, chunkings)) or 'there are none'}")
+    with _lock_folder(folder):
         run = _Build(folder, encoder, tuple(chunkings), borders or {}, observer)
-        corpus = run.carry_out(books)
+        corpus = run.execute(books)
         write_listing(folder / LISTING, encoder.identity, corpus)
     return corpus
 
 
 @contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    """Hold the folder; what goes wrong with the disk becomes one line."""
+def _lock_folder(folder: Path) -> Iterator[None]:
+    """Hold the folder's lock; an OSError becomes a TrainingError."""
     try:
-        for place in (folder, folder / BOOKS, folder / TEXTS):
-            place.mkdir(parents=True, exist_ok=True)
+        for path in (folder, folder / BOOKS, folder / TEXTS):
+            path.mkdir(parents=True, exist_ok=True)
         with (folder / ".lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise TrainingError(f"another process is building the corpus at {folder}: wait for it") from error
-            for part in folder.rglob(f"*{TEMPORARY}"):  # of a run that was killed
+            for part in folder.rglob(f"*{TEMPORARY}"):  # left by a killed process
                 part.unlink(missing_ok=True)
             yield
     except OSError as error:
         raise TrainingError(
             f"cannot write the corpus at {folder} ({error.strerror or error}): the books encoded so far are kept; "
-            "make room, then the same command goes on"
+            "make room, then run the same command again to continue"
         ) from error
 
 
@@ -125,13 +125,13 @@ class _Build:
     total: int = 0
     total_bytes: int = 0
 
-    def carry_out(self, inputs: Sequence[str | Path]) -> Corpus:
+    def execute(self, inputs: Sequence[str | Path]) -> Corpus:
         listing = read_listing(self.folder / LISTING)
         if listing is None:
             write_listing(self.folder / LISTING, self.encoder.identity, None)
         else:
             _check_encoder(EncoderIdentity(**listing["encoder"]), self.encoder.identity, self.folder)
-        files = self._find(inputs)
+        files = self._find_files(inputs)
         keys = {
             path: {chunking: self._key(path, digest, chunking) for chunking in self.chunkings}
             for path, digest in files.items()
@@ -145,17 +145,17 @@ class _Build:
         self.total_bytes = sum(path.stat().st_size for path in todo)
         self._send(IndexEvent(kind="plan"))
         self._encode_all(todo, keys)
-        return self._listed(keys)
+        return self._collect(keys)
 
-    def _find(self, inputs: Sequence[str | Path]) -> dict[Path, str]:
-        """The files to use, each with its bytes' hash."""
-        found = discover(inputs)
-        self.failed += found.failed
+    def _find_files(self, inputs: Sequence[str | Path]) -> dict[Path, str]:
+        """The files to use, with the hash of their bytes."""
+        discovered = discover(inputs)
+        self.failed += discovered.failed
         files: dict[Path, str] = {}
         first: dict[str, Path] = {}
-        for path in found.files:
-            if path.name == _CARD and (path.parent / FILES.weights).exists():
-                self.warnings.append((source_of(path), "left out: the card of a model"))
+        for path in discovered.files:
+            if path.name == _MODEL_CARD and (path.parent / FILES.weights).exists():
+                self.warnings.append((source_of(path), "skipped: the model card of a checkpoint"))
                 continue
             try:
                 digest = hash_file(path)
@@ -163,7 +163,7 @@ class _Build:
                 self.failed.append(FailedFile(source=source_of(path), reason=str(error)))
                 continue
             if digest in first:
-                self.warnings.append((source_of(path), f"left out: the same as {source_of(first[digest])}"))
+                self.warnings.append((source_of(path), f"skipped: the same as {source_of(first[digest])}"))
                 continue
             first[digest] = path
             files[path] = digest
@@ -183,7 +183,7 @@ class _Build:
 
     def _encode_all(self, todo: Mapping[Path, Sequence[Chunking]], keys: Mapping[Path, Mapping[Chunking, str]]) -> None:
         cuda = "cuda" in self.encoder.backend
-        readers = min(_MOST_READERS, max(1, len(os.sched_getaffinity(0)) // _CORES_A_READER))
+        readers = min(_MAX_READERS, max(1, len(os.sched_getaffinity(0)) // _CORES_PER_READER))
         with ReaderPool(workers=readers) as pool:
             jobs = run_ahead(self._cut(pool, todo, keys))
             for batch in cut_batches(jobs, CUDA_BATCH_TOKENS if cuda else BATCH_TOKENS):
@@ -195,7 +195,7 @@ class _Build:
     def _cut(
         self, pool: ReaderPool, todo: Mapping[Path, Sequence[Chunking]], keys: Mapping[Path, Mapping[Chunking, str]]
     ) -> Iterator[Job]:
-        """Read and cut; runs ahead of the encoder in a thread of its own."""
+        """Read and chunk; called in a thread, ahead of the encoder."""
         cutters = {chunking: Cutter(self.encoder.tokenizer, chunking) for chunking in self.chunkings}
         number = 0
         for path, read in pool.read(todo):
@@ -223,7 +223,7 @@ class _Build:
         return self.borders.get(path.name, ())
 
     def _encode(self, batch: Sequence[tuple[Job, int, int]]) -> None:
-        """Encode stretches of several books' chunks, `(job, first, last)`."""
+        """Encode runs of chunks of several books, `(job, first, last)`."""
         texts = [text for job, first, last in batch for text in job.texts(first, last)]
         if not texts:
             return
@@ -244,10 +244,10 @@ class _Build:
             job.vectors[first:last] = own
             job.done = last
             self.tokens += sum(passage.tokens for passage in job.passages[first:last])
-            self._tell("encoding", job)
+            self._report("encoding", job)
 
     def _publish(self, job: Job) -> None:
-        """Put a book that is encoded on the shelf."""
+        """Write an encoded book, or record why it failed."""
         if job.wrong or job.book is None:
             self.done_bytes += job.size
             failed = FailedFile(source=source_of(job.path), reason=job.wrong)
@@ -271,14 +271,14 @@ class _Build:
             rows=(0, len(spans)),
         )
         write_book(book_file(self.folder, job.key), book, job.vectors, spans, job.book.sections)
-        self._tell("done", job)
+        self._report("done", job)
         self.done_bytes += job.size
 
-    def _listed(self, keys: Mapping[Path, Mapping[Chunking, str]]) -> Corpus:
-        """All that was asked for and is there, in order.
+    def _collect(self, keys: Mapping[Path, Mapping[Chunking, str]]) -> Corpus:
+        """The corpus of these books, in order.
 
         Raises:
-            TrainingError: nothing is.
+            TrainingError: it is empty.
         """
         books: list[CorpusBook] = []
         row = 0
@@ -290,11 +290,11 @@ class _Build:
                 books.append(replace(book, source=source_of(path), rows=(row, row + len(book))))
                 row += len(book)
                 if len(book) == 1:
-                    warning = f"is no longer than one chunk ({book.chunking}): a sequence of one"
+                    warning = f"has only one chunk ({book.chunking})"
                     self.warnings.append((book.source, warning))
         if not books:
-            why = f", the first: {self.failed[0].reason}" if self.failed else ": none is given"
-            raise TrainingError(f"no book can be trained on: {len(self.failed)} cannot be used{why}")
+            reason = f", the first: {self.failed[0].reason}" if self.failed else ": name files or folders of books"
+            raise TrainingError(f"there is no book to train on: {len(self.failed)} cannot be used{reason}")
         return Corpus(
             folder=self.folder,
             encoder=self.encoder.identity,
@@ -303,7 +303,7 @@ class _Build:
             warnings=tuple(self.warnings),
         )
 
-    def _tell(self, kind: Literal["encoding", "done"], job: Job) -> None:
+    def _report(self, kind: Literal["encoding", "done"], job: Job) -> None:
         fraction = job.done / len(job.passages)
         title = job.book.title if job.book else None
         self._send(

@@ -1,4 +1,4 @@
-"""Books on their way to the encoder: cut ahead of it, handed to it in batches over several books."""
+"""Jobs of building a corpus: books chunked ahead of the encoder, in batches over several books."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from nlb_training.corpus.storage import ChunkVectors
 
 @dataclass(kw_only=True)
 class Job:
-    """One book in one chunking, on its way."""
+    """One book in one chunking."""
 
     number: int
     """Of all jobs, from 1."""
     path: Path
     size: int
-    """Bytes that it counts for, of its file's."""
+    """Its share of the file's bytes, for progress."""
     key: str
     book: Book | None
-    """None where it cannot be read."""
+    """None if it cannot be read."""
     chunking: Chunking
     passages: list[Passage]
     vectors: ChunkVectors
@@ -33,13 +33,13 @@ class Job:
     """Why it cannot be used."""
 
     def texts(self, first: int, last: int) -> list[str]:
-        """Of chunks `[first, last)`."""
+        """Texts of chunks `[first, last)`."""
         text = self.book.text if self.book else ""
         return [text[passage.start : passage.end] for passage in self.passages[first:last]]
 
 
 def cut_batches(jobs: Iterable[Job], tokens: int) -> Iterator[list[tuple[Job, int, int]]]:
-    """Stretches `(job, first, last)` of about `tokens` together; every batch but the last is that large."""
+    """Batches of chunk runs `(job, first, last)`; all but the last have at least `tokens` tokens."""
     batch: list[tuple[Job, int, int]] = []
     size = 0
     for job in jobs:
@@ -58,7 +58,7 @@ def cut_batches(jobs: Iterable[Job], tokens: int) -> Iterator[list[tuple[Job, in
 
 
 def run_ahead(jobs: Iterator[Job]) -> Iterator[Job]:
-    """The same jobs, the next one made in a thread while this one is worked on."""
+    """The same jobs; the next one is made in a thread meanwhile."""
     thread = ThreadPoolExecutor(1, thread_name_prefix="cutter")
     try:
         pending = thread.submit(next, jobs, None)

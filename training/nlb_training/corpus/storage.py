@@ -1,7 +1,7 @@
-"""One book in one chunking as one Arrow file: vectors, spans, and in its schema who it is.
+"""One book in one chunking as one Arrow file: vectors, spans, and the book's metadata in its schema.
 
-The file is a stream that `datasets.Dataset.from_file` reads too. It is written under another name, flushed to
-the disk and then renamed: a file that is there is whole.
+The file is a stream that `datasets.Dataset.from_file` reads too. It is written atomically: to a temporary file, which
+is flushed to the disk and renamed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class CorpusBook:
     """One book in one of its chunkings."""
 
     key: str
-    """Hash of all that decides its vectors; the name of its file."""
+    """Hash of all that its vectors depend on; the name of its file."""
     file: str
     """Name of the file it was read from, without folders."""
     source: str
@@ -44,11 +44,11 @@ class CorpusBook:
     author: str | None
     chunking: Chunking
     tokens: int
-    """Of all chunks, without the special ones."""
+    """Of all chunks, without special tokens."""
     characters: int
     """Of the book's text."""
     rows: tuple[int, int]
-    """Its first chunk in the whole corpus, and the one behind its last."""
+    """Its range of chunks in the whole corpus, end exclusive."""
 
     def __len__(self) -> int:
         return self.rows[1] - self.rows[0]
@@ -63,10 +63,10 @@ class CorpusBook:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredBook:
-    """What a book's file holds."""
+    """Content of a book's file."""
 
     book: CorpusBook
-    """Its rows are those of the file, from 0."""
+    """With rows from 0."""
     sections: tuple[Section, ...]
     vectors: ChunkVectors
     """(C, D), memory-mapped, read-only."""
@@ -77,10 +77,10 @@ class StoredBook:
 def write_book(
     file: Path, book: CorpusBook, vectors: ChunkVectors, spans: Spans, sections: Sequence[Section]
 ) -> CorpusBook:
-    """Write a book's file as a whole.
+    """Write a book's file atomically.
 
     Raises:
-        OSError: it cannot be written; nothing is left of it.
+        OSError: it cannot be written.
     """
     book = CorpusBook(**{**vars(book), "rows": (0, len(vectors))})
     header = {"book": book.to_dict(), "sections": [asdict(section) for section in sections]}
@@ -100,7 +100,7 @@ def write_book(
 
 
 def read_book(file: Path) -> StoredBook:
-    """Map a book's file into memory.
+    """Memory-map a book's file.
 
     Raises:
         TrainingError: it is missing or damaged.
@@ -120,22 +120,22 @@ def read_book(file: Path) -> StoredBook:
         if len(vectors) != len(book):
             raise ValueError(f"{len(vectors)} rows, not {len(book)}")
     except (OSError, pa.ArrowException, ValueError, KeyError, TypeError) as error:
-        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise TrainingError(
-            f"the corpus's file {file} is missing or damaged ({why}): delete it and build the corpus again"
+            f"the corpus's file {file} is missing or damaged ({reason}): delete it and build the corpus again"
         ) from error
     return StoredBook(book=book, sections=sections, vectors=vectors, spans=spans)
 
 
 def write_whole(file: Path, content: bytes | Callable[[IO[bytes]], object]) -> None:
-    """Make a file that is either whole or not there; one that was there is replaced.
+    """Write a file atomically; an existing one is replaced.
 
     Args:
-        file: to make.
-        content: of it, or what writes it.
+        file: to write.
+        content: its bytes, or a function that writes them.
 
     Raises:
-        OSError: it cannot be written; what was there is kept.
+        OSError: it cannot be written; an existing file is kept.
     """
     part = file.with_name(f"{file.name}.{os.getpid()}{TEMPORARY}")
     try:

@@ -1,15 +1,15 @@
-"""Rows of JSONL files, each a query and the stretches of a book that answer it, as one kind of record.
+"""Examples from JSONL files: a query and the spans of a book that answer it.
 
-A row is one JSON object a line, in a file that may be packed (.bz2). Your own rows have these keys:
+One JSON object a line, in a .jsonl or .jsonl.bz2 file. The keys of your own rows:
 
-    query     what is asked: a question, a title, a summary, a sentence
-    file      name of the book's file (`moby-dick.txt`); with folders where two files have that name
-    start, end            the stretch of the book's text that answers it (`nlb show BOOK --text` prints that
-    or spans: [[s, e]]    text); several stretches as `spans`; neither where the whole book does
-    level     "book", "section" or "passage": what the stretch is; without it a section, or the whole book
-    group     rows that belong together (of one chapter, one story); not needed
+    query     a question, a title, a summary or a sentence
+    file      name of the book's file (`moby-dick.txt`); with folders if two files have that name
+    start, end            span of the book's text (as printed by `nlb show BOOK --text`) that answers the query;
+    or spans: [[s, e]]    several spans as `spans`; neither if the whole book answers it
+    level     "book", "section" or "passage", the level of the spans; default: section, or book without spans
+    group     optional: rows of one chapter or story have the same group
 
-The rows of BookSum, FairytaleQA, LiteraryQA and OpenStax, as prepared for this project, are read as they are.
+The rows of BookSum, FairytaleQA, LiteraryQA and OpenStax, as prepared for this project, are read too.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _QUERIES: Mapping[str, Kind] = {
     "synopsis": "synopsis",
     "question": "question",
 }
-"""Key of the query in prepared rows -> what it is."""
+"""Key of the query in prepared rows -> its kind."""
 _GROUPS = ("group", "chapter_id", "story", "module", "document_id", "bid")
 _NAMES = ("file", "book_file")
 _OF_LEVEL: Mapping[str, Kind] = {"book": "book-summary", "section": "summary", "passage": "question"}
@@ -45,27 +45,27 @@ _OF_LEVEL: Mapping[str, Kind] = {"book": "book-summary", "section": "summary", "
 
 @dataclass(frozen=True, kw_only=True)
 class Example:
-    """A query and what answers it."""
+    """A query and the spans that answer it."""
 
     query: str
     kind: Kind
     file: str
-    """Name of the book's file, with folders where the row had them."""
+    """Name of the book's file, with folders if the row has them."""
     spans: tuple[Span, ...]
-    """Stretches of the book's text that answer it, in order; empty: the whole book does."""
+    """Spans of the book's text that answer it, in order; empty if the whole book does."""
     group: str | None = None
-    """What rows on the same chapter or story share: those are no negatives of each other."""
+    """The same for rows on the same chapter or story, which are not negatives of each other."""
     level: Level = "section"
-    """What the spans are."""
+    """Of the spans."""
     within: Span | None = None
-    """The story in a collection that the spans are of."""
+    """The story of a collection that the spans are in."""
     origin: str = ""
-    """Where it was read: "rows.jsonl line 3"; empty for one that was made."""
+    """File and line, as in "rows.jsonl line 3"; empty for synthetic examples."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """A row that cannot be used."""
+    """A row that cannot be used, and why."""
 
     origin: str
     reason: str
@@ -75,10 +75,10 @@ class Problem:
 
 
 def read_examples(file: str | Path) -> tuple[list[Example], list[Problem]]:
-    """Read the rows of a .jsonl or .jsonl.bz2 file; those that cannot be used are named, with line and reason.
+    """Read the rows of a .jsonl or .jsonl.bz2 file; rows that cannot be used are returned as problems.
 
     Raises:
-        TrainingError: the file cannot be read at all.
+        TrainingError: the file cannot be read.
     """
     file = Path(file).expanduser()
     examples: list[Example] = []
@@ -91,12 +91,12 @@ def read_examples(file: str | Path) -> tuple[list[Example], list[Problem]]:
             try:
                 examples.append(parse_row(json.loads(line.strip()), origin=origin))
             except json.JSONDecodeError as error:
-                problems.append(Problem(origin=origin, reason=f"is no JSON ({error.msg} at column {error.colno})"))
+                problems.append(Problem(origin=origin, reason=f"is not JSON ({error.msg} at column {error.colno})"))
             except ValueError as error:
                 problems.append(Problem(origin=origin, reason=str(error)))
     except UnicodeDecodeError as error:
         raise TrainingError(
-            f"{file} is no UTF-8 text ({error.reason} at byte {error.start}): save it as UTF-8"
+            f"{file} is not UTF-8 text ({error.reason} at byte {error.start}): save it as UTF-8"
         ) from error
     except (OSError, EOFError) as error:
         why = getattr(error, "strerror", None) or error
@@ -105,17 +105,17 @@ def read_examples(file: str | Path) -> tuple[list[Example], list[Problem]]:
 
 
 def parse_row(row: Any, *, origin: str = "") -> Example:
-    """One row as an example.
+    """Convert a row to an example.
 
     Raises:
         ValueError: it cannot be used; the message says why.
     """
     if not isinstance(row, dict):
-        raise ValueError(f"is no JSON object but {json.dumps(row)[:40]}")
+        raise ValueError(f"is not a JSON object but {json.dumps(row)[:40]}")
     query, kind = _query(row)
     file = next((row[name] for name in _NAMES if name in row), None)
     if not isinstance(file, str) or not file.strip():
-        raise ValueError("names no book: it has no `file`")
+        raise ValueError("has no `file`: name the book's file")
     spans = _spans(row)
     level = row.get("level") or ("book" if not spans else "passage" if "evidence_spans" in row else "section")
     if level not in LEVELS:
@@ -123,7 +123,7 @@ def parse_row(row: Any, *, origin: str = "") -> Example:
     if level == "book":
         spans = ()
     elif not spans:
-        raise ValueError(f"says no place for a {level}: it has neither `start` and `end` nor `spans`")
+        raise ValueError(f"has the level {level} and no span: it needs `start` and `end`, or `spans`")
     if kind == "summary" and level == "book":
         kind = "book-summary"
     within = _span(row["story_span"], "story_span") if row.get("story_span") else None
@@ -165,12 +165,12 @@ def match_examples(
         books: path of each book -> characters of its text.
 
     Returns:
-        Each usable example with the path of its book, and why the others are none.
+        Each usable example with the path of its book, and the problems of the others.
     """
     by_name: dict[str, list[str]] = {}
     for path in books:
         by_name.setdefault(PurePath(path).name, []).append(path)
-    found: list[tuple[Example, str]] = []
+    matched: list[tuple[Example, str]] = []
     problems: list[Problem] = []
     for example in examples:
         parts = PurePath(example.file).parts
@@ -186,14 +186,14 @@ def match_examples(
             reason = f"ends at {last}, but {example.file} has {books[fitting[0]]} characters"
             problems.append(Problem(origin=origin, reason=reason))
         else:
-            found.append((example, fitting[0]))
-    return found, problems
+            matched.append((example, fitting[0]))
+    return matched, problems
 
 
 def find_borders(examples: Iterable[Example]) -> dict[str, list[int]]:
-    """For each book's file name the offsets that no chunk should cross: ends of sections and of stories.
+    """For each book's file name the offsets that no chunk may cross: borders of sections and stories.
 
-    Those of passages are none: a library's chunks do not know them either.
+    Not those of passages, which are unknown when a library is chunked.
     """
     borders: dict[str, set[int]] = {}
     for example in examples:
@@ -206,11 +206,10 @@ def find_borders(examples: Iterable[Example]) -> dict[str, list[int]]:
 def find_chunks(example: Example, spans: NDArray[np.int32]) -> NDArray[np.int64]:
     """Indexes of the chunks that answer an example.
 
-    Those that lie in one of its spans as a whole; for a span that holds no whole chunk the one that holds
-    most of it.
+    Chunks that lie completely in one of its spans; for a span without such a chunk the one that overlaps it most.
 
     Args:
-        example: its book is the one whose chunks are given.
+        example: on the book of these chunks.
         spans: (C, 2) start and end of each chunk, in order.
     """
     starts, ends = spans[:, 0], spans[:, 1]
@@ -229,10 +228,10 @@ def find_chunks(example: Example, spans: NDArray[np.int32]) -> NDArray[np.int64]
 def _query(row: Mapping[str, Any]) -> tuple[str, Kind | None]:
     key = next((key for key in ("query", *_QUERIES) if key in row), None)
     if key is None:
-        raise ValueError(f"asks nothing: it has none of the keys query, {', '.join(_QUERIES)}")
+        raise ValueError(f"has no query: it has none of the keys query, {', '.join(_QUERIES)}")
     query = row[key]
     if not isinstance(query, str) or not query.strip():
-        raise ValueError(f"asks nothing: its `{key}` is empty")
+        raise ValueError(f"has no query: its `{key}` is empty")
     kind = row.get("kind") if key == "query" else _QUERIES[key]
     if kind is not None and kind not in get_args(Kind):
         raise ValueError(f"has the kind {kind!r}; known: {', '.join(get_args(Kind))}")
@@ -244,10 +243,10 @@ def _spans(row: Mapping[str, Any]) -> tuple[Span, ...]:
         if row.get(key) is not None:
             values = row[key]
             if not isinstance(values, Sequence) or isinstance(values, str):
-                raise ValueError(f"its `{key}` is no list of [start, end]")
+                raise ValueError(f"its `{key}` is not a list of [start, end]")
             return tuple(sorted(_span(value, key) for value in values))
     if ("start" in row) != ("end" in row):
-        raise ValueError(f"has `{'start' if 'start' in row else 'end'}` alone: write both `start` and `end`")
+        raise ValueError(f"has only `{'start' if 'start' in row else 'end'}`: write both `start` and `end`")
     return (_span((row["start"], row["end"]), "start, end"),) if "start" in row else ()
 
 
@@ -255,11 +254,11 @@ def _span(value: Any, key: str) -> Span:
     match value:
         case [int(start), int(end)] if 0 <= start < end and not isinstance(value, str):
             return start, end
-    raise ValueError(f"its `{key}` {json.dumps(value)} is no stretch of text: write start and end, 0 <= start < end")
+    raise ValueError(f"its `{key}` {json.dumps(value)} is not a span: write start and end, 0 <= start < end")
 
 
 def read_lines(file: Path) -> Iterator[str]:
-    """Lines of a text file, packed (.bz2) or not.
+    """Lines of a text file, compressed (.bz2) or not.
 
     Raises:
         OSError, EOFError, UnicodeDecodeError: it cannot be read.

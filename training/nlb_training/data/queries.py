@@ -1,4 +1,4 @@
-"""Queries as vectors: each as a whole and sentence by sentence, encoded once and kept on disk."""
+"""Query vectors: of each query as a whole and of its sentences, encoded once and cached on disk."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_training.corpus import write_whole
 
-_AT_ONCE = 256
-"""Queries of a file: some seconds of a laptop's time."""
+_BATCH = 256
+"""Queries of a cache file."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class QueryVectors:
-    """What the chunk encoder makes of Q queries: rows of unit length."""
+    """The chunk encoder's vectors of Q queries: rows of unit length."""
 
     whole: Vectors
-    """(Q, D), of all of a query's text."""
+    """(Q, D), of a query's whole text."""
     sentences: Vectors
-    """(M, D), one row a sentence, query after query; a query of one sentence has its own vector."""
+    """(M, D), one row for each sentence, query after query; a query of one sentence has its whole vector."""
     first: NDArray[np.int64]
-    """(Q + 1,): each query's first row of `sentences`, and at the end their number."""
+    """(Q + 1,): each query's first row of `sentences`, and M."""
 
     def of(self, query: int) -> Vectors:
         """The sentences (n, D) of one query."""
@@ -51,32 +51,32 @@ def encode_queries(
     load: Callable[[], ChunkEncoder],
     progress: Callable[[int, int], None] | None = None,
 ) -> QueryVectors:
-    """Encode queries as the library encodes questions; those that the folder holds cost nothing.
+    """Encode queries as the library does; cached ones are read from the folder.
 
     Args:
         texts: the queries.
-        folder: where vectors are kept (float16), by hashes of texts and encoder.
+        folder: of the cache (float16), by hashes of texts and encoder.
         identity: of the chunk encoder.
-        load: gives it, and is called when a query is not there yet.
-        progress: called with the number of queries done, and of all.
+        load: loads it; called only if a query is not cached.
+        progress: called with the number of queries done and the number of all.
 
     Raises:
-        EncoderError: the encoder gave a vector that is none (NaN).
+        EncoderError: the encoder gave a vector that is not a unit vector (NaN).
         OSError: the folder cannot be written.
     """
     vectorizer: Vectorizer | None = None
     parts: list[tuple[NDArray[np.float16], NDArray[np.float16], NDArray[np.int64]]] = []
-    for start in range(0, len(texts), _AT_ONCE):
-        some = list(texts[start : start + _AT_ONCE])
-        key = hashlib.sha256(json.dumps([identity.sha256, identity.dim, some]).encode()).hexdigest()[:24]
-        part = _read(folder / f"{key}.npz", len(some), identity.dim)
+    for start in range(0, len(texts), _BATCH):
+        batch = list(texts[start : start + _BATCH])
+        key = hashlib.sha256(json.dumps([identity.sha256, identity.dim, batch]).encode()).hexdigest()[:24]
+        part = _read(folder / f"{key}.npz", len(batch), identity.dim)
         if part is None:
             vectorizer = vectorizer or Vectorizer(load(), checkpoints.load(checkpoints.UNTRAINED))
-            part = _encode(vectorizer, some)
+            part = _encode(vectorizer, batch)
             _write(folder / f"{key}.npz", part)
         parts.append(part)
         if progress:
-            progress(start + len(some), len(texts))
+            progress(start + len(batch), len(texts))
     none = (np.zeros((0, identity.dim), np.float16), np.zeros((0, identity.dim), np.float16), np.zeros(0, np.int64))
     whole, sentences, counts = (np.concatenate(column) for column in zip(none, *parts, strict=True))
     return QueryVectors(
@@ -97,7 +97,7 @@ def _encode(vectorizer: Vectorizer, texts: list[str]) -> _Part:
 
 
 def _read(file: Path, count: int, dim: int) -> _Part | None:
-    """What a file holds; None where it is missing or not whole."""
+    """The content of a cache file; None if it is missing or damaged."""
     try:
         with np.load(file) as stored:
             part = (stored["whole"], stored["sentences"], stored["counts"])

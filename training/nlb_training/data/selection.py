@@ -1,4 +1,4 @@
-"""Which of many books examples ask for: the others need not be read or encoded."""
+"""Selects the books that examples are about, so that the others need not be read or encoded."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from nlb_retriever.reading import discover
 from nlb_training.data.examples import Example
 
 
-def name_books(books: Iterable[str | Path], examples: Sequence[Example]) -> list[str | Path]:
-    """The files among books that an example names, and entries that cannot be read, for their errors to be told.
+def select_books(books: Iterable[str | Path], examples: Sequence[Example]) -> list[str | Path]:
+    """Files that examples are about; also paths that cannot be read, so that they are reported.
 
     Args:
         books: files, folders and glob patterns.
-        examples: with names of files, or the ends of their paths.
+        examples: with file names, or the ends of paths.
 
     Raises:
-        TrainingError: no book is named.
+        TrainingError: no example is about any of the books.
     """
-    found = discover(books)
-    wanted = {PurePath(example.file).parts for example in examples}
-    lengths = sorted({len(parts) for parts in wanted})
-    named = [file for file in found.files if any(file.parts[-length:] in wanted for length in lengths)]
-    if not named:
+    discovered = discover(books)
+    names = {PurePath(example.file).parts for example in examples}
+    lengths = sorted({len(parts) for parts in names})
+    selected = [file for file in discovered.files if any(file.parts[-length:] in names for length in lengths)]
+    if not selected:
         raise TrainingError(
-            f"this preset reads only books that examples name, and the {len(examples):,} examples name none of the "
-            f"{len(found.files):,} books: give rows on them (--examples), or set corpus.examples_only=false"
+            f"this preset uses only books with examples, and none of the {len(examples):,} examples is about one of "
+            f"the {len(discovered.files):,} books: give examples for them (--examples), or set "
+            "corpus.examples_only=false"
         )
-    return [*named, *(failure.source for failure in found.failed)]
+    return [*selected, *(failure.source for failure in discovered.failed)]

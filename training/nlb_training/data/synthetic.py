@@ -1,7 +1,7 @@
-"""Examples from books alone, for whoever has books and no questions: without labels and without an LLM.
+"""Synthetic examples, made from books without labels and without an LLM.
 
-A section's own title asks for the section, and so do sentences out of it, whose chunk is then no part of the
-answer (the inverse cloze task of Lee et al. 2019, arXiv 1906.00300, over sections).
+A section's title is a query for the section. So are sentences of it, whose chunk is then not part of the answer (the
+inverse cloze task of Lee et al. 2019, arXiv 1906.00300, on sections).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from nlb_retriever.records import Section
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_training.data.examples import Example
 
-LEAST_WORDS = 3
-"""Of a title that says what its section is about."""
-LEAST_CHARACTERS = 400
-"""Of a section that is worth finding: shorter ones are dedications and lines of a table of contents."""
-_LEAST_SENTENCE = 40
-"""Characters of a sentence that says something by itself."""
+MIN_TITLE_WORDS = 3
+"""Of a title that describes its section."""
+MIN_SECTION_CHARACTERS = 400
+"""Shorter sections are dedications and lines of a table of contents."""
+_MIN_SENTENCE_CHARACTERS = 40
+"""Of a sentence that makes sense by itself."""
 
 _ORDINALS = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last"
 _CARDINALS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
@@ -33,51 +33,51 @@ _CHAPTER = re.compile(
     rf"(?i:(?:chapter|book|part|section|letter|canto|act|scene|volume|vol|no)\.?\s+{_NUMBER}\b)[\s.:,;)—–-]*"
     r"|(?:[IVXLCDM]+|\d+)\s*[.:)—–-]\s*"
 )
-"""A number at a title's front: with a word that says so, or with a mark behind it."""
-_MADE = re.compile(r"Part \d+ of \d+|Front matter|Untitled")
+"""A number at the start of a title: with a word such as "chapter", or with a punctuation mark."""
+_GENERATED = re.compile(r"Part \d+ of \d+|Front matter|Untitled")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PseudoQueries:
-    """How queries are made of a section's sentences."""
+    """How queries are made from a section's sentences."""
 
     each: int = 2
-    """Queries a section, if it has so many chunks."""
+    """Number of queries for each section, at most one for each chunk."""
     sentences: tuple[int, int] = (1, 4)
-    """Least and most sentences of a query: short and long ones are asked later too."""
+    """Minimum and maximum number of sentences of a query."""
 
 
-def ask_titles(file: str, sections: Sequence[Section]) -> list[Example]:
-    """Titles of three words or more, of sections and of the parts that hold them, each asking for its stretch.
+def make_title_queries(file: str, sections: Sequence[Section]) -> list[Example]:
+    """Titles of three words or more, of sections and of the parts above them, as queries for their spans.
 
-    A title that the book has twice asks for nothing, and numbers ("Chapter IV.") are left out of it.
+    Titles that a book has twice are left out, and numbers ("Chapter IV.") removed.
 
     Args:
         file: name of the book's file.
-        sections: as its reader found them.
+        sections: of the book.
     """
-    stretches: dict[tuple[str, ...], tuple[int, int]] = {}
-    torn: set[tuple[str, ...]] = set()  # the same titles at several places
+    spans: dict[tuple[str, ...], tuple[int, int]] = {}
+    split: set[tuple[str, ...]] = set()  # titles that occur at several places
     for section in sections:
         for depth in range(1, len(section.path) + 1):
             path = section.path[:depth]
-            start, end = stretches.get(path, (section.start, section.start))
+            start, end = spans.get(path, (section.start, section.start))
             if end != section.start:
-                torn.add(path)
-            stretches[path] = (start, section.end)
-    titles = Counter(_sound(_plain(path[-1])) for path in stretches)
+                split.add(path)
+            spans[path] = (start, section.end)
+    titles = Counter(_normalise(_remove_number(path[-1])) for path in spans)
     examples = []
-    for path, (start, end) in stretches.items():
-        title = _plain(path[-1])
-        alone = titles[_sound(title)] == 1 and path not in torn
-        if alone and len(_WORD.findall(title)) >= LEAST_WORDS and _long(start, end):
-            spans = ((start, end),)
-            examples.append(Example(query=title, kind="title", file=file, spans=spans, group=_group(file, start)))
+    for path, (start, end) in spans.items():
+        title = _remove_number(path[-1])
+        unique = titles[_normalise(title)] == 1 and path not in split
+        if unique and len(_WORD.findall(title)) >= MIN_TITLE_WORDS and _long(start, end):
+            own = ((start, end),)
+            examples.append(Example(query=title, kind="title", file=file, spans=own, group=_group(file, start)))
     return examples
 
 
-def ask_sentences(
+def make_sentence_queries(
     file: str,
     text: str,
     sections: Sequence[Section],
@@ -86,18 +86,17 @@ def ask_sentences(
     seed: int,
     form: PseudoQueries | None = None,
 ) -> list[Example]:
-    """Runs of sentences from chunks of a section, each asking for the section without that chunk.
+    """Runs of sentences from chunks of a section, as queries for the section without that chunk.
 
-    A section of a single chunk answers as a whole, the sentences among it. The same arguments give the same
-    examples, whatever other books there are.
+    The answer of a section with one chunk is the whole section. The examples of a book do not depend on other books.
 
     Args:
         file: name of the book's file.
         text: of the book.
-        sections: as its reader found them.
+        sections: of the book.
         chunks: (C, 2) start and end of each chunk, in order; none crosses a section's border.
-        seed: of what is drawn.
-        form: how many queries, and how long.
+        seed: of the random choices.
+        form: number and length of the queries.
     """
     form = form or PseudoQueries()
     random = np.random.default_rng([seed, zlib.crc32(file.encode(errors="surrogateescape"))])
@@ -125,8 +124,8 @@ def ask_sentences(
 
 
 def _draw(text: str, start: int, end: int, random: np.random.Generator, form: PseudoQueries) -> str:
-    """Sentences that follow each other, out of `text[start:end]`; empty where there is none."""
-    sentences = [(a, b) for a, b in sentence_spans(text, start, end) if b - a >= _LEAST_SENTENCE]
+    """Random consecutive sentences of `text[start:end]`; empty if there are none."""
+    sentences = [(a, b) for a, b in sentence_spans(text, start, end) if b - a >= _MIN_SENTENCE_CHARACTERS]
     if not sentences:
         return ""
     least, most = form.sentences
@@ -135,19 +134,19 @@ def _draw(text: str, start: int, end: int, random: np.random.Generator, form: Ps
     return " ".join(" ".join(text[a:b].split()) for a, b in sentences[first : first + count])
 
 
-def _plain(title: str) -> str:
-    """A title without its number; empty for one that the reader made."""
+def _remove_number(title: str) -> str:
+    """A title without its number; empty for one that the reader generated."""
     number = _CHAPTER.match(title)
-    return "" if _MADE.fullmatch(title) else title[number.end() if number else 0 :].strip()
+    return "" if _GENERATED.fullmatch(title) else title[number.end() if number else 0 :].strip()
 
 
-def _sound(title: str) -> str:
-    """Equal for titles that a reader takes for the same."""
+def _normalise(title: str) -> str:
+    """Equal for titles that differ only in case, punctuation or "continued"."""
     return re.sub(r"continued|[\W_]+", "", title.casefold())
 
 
 def _long(start: int, end: int) -> bool:
-    return end - start >= LEAST_CHARACTERS
+    return end - start >= MIN_SECTION_CHARACTERS
 
 
 def _group(file: str, start: int) -> str:

@@ -1,8 +1,8 @@
-"""How good a next-level encoder is, beside the baselines in the same run.
+"""Evaluation of next-level encoders beside baselines.
 
-`evaluate(Settings(...))` runs the three task types of NextLevelBERT (arXiv 2402.17682) and the product's own
-retrieval: similarity (summaries and chapters), classification, multiple choice over long documents,
-retrieval from a library. Everything that takes an encoder is kept in a folder and taken from there again.
+`evaluate(Settings(...))` runs the three task types of NextLevelBERT (arXiv 2402.17682) and the library's own search:
+similarity (summaries and chapters), classification, multiple choice over long documents, retrieval from a library.
+Vectors and libraries are cached in a folder.
 """
 
 from nlb_training.evaluation.context import TASKS, Settings, Task

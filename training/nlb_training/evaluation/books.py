@@ -1,4 +1,4 @@
-"""The books that rows are about: a folder of files, or an archive of the data folder that is unpacked once."""
+"""The books of an evaluation: a folder of files, or an archive of the data folder, which is unpacked once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nlb_retriever.reading import discover, read_book
 
 
 def cache_folder(given: Path | None = None) -> Path:
-    """Where vectors, unpacked books and libraries are kept between runs: `evaluation` under $NLB_HOME."""
+    """Folder of the cache for vectors, unpacked books and libraries; default: `evaluation` under $NLB_HOME."""
     return given or home() / "evaluation"
 
 
@@ -25,7 +25,7 @@ def data_folder(given: Path | None = None) -> Path:
     """The folder with corpus/*.tar.bz2 and eval/*.jsonl.bz2.
 
     Raises:
-        QueryError: none is named, or the one named is none.
+        QueryError: there is no such folder.
     """
     folder = given or (Path(named) if (named := os.environ.get("NLB_DATA")) else None)
     if folder is None:
@@ -35,23 +35,23 @@ def data_folder(given: Path | None = None) -> Path:
         )
     folder = folder.expanduser()
     if not (folder / "corpus").is_dir() or not (folder / "eval").is_dir():
-        raise QueryError(f"{folder} is no folder of evaluation data: it has no corpus/ and eval/ in it")
+        raise QueryError(f"{folder} is not a folder of evaluation data: it has no corpus/ and eval/")
     return folder
 
 
-class Shelf:
-    """Books by the names of their files; a text is read when it is first asked for."""
+class BookCollection:
+    """Books by file name; a text is read when it is first used."""
 
     def __init__(self, name: str, files: Mapping[str, Path], folder: Path) -> None:
         self.name = name
-        """Tells it from other shelves, and names its cached library."""
+        """Unique; names its cached library."""
         self.files = files
         self.folder = folder
-        """What a library of these books is made of."""
+        """That a library of these books is indexed from."""
         self._texts: dict[str, str] = {}
 
     def text(self, file: str) -> str:
-        """The text of a book as the library has it: what spans index.
+        """The text of a book as in a library, which spans refer to.
 
         Raises:
             ReadingError: the file cannot be read as a book.
@@ -61,52 +61,52 @@ class Shelf:
         return self._texts[file]
 
     def lengths(self, files: Iterable[str]) -> dict[str, int]:
-        """Characters of those of `files` that are here and can be read."""
-        found = {}
+        """Characters of those of `files` that can be read."""
+        lengths = {}
         for file in files:
             if file in self.files:
                 try:
-                    found[file] = len(self.text(file))
+                    lengths[file] = len(self.text(file))
                 except NlbError as error:
                     self.unreadable[file] = str(error)
-        return found
+        return lengths
 
     @cached_property
     def unreadable(self) -> dict[str, str]:
-        """Why books could not be read, as far as they were asked for."""
+        """Books that could not be read so far, and why."""
         return {}
 
 
-def open_folder(folder: Path) -> Shelf:
+def open_folder(folder: Path) -> BookCollection:
     """A user's own books.
 
     Raises:
-        QueryError: there is no book in it.
+        QueryError: it has no books.
     """
     folder = folder.expanduser().absolute()
-    found = discover([folder]).files if folder.is_dir() else ()
-    if not found:
-        raise QueryError(f"no book in {folder}: name the folder of your books with --books")
+    files = discover([folder]).files if folder.is_dir() else ()
+    if not files:
+        raise QueryError(f"no books in {folder}: name the folder of your books with --books")
     names: dict[str, Path] = {}
-    for path in map(Path, found):
+    for path in map(Path, files):
         names.setdefault(path.name, path)
         names.setdefault(str(path.relative_to(folder)), path)
-    place = hashlib.sha256(os.fsencode(folder)).hexdigest()[:8]
-    return Shelf(f"{folder.name}-{place}", names, folder)
+    digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:8]
+    return BookCollection(f"{folder.name}-{digest}", names, folder)
 
 
-def archive_of(data: Path, name: str) -> Path:
-    """Where a collection of the data folder lies."""
+def archive_path(data: Path, name: str) -> Path:
+    """Path of a collection of the data folder."""
     return data / "corpus" / f"{name}.tar.bz2"
 
 
-def open_archive(data: Path, name: str, cache: Path) -> Shelf:
+def open_archive(data: Path, name: str, cache: Path) -> BookCollection:
     """A collection of the data folder: corpus/NAME.tar.bz2.
 
     Raises:
         QueryError: there is no such archive, or it is damaged.
     """
-    archive = archive_of(data, name)
+    archive = archive_path(data, name)
     try:
         stamp = archive.stat()
         folder = cache / "books" / f"{name}-{stamp.st_size}-{int(stamp.st_mtime)}"
@@ -115,7 +115,7 @@ def open_archive(data: Path, name: str, cache: Path) -> Shelf:
     except (OSError, tarfile.TarError, EOFError) as error:
         reason = getattr(error, "strerror", None) or error
         raise QueryError(f"{archive} cannot be unpacked ({reason}): get the evaluation data again") from error
-    return Shelf(folder.name, {path.name: path for path in sorted(folder.iterdir())}, folder)
+    return BookCollection(folder.name, {path.name: path for path in sorted(folder.iterdir())}, folder)
 
 
 def _unpack(archive: Path, folder: Path) -> None:
@@ -126,7 +126,7 @@ def _unpack(archive: Path, folder: Path) -> None:
             tar.extractall(scratch, filter="data")
         scratch.rename(folder)
     except OSError:
-        if not folder.is_dir():  # else another run was first
+        if not folder.is_dir():  # another run was first
             raise
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -1,8 +1,7 @@
 """Classification of long documents, by frozen document vectors and by fine-tuning (arXiv 2402.17682, section 4).
 
-Frozen: logistic regression on standardized vectors. Fine-tuned: see `tuning`. Documents of one group (an
-author's books) are never on both sides of a split; every document is judged once for each seed, by a
-classifier that has not seen its group, and the F1 scores are those of all folds together.
+Frozen: logistic regression on standardized vectors. Fine-tuned: see `tuning`. Cross-validated, with all documents of
+one group (an author's books) in the same fold; the F1 scores are those of all folds together.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from nlb_retriever.errors import QueryError
 from nlb_training.evaluation import metrics
-from nlb_training.evaluation.books import Shelf
+from nlb_training.evaluation.books import BookCollection
 from nlb_training.evaluation.documents import Document
 from nlb_training.evaluation.results import Measurement
 from nlb_training.evaluation.rows import Row
@@ -28,7 +27,7 @@ from nlb_training.evaluation.rows import Row
 TASK = "classification"
 FOLDS = 5
 STRETCH = 60_000
-"""Characters of a book (15,000 tokens, about 60 chunks), from its middle: title pages tell names and years."""
+"""Characters from a book's middle (15,000 tokens, about 60 chunks): title pages give away names and years."""
 _BEFORE = 1800
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -38,19 +37,19 @@ Classify = Callable[[Sequence[int], Sequence[str], Sequence[int], int], Sequence
 
 @dataclass(frozen=True, kw_only=True)
 class Labelled:
-    """A document, what it is, and what it must not be torn from."""
+    """A document with its label and its group."""
 
     document: Document
     label: str
     group: str
 
 
-def read_centuries(table: Path, shelves: Sequence[Shelf]) -> list[Labelled]:
-    """A stretch of each book whose year is known, with its century; the group is the author.
+def read_centuries(table: Path, collections: Sequence[BookCollection]) -> list[Labelled]:
+    """The middle of each book with a known year, labelled with its century; the group is the author.
 
     Args:
         table: books.tsv of the data folder.
-        shelves: where the books are.
+        collections: of the books.
 
     Raises:
         QueryError: the table cannot be read.
@@ -61,22 +60,22 @@ def read_centuries(table: Path, shelves: Sequence[Shelf]) -> list[Labelled]:
         known = [(entry["file"], entry["author"], entry["year"]) for entry in entries if entry["year"]]
     except (OSError, KeyError, UnicodeDecodeError) as error:
         raise QueryError(f"{table} cannot be read ({error}): get the evaluation data again") from error
-    found = []
+    labelled = []
     for file, author, year in known:
-        if shelf := next((shelf for shelf in shelves if file in shelf.files), None):
-            text = shelf.text(file)
+        if books := next((books for books in collections if file in books.files), None):
+            text = books.text(file)
             start = max(0, (len(text) - STRETCH) // 2)
             document = Document(name=file, text=text[start : start + STRETCH])
-            found.append(Labelled(document=document, label=_century(year), group=_surname(author) or file))
-    return found
+            labelled.append(Labelled(document=document, label=_century(year), group=_surname(author) or file))
+    return labelled
 
 
-def read_origins(rows: Sequence[Row], shelf: Shelf) -> list[Labelled]:
-    """The tales that FairytaleQA's rows are about, each with the collection that it is from."""
+def read_origins(rows: Sequence[Row], books: BookCollection) -> list[Labelled]:
+    """The tales of FairytaleQA's rows, labelled with their collection."""
     tales = {(row.file, row.group, tuple(row.values["story_span"])) for row in rows if "story_span" in row.values}
     return [
         Labelled(
-            document=Document(name=f"{file} {tale}", text=shelf.text(file)[start:end]),
+            document=Document(name=f"{file} {tale}", text=books.text(file)[start:end]),
             label=Path(file).stem,
             group=tale,
         )
@@ -84,20 +83,20 @@ def read_origins(rows: Sequence[Row], shelf: Shelf) -> list[Labelled]:
     ]
 
 
-def read_own(rows: Sequence[Row], shelf: Shelf) -> list[Labelled]:
-    """A user's rows of "label" (here in place of the query), "file" and, if wanted, a span and a "group"."""
-    found = []
+def read_own(rows: Sequence[Row], books: BookCollection) -> list[Labelled]:
+    """The user's rows with "label" (here the query), "file" and perhaps a span and a "group"."""
+    labelled = []
     for number, row in enumerate(rows):
-        text = shelf.text(row.file)
+        text = books.text(row.file)
         start, end = row.spans[0] if row.spans else (0, len(text))
         group = str(row.values.get("group", f"{row.file} {number}"))
         document = Document(name=f"{row.file} {start}", text=text[start:end])
-        found.append(Labelled(document=document, label=row.query, group=group))
-    return found
+        labelled.append(Labelled(document=document, label=row.query, group=group))
+    return labelled
 
 
 def keep_frequent(labelled: Sequence[Labelled]) -> list[Labelled]:
-    """Only labels that are in enough groups to be in every fold.
+    """Only documents whose label is in at least `FOLDS` groups.
 
     Raises:
         QueryError: fewer than two labels are left.
@@ -106,7 +105,7 @@ def keep_frequent(labelled: Sequence[Labelled]) -> list[Labelled]:
     kept = [each for each in labelled if groups[each.label] >= FOLDS]
     if len({each.label for each in kept}) < 2:
         raise QueryError(
-            f"{len(groups)} labels in {len(labelled)} documents: to classify takes two labels or more "
+            f"{len(groups)} labels in {len(labelled)} documents: classification needs two labels or more "
             f"that are in {FOLDS} groups each"
         )
     return kept
@@ -115,14 +114,14 @@ def keep_frequent(labelled: Sequence[Labelled]) -> list[Labelled]:
 def measure(
     name: str, labelled: Sequence[Labelled], system: str, classify: Classify, seeds: Sequence[int], *, trained: bool
 ) -> list[Measurement]:
-    """Macro and micro F1 of a way to classify, their mean and spread over seeds."""
+    """Macro and micro F1 of a classifier, mean and spread over seeds."""
     labels = [each.label for each in labelled]
     scores = []
     for seed in seeds:
         guesses = [""] * len(labelled)
-        for some, others in splits(labelled, seed):
-            found = classify(some.tolist(), [labels[index] for index in some], others.tolist(), seed)
-            for index, label in zip(others, found, strict=True):
+        for training, others in splits(labelled, seed):
+            predicted = classify(training.tolist(), [labels[index] for index in training], others.tolist(), seed)
+            for index, label in zip(others, predicted, strict=True):
                 guesses[index] = label
         scores.append(metrics.f1_scores(labels, guesses))
     return [
@@ -144,7 +143,7 @@ def measure(
 
 
 def splits(labelled: Sequence[Labelled], seed: int) -> list[Split]:
-    """Folds with about the same share of every label, none of which tears a group apart."""
+    """Folds with about the same share of every label, and whole groups."""
     from sklearn.model_selection import StratifiedGroupKFold  # type: ignore[import-untyped]
 
     folds = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=seed)
@@ -154,48 +153,48 @@ def splits(labelled: Sequence[Labelled], seed: int) -> list[Split]:
         return list(folds.split(np.zeros(len(labels)), labels, [each.group for each in labelled]))
 
 
-def by_vectors(vectors: NDArray[np.float32]) -> Classify:
+def classify_vectors(vectors: NDArray[np.float32]) -> Classify:
     """Logistic regression on standardized document vectors (n, D)."""
     from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
     from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
     from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
 
-    def classify(some: Sequence[int], labels: Sequence[str], others: Sequence[int], seed: int) -> Sequence[str]:
+    def classify(training: Sequence[int], labels: Sequence[str], others: Sequence[int], seed: int) -> Sequence[str]:
         model = make_pipeline(
             StandardScaler(), LogisticRegression(C=0.1, class_weight="balanced", max_iter=2000, random_state=seed)
         )
-        return [str(label) for label in model.fit(vectors[some], labels).predict(vectors[others])]
+        return [str(label) for label in model.fit(vectors[training], labels).predict(vectors[others])]
 
     return classify
 
 
-def by_words(labelled: Sequence[Labelled]) -> Classify:
+def classify_words(labelled: Sequence[Labelled]) -> Classify:
     """Logistic regression on words (tf-idf with sublinear counts)."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # type: ignore[import-untyped]
     from sklearn.linear_model import LogisticRegression
 
     texts = [each.document.text for each in labelled]
 
-    def classify(some: Sequence[int], labels: Sequence[str], others: Sequence[int], seed: int) -> Sequence[str]:
+    def classify(training: Sequence[int], labels: Sequence[str], others: Sequence[int], seed: int) -> Sequence[str]:
         words = TfidfVectorizer(sublinear_tf=True, min_df=2, max_features=50_000)
         model = LogisticRegression(C=10, class_weight="balanced", max_iter=2000, random_state=seed)
-        model.fit(words.fit_transform([texts[index] for index in some]), labels)
+        model.fit(words.fit_transform([texts[index] for index in training]), labels)
         return [str(label) for label in model.predict(words.transform([texts[index] for index in others]))]
 
     return classify
 
 
-def by_majority() -> Classify:
-    """The most frequent label for all."""
+def classify_as_majority() -> Classify:
+    """The most frequent label for every document."""
 
-    def classify(some: Sequence[int], labels: Sequence[str], others: Sequence[int], seed: int) -> Sequence[str]:
+    def classify(training: Sequence[int], labels: Sequence[str], others: Sequence[int], seed: int) -> Sequence[str]:
         return [Counter(sorted(labels)).most_common(1)[0][0]] * len(others)
 
     return classify
 
 
 def _century(year: str) -> str:
-    """ "19th century" of "1864"; all before 1800, of antiquity too, are one."""
+    """ "19th century" of "1864"; one label for all years before 1800."""
     number = int(match[0]) if (match := re.search(r"\d+", year)) else 0
     if "BC" in year or number < _BEFORE:
         return "before 1800"

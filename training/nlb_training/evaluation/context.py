@@ -1,4 +1,4 @@
-"""What one evaluation has at hand: books, rows, checkpoints and vector spaces, each opened once."""
+"""The context of an evaluation: books, rows, checkpoints and vectors, each opened once."""
 
 from __future__ import annotations
 
@@ -13,12 +13,19 @@ from nlb_retriever.errors import QueryError
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.records import Level
-from nlb_training.evaluation.books import Shelf, archive_of, cache_folder, data_folder, open_archive, open_folder
+from nlb_training.evaluation.books import (
+    BookCollection,
+    archive_path,
+    cache_folder,
+    data_folder,
+    open_archive,
+    open_folder,
+)
 from nlb_training.evaluation.results import Results
 from nlb_training.evaluation.rows import Row, keep_within, read_rows
 from nlb_training.evaluation.sets import KnownSet, own_sets
 from nlb_training.evaluation.systems import DEFAULT_BASELINES, Space, System
-from nlb_training.evaluation.vectors import ChunkVectors, LateEncoder, Notice
+from nlb_training.evaluation.vectors import ChunkVectors, LazyEncoder, Notice
 
 Task = Literal["similarity", "classification", "multiple-choice", "retrieval"]
 TASKS: tuple[Task, ...] = ("similarity", "classification", "multiple-choice", "retrieval")
@@ -32,111 +39,111 @@ class Settings:
     data: Path | None = None
     """Folder of the evaluation data; None for $NLB_DATA."""
     questions: Path | None = None
-    """Own rows (JSONL), which are taken instead of the data folder's."""
+    """The user's rows (JSONL), in place of the data folder's."""
     books: Path | None = None
-    """Folder of the own rows' books; None for the folder that the rows are in."""
+    """Folder of these rows' books; None for the folder of the file."""
     checkpoints: Sequence[Path | None] = (None,)
-    """Folders of what is judged; None for the released one."""
+    """Folders of the checkpoints to evaluate; None for the released one."""
     baselines: Sequence[str] = DEFAULT_BASELINES
     systems: Sequence[Callable[[Space], System]] = ()
-    """Makers of further systems for similarity."""
+    """Factories of further systems for similarity."""
     every: int = 1
-    """Ask only every n-th query."""
+    """Use only every n-th query."""
     seeds: Sequence[int] = (0, 1, 2)
-    """Of what is trained for a task (classifiers)."""
+    """Of classifiers that are trained for a task."""
     cache: Path | None = None
-    """Where vectors and libraries are kept; None for `evaluation` under $NLB_HOME."""
+    """Folder of vectors and libraries; None for `evaluation` under $NLB_HOME."""
     device: str = "auto"
     encoder: ChunkEncoder | None = None
     """Chunk encoder to use; None for the checkpoints' own."""
 
 
-class Bench:
-    """The books, rows and vector spaces of one evaluation, each opened once."""
+class EvaluationContext:
+    """The books, rows, checkpoints and vectors of one evaluation."""
 
     def __init__(self, settings: Settings, notice: Notice) -> None:
         self.settings = settings
         self.notice = notice
         self.cache = cache_folder(settings.cache)
         self.data = None if settings.questions else data_folder(settings.data)
-        self.judged = _distinct([checkpoints.load(folder) for folder in settings.checkpoints])
+        self.evaluated = _with_unique_names([checkpoints.load(folder) for folder in settings.checkpoints])
         self.results = Results()
-        self._shelves: dict[str, Shelf] = {}
+        self._collections: dict[str, BookCollection] = {}
         self._chunks: dict[tuple[str, int], ChunkVectors] = {}
 
-    def shelf(self, name: str) -> Shelf:
-        """A collection of the data folder by name; the own books, where own rows are given."""
-        if name not in self._shelves:
+    def collection(self, name: str) -> BookCollection:
+        """A collection of the data folder by name; the user's books if there are user's rows."""
+        if name not in self._collections:
             if self.data is None:
                 assert self.settings.questions is not None
-                self._shelves[name] = open_folder(self.settings.books or self.settings.questions.parent)
+                self._collections[name] = open_folder(self.settings.books or self.settings.questions.parent)
             else:
-                self._shelves[name] = open_archive(self.data, name, self.cache)
-        return self._shelves[name]
+                self._collections[name] = open_archive(self.data, name, self.cache)
+        return self._collections[name]
 
     def sets(
         self, known: Sequence[KnownSet], own_levels: Sequence[Level]
-    ) -> Iterator[tuple[KnownSet, Shelf, Sequence[Row]]]:
-        """The sets that are there, with their books and usable rows; what cannot be used is named in the results.
+    ) -> Iterator[tuple[KnownSet, BookCollection, Sequence[Row]]]:
+        """The available sets with their books and usable rows; problems are added to the results.
 
         Args:
-            known: of the data folder.
-            own_levels: at which own rows are asked, where there are any.
+            known: sets of the data folder.
+            own_levels: levels at which the user's rows are used, if there are any.
 
         Raises:
-            QueryError: own rows are given, and none is usable.
+            QueryError: there are user's rows, and none is usable.
         """
         if self.settings.questions:
-            rows, shelf = self.rows(self.settings.questions, "")
-            yield from ((each, shelf, fitting) for each, fitting in own_sets(rows, levels=own_levels))
+            rows, books = self.rows(self.settings.questions, "")
+            yield from ((each, books, fitting) for each, fitting in own_sets(rows, levels=own_levels))
             return
         assert self.data is not None
         for each in known:
             file = self.data / "eval" / f"{each.file}.jsonl.bz2"
-            if absent := [place for place in (file, archive_of(self.data, each.archive)) if not place.is_file()]:
-                self.blame([f"{absent[0]} is not there: {each.name} is left out"])
+            if missing := [path for path in (file, archive_path(self.data, each.archive)) if not path.is_file()]:
+                self.add_problems([f"{missing[0]} does not exist: {each.name} is skipped"])
                 continue
             try:
-                rows, shelf = self.rows(file, each.archive)
+                rows, books = self.rows(file, each.archive)
             except QueryError as error:
-                self.blame([f"{each.name} is left out: {error}"])
+                self.add_problems([f"{each.name} is skipped: {error}"])
                 continue
-            yield each, shelf, rows
+            yield each, books, rows
 
-    def rows(self, file: Path, archive: str, query: str | None = None) -> tuple[tuple[Row, ...], Shelf]:
+    def rows(self, file: Path, archive: str, query: str | None = None) -> tuple[tuple[Row, ...], BookCollection]:
         """The usable rows of a file, and their books.
 
         Raises:
             QueryError: none is usable.
         """
         read = read_rows(file, query)
-        shelf = self.shelf(archive)
-        kept = keep_within(read.rows, shelf.lengths({row.file for row in read.rows}), str(shelf.folder))
-        self.blame((*read.problems, *kept.problems, *shelf.unreadable.values()))
-        return kept.rows, shelf
+        books = self.collection(archive)
+        kept = keep_within(read.rows, books.lengths({row.file for row in read.rows}), str(books.folder))
+        self.add_problems((*read.problems, *kept.problems, *books.unreadable.values()))
+        return kept.rows, books
 
-    def blame(self, problems: Sequence[str]) -> None:
-        """Remember what could not be used, once."""
+    def add_problems(self, problems: Sequence[str]) -> None:
+        """Add problems to the results, each once."""
         self.results.problems += [each for each in problems if each not in self.results.problems]
 
-    def space(self, checkpoint: Checkpoint, shelf: Shelf, rows: Sequence[Row]) -> Space:
-        """Chunk vectors for a checkpoint, cut where the rows' spans begin and end."""
+    def space(self, checkpoint: Checkpoint, books: BookCollection, rows: Sequence[Row]) -> Space:
+        """Chunk vectors for a checkpoint, with the borders of the rows' spans as chunk borders."""
         borders: dict[str, set[int]] = {}
         for row in rows:
             borders.setdefault(row.file, set()).update(offset for span in row.spans for offset in span)
-        return Space(self.chunks(checkpoint), shelf, {file: sorted(cuts) for file, cuts in borders.items()})
+        return Space(self.chunks(checkpoint), books, {file: sorted(cuts) for file, cuts in borders.items()})
 
     def chunks(self, checkpoint: Checkpoint) -> ChunkVectors:
-        """The vectors that a checkpoint is fed with."""
+        """The chunk vectors for a checkpoint."""
         key = name, tokens = self.encoder(checkpoint)
         if key not in self._chunks:
-            encoder = self.settings.encoder or LateEncoder(name, self.settings.device)
+            encoder = self.settings.encoder or LazyEncoder(name, self.settings.device)
             self._chunks[key] = ChunkVectors(self.cache, encoder, tokens=tokens, notice=self.notice)
         return self._chunks[key]
 
     def encoder(self, checkpoint: Checkpoint) -> tuple[str, int]:
-        """The chunk encoder and chunk length that a checkpoint wants; the untrained mean takes those of the judged."""
-        for config in (checkpoint.config, *(each.config for each in self.judged)):
+        """Chunk encoder and chunk length of a checkpoint; of the evaluated ones for the untrained mean."""
+        for config in (checkpoint.config, *(each.config for each in self.evaluated)):
             if config.chunk_encoder:
                 return (
                     config.chunk_encoder,
@@ -146,14 +153,14 @@ class Bench:
 
 
 def is_mean(checkpoint: Checkpoint) -> bool:
-    """Whether a checkpoint is the untrained mean, under whatever name."""
+    """Whether a checkpoint is the untrained mean, under any name."""
     return checkpoint.config.weights_sha256 == checkpoints.load(checkpoints.UNTRAINED).config.weights_sha256
 
 
-def _distinct(found: Sequence[Checkpoint]) -> list[Checkpoint]:
-    """Checkpoints under names that tell them apart."""
+def _with_unique_names(checkpoints_: Sequence[Checkpoint]) -> list[Checkpoint]:
+    """The checkpoints, renamed so that all names differ."""
     named: list[Checkpoint] = []
-    for checkpoint in found:
+    for checkpoint in checkpoints_:
         names = [each.name for each in named]
         name = checkpoint.name
         if name in names:

@@ -1,4 +1,4 @@
-"""Long documents as one vector each: what classification and multiple choice are made of."""
+"""Vectors of long documents, for classification and multiple choice."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from nlb_training.evaluation.vectors import ChunkVectors
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """A text that is long."""
+    """A long text."""
 
     name: str
     text: str
 
 
-def chunked(chunks: ChunkVectors, documents: Sequence[Document]) -> list[Vectors]:
-    """The chunk vectors (C, D) of each document; equal texts are encoded once."""
+def encode_documents(chunks: ChunkVectors, documents: Sequence[Document]) -> list[Vectors]:
+    """Chunk vectors (C, D) of each document; equal texts are encoded once."""
     return [chunks.book(document.name, document.text, ()).vectors for document in documents]
 
 
-def pooled(books: Sequence[Vectors], chunks: ChunkVectors, checkpoint: Checkpoint) -> Vectors:
-    """(n, D): of each document's chunk vectors the one that the checkpoint makes of a whole book.
+def pool_documents(books: Sequence[Vectors], chunks: ChunkVectors, checkpoint: Checkpoint) -> Vectors:
+    """(n, D), the checkpoint's book vector of each document.
 
     Raises:
         MismatchError: the checkpoint is not for this chunk encoder.

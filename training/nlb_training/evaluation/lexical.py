@@ -1,4 +1,4 @@
-"""BM25 over exact texts, in memory: the baseline that every vector must be compared with.
+"""BM25 over exact texts, in memory: the baseline for all vectors.
 
 Words are the library's own (nlb_retriever.text.words: English stems without stop words), and so is the
 rarity of a word among N documents of which n hold it: ln(1 + (N - n + 0.5) / (n + 0.5)).
@@ -17,7 +17,7 @@ from nlb_retriever.text.words import WEIGHTS, count_words, weigh_query
 from nlb_training.evaluation.metrics import Values
 
 PLAIN = {"k": 1.2, "b": 0.75}
-"""The usual weights, which BM25 is compared with in papers; the average length is that of the documents."""
+"""The usual parameters of BM25 in papers; the average length is that of the documents."""
 
 
 def score_words(queries: Sequence[str], documents: Sequence[str], level: Level | None = None) -> Values:
@@ -26,8 +26,8 @@ def score_words(queries: Sequence[str], documents: Sequence[str], level: Level |
     Args:
         queries: Q texts. A word counts once, however often a query has it.
         documents: N texts.
-        level: whose weights are taken (the library's own); None for the plain ones, where also the
-            words count that only ask.
+        level: whose weights are used (the library's); None for the plain ones, which also count
+            question words.
 
     Returns:
         (Q, N) scores.
@@ -44,8 +44,8 @@ def score_words(queries: Sequence[str], documents: Sequence[str], level: Level |
     counts.data *= (k + 1) / (counts.data + k * (1 - b + b * lengths[owners] / average))
     holding = np.bincount(counts.indices, minlength=len(columns))
     counts.data *= np.log1p((len(documents) - holding + 0.5) / (holding + 0.5))[counts.indices]
-    asked = _matrix([_asked(text, level) for text in queries], columns, grow=False)
-    return np.asarray((asked @ counts.T).toarray(), dtype=np.float64)
+    weighted = _matrix([_query_words(text, level) for text in queries], columns, grow=False)
+    return np.asarray((weighted @ counts.T).toarray(), dtype=np.float64)
 
 
 @lru_cache(maxsize=20_000)
@@ -54,7 +54,7 @@ def _counted(text: str) -> Mapping[int, float]:
     return {index: float(round(value)) for index, value in zip(words.indices, words.values, strict=True)}
 
 
-def _asked(text: str, level: Level | None) -> Mapping[int, float]:
+def _query_words(text: str, level: Level | None) -> Mapping[int, float]:
     if level:
         words = weigh_query(level, text)
         return dict(zip(words.indices, words.values, strict=True))
@@ -64,13 +64,13 @@ def _asked(text: str, level: Level | None) -> Mapping[int, float]:
 def _matrix(rows: Sequence[Mapping[int, float]], columns: dict[int, int], *, grow: bool = True) -> csr_matrix:
     """Rows of words and values as a sparse matrix; words that are new become columns, or are dropped."""
     values: list[float] = []
-    places: list[int] = []
+    indexes: list[int] = []
     ends = [0]
     for row in rows:
         for word, value in row.items():
-            place = columns.setdefault(word, len(columns)) if grow else columns.get(word)
-            if place is not None:
-                places.append(place)
+            column = columns.setdefault(word, len(columns)) if grow else columns.get(word)
+            if column is not None:
+                indexes.append(column)
                 values.append(value)
         ends.append(len(values))
-    return csr_matrix((np.array(values), np.array(places, dtype=np.int64), ends), shape=(len(rows), len(columns)))
+    return csr_matrix((np.array(values), np.array(indexes, dtype=np.int64), ends), shape=(len(rows), len(columns)))

@@ -1,7 +1,7 @@
-"""How good a ranking or a choice of labels is: pure functions of scores and truths.
+"""Metrics of rankings and labels: pure functions of scores and truths.
 
-Shapes: Q queries, N documents. On a tie the wrong document comes first (pessimistic), so that a system
-which gives every document the same score gets nothing for it. A score that is not a number comes last.
+Shapes: Q queries, N documents. In a tie the wrong document comes first, so that a system that
+gives every document the same score gets nothing for it. NaN scores come last.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
-"""One number a query."""
+"""(Q,), one number for each query."""
 Matrix = NDArray[np.floating[Any]]
 """(Q, N) scores, higher is better."""
 Truth = NDArray[np.bool_]
@@ -22,7 +22,7 @@ Truth = NDArray[np.bool_]
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A mean with the interval that it is in, as far as the sample can tell."""
+    """A mean with its confidence interval."""
 
     value: float
     low: float
@@ -30,22 +30,22 @@ class Estimate:
 
 
 def order(scores: Matrix, relevant: Truth) -> Truth:
-    """What is relevant, best score first.
+    """Relevance of the documents in the order of their scores.
 
     Args:
         scores: (Q, N).
-        relevant: (Q, N), True where a document answers a query.
+        relevant: (Q, N), True if a document answers a query.
 
     Returns:
-        (Q, N): in each row the relevance of the documents in the order of their scores.
+        (Q, N), best score first.
     """
     usable = np.where(np.isnan(scores), -np.inf, scores)
-    places = np.lexsort((relevant, -usable), axis=1)
-    return np.take_along_axis(relevant, places, axis=1)
+    columns = np.lexsort((relevant, -usable), axis=1)
+    return np.take_along_axis(relevant, columns, axis=1)
 
 
 def first_ranks(ordered: Truth) -> Values:
-    """Rank, from 1, of each query's first relevant document; infinite where there is none."""
+    """Rank, from 1, of each query's first relevant document; infinite if there is none."""
     ranks = np.where(ordered.any(axis=1), ordered.argmax(axis=1) + 1.0, np.inf)
     return np.asarray(ranks, dtype=np.float64)
 
@@ -56,24 +56,24 @@ def reciprocal_ranks(ranks: Values) -> Values:
 
 
 def hits(ranks: Values, cut: int) -> Values:
-    """1 where the first relevant document is among the first `cut`: the hit rate, or recall of one document."""
+    """1 if the first relevant document is among the first `cut`: the hit rate, or recall of one document."""
     return (ranks <= cut).astype(np.float64)
 
 
 def gains(ranks: Values, cut: int) -> Values:
-    """nDCG@cut of one relevant document at each rank: 1 / log2(1 + rank), 0 behind the cut."""
+    """nDCG@cut of one relevant document at each rank: 1 / log2(1 + rank), 0 after the cut."""
     return np.asarray(np.where(ranks <= cut, 1.0 / np.log2(1.0 + np.minimum(ranks, cut)), 0.0), dtype=np.float64)
 
 
 def average_precisions(ordered: Truth) -> Values:
     """Mean over a query's relevant documents of the precision at their ranks; its mean is the MAP."""
-    found = np.cumsum(ordered, axis=1)
-    precisions = np.where(ordered, found / np.arange(1, ordered.shape[1] + 1), 0.0)
-    return np.asarray(precisions.sum(axis=1) / np.maximum(found[:, -1], 1), dtype=np.float64)
+    counts = np.cumsum(ordered, axis=1)
+    precisions = np.where(ordered, counts / np.arange(1, ordered.shape[1] + 1), 0.0)
+    return np.asarray(precisions.sum(axis=1) / np.maximum(counts[:, -1], 1), dtype=np.float64)
 
 
 def f1_scores(truths: Sequence[str], guesses: Sequence[str]) -> tuple[float, float]:
-    """Macro F1 (mean over the labels that occur on either side) and micro F1 (here the accuracy)."""
+    """Macro F1 (mean over the labels of either side) and micro F1 (here the accuracy)."""
     of_label = []
     for label in sorted({*truths, *guesses}):
         both = sum(truth == guess == label for truth, guess in zip(truths, guesses, strict=True))
@@ -83,16 +83,16 @@ def f1_scores(truths: Sequence[str], guesses: Sequence[str]) -> tuple[float, flo
 
 
 def bootstrap(values: Values, groups: Sequence[str], *, samples: int = 2000, seed: int = 0) -> Estimate:
-    """The mean with a 95 % interval over resampled groups.
+    """The mean with a 95% bootstrap interval over groups.
 
-    Queries on one book go right or wrong together, so whole groups are drawn with replacement; with
-    paired differences as values this is the paired bootstrap.
+    Results of queries on one book are correlated, so whole groups are resampled; with paired differences as values
+    this is the paired bootstrap.
 
     Args:
-        values: one number a query.
+        values: one number for each query.
         groups: of each query: its book, tale or textbook section.
-        samples: how often to draw.
-        seed: of the draws.
+        samples: number of resamplings.
+        seed: of the random choices.
     """
     names, which = np.unique(np.array(groups), return_inverse=True)
     sums = np.bincount(which, weights=values, minlength=len(names))
@@ -104,12 +104,12 @@ def bootstrap(values: Values, groups: Sequence[str], *, samples: int = 2000, see
 
 
 def compare(values: Values, others: Values, groups: Sequence[str], *, samples: int = 2000, seed: int = 0) -> Estimate:
-    """How much higher one system's values are than another's on the same queries (paired bootstrap)."""
+    """Difference of two systems' values on the same queries (paired bootstrap)."""
     return bootstrap(values - others, groups, samples=samples, seed=seed)
 
 
 def standardize(scores: Matrix) -> Values:
-    """Each query's scores (Q, N) less their mean, over their deviation; 0 where all are the same."""
+    """Each query's scores (Q, N) minus their mean, divided by their deviation; 0 if all are the same."""
     scores = scores.astype(np.float64)
     spread = scores.std(axis=1, keepdims=True)
     centred = scores - scores.mean(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""What is ranked for what: sets of queries, documents, and which of them belong together."""
+"""Ranking sets: queries, documents, and which document answers which query."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from nlb_retriever.records import Level
 from nlb_training.data.examples import Span
-from nlb_training.evaluation.books import Shelf
+from nlb_training.evaluation.books import BookCollection
 from nlb_training.evaluation.metrics import Truth
 from nlb_training.evaluation.rows import Row
 
@@ -22,7 +22,7 @@ class Item:
     """The book that it is about or in."""
     text: str
     span: Span | None = None
-    """Where it stands in the book; None for a text of its own."""
+    """Its position in the book; None for a text of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,16 +37,16 @@ class RankingSet:
     queries: tuple[Item, ...]
     documents: tuple[Item, ...]
     relevant: Truth
-    """(Q, N), True where a document answers a query."""
+    """(Q, N), True if a document answers a query."""
 
     @property
     def groups(self) -> list[str]:
-        """What is resampled as a whole: the queries' books."""
+        """Groups of the bootstrap: the queries' books."""
         return [query.file for query in self.queries]
 
     @property
     def same_book(self) -> Truth:
-        """(Q, N), True where the document is of the query's book."""
+        """(Q, N), True if the document is from the query's book."""
         queries = np.array([query.file for query in self.queries])
         documents = np.array([document.file for document in self.documents])
         return np.asarray(queries[:, None] == documents[None, :])
@@ -67,30 +67,30 @@ class RankingSet:
         )
 
 
-def pair(name: str, title: str, level: Level, rows: Sequence[Row], shelf: Shelf) -> RankingSet:
-    """Rank the distinct spans of all rows (at book level: their books) for each row's query.
+def make_ranking_set(name: str, title: str, level: Level, rows: Sequence[Row], books: BookCollection) -> RankingSet:
+    """Each row's query against the distinct spans of all rows (at book level: their books).
 
     Args:
         name: short, for results.
         title: "summary -> chapter".
-        level: "book" takes whole books for documents, else the rows' spans are.
+        level: "book" for whole books as documents, else the rows' spans.
         rows: checked against the books.
-        shelf: their books.
+        books: of the rows.
     """
-    places: dict[tuple[str, Span], int] = {}
-    wanted: list[list[int]] = []
+    columns: dict[tuple[str, Span], int] = {}
+    answers: list[list[int]] = []
     for row in rows:
-        whole = (0, len(shelf.text(row.file)))
+        whole = (0, len(books.text(row.file)))
         spans = (whole,) if level == "book" else row.spans or (whole,)
-        wanted.append([places.setdefault((row.file, span), len(places)) for span in spans])
-    relevant = np.zeros((len(rows), len(places)), dtype=np.bool_)
-    for query, documents in enumerate(wanted):
+        answers.append([columns.setdefault((row.file, span), len(columns)) for span in spans])
+    relevant = np.zeros((len(rows), len(columns)), dtype=np.bool_)
+    for query, documents in enumerate(answers):
         relevant[query, documents] = True
     return RankingSet(
         name=name,
         title=title,
         level=level,
         queries=tuple(Item(file=row.file, text=row.query) for row in rows),
-        documents=tuple(Item(file=file, text=shelf.text(file)[span[0] : span[1]], span=span) for file, span in places),
+        documents=tuple(Item(file=file, text=books.text(file)[span[0] : span[1]], span=span) for file, span in columns),
         relevant=relevant,
     )

@@ -1,4 +1,4 @@
-"""A picture of all sets: a bar a system, with its 95 % interval or its spread over seeds."""
+"""Bar chart of all sets: one bar for each system, with its 95% interval or its spread over seeds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from nlb_retriever.errors import QueryError
 from nlb_training.evaluation.results import TITLES, Measurement, Results
 
-_JUDGED, _BASELINE = "#5fa8bf", "#c9d1d5"
+_EVALUATED, _BASELINE = "#5fa8bf", "#c9d1d5"
 _COLUMNS = 2
 
 
@@ -32,7 +32,7 @@ def draw(results: Results, file: Path) -> None:
         axes.set_title(f"{TITLES.get(first.task, first.task)}\n{first.set}", fontsize=9, loc="left")
         for place, each in enumerate(reversed(panel)):
             value, low, high = (100 * bound for bound in _bounds(each))
-            axes.barh(place, value, color=_JUDGED if each.trained else _BASELINE, height=0.7)
+            axes.barh(place, value, color=_EVALUATED if each.trained else _BASELINE, height=0.7)
             axes.plot([low, high], [place, place], color="#333333", linewidth=1.2, solid_capstyle="butt")
             axes.text(max(high, value) + 1, place, f"{value:.1f}", va="center", fontsize=8)
         axes.set_yticks(range(len(panel)), [each.system for each in reversed(panel)], fontsize=8)

@@ -1,13 +1,12 @@
-"""The best sections of a checkpoint and BM25, put in order by the checkpoint's reranker, as in section search."""
+"""A checkpoint's reranker over the best sections by vectors and BM25, as in section search."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from nlb_retriever.model.checkpoint import Checkpoint
-from nlb_retriever.model.projections import Heads
-from nlb_retriever.model.reranker import LEAST_SENTENCES, features
-from nlb_retriever.model.reranker import score as weigh
+from nlb_retriever.model.projections import Projections
+from nlb_retriever.model.reranker import MIN_SENTENCES, compute_features, score_features
 from nlb_retriever.search.reranking import RERANKED
 from nlb_training.evaluation.metrics import Matrix
 from nlb_training.evaluation.pairs import RankingSet
@@ -15,43 +14,43 @@ from nlb_training.evaluation.systems import Space, System
 
 
 def make_reranked(checkpoint: Checkpoint, first: System, space: Space) -> System | None:
-    """A checkpoint's reranker behind its fused system; None where it has none.
+    """A checkpoint's reranker after its fused system; None if it has none.
 
     Args:
-        checkpoint: whose heads are used.
-        first: the system of its vectors and of words, in this order, that finds the candidates.
+        checkpoint: with projections.
+        first: the system of its vectors and BM25, in this order, for the candidates.
         space: of the books.
     """
-    heads = checkpoint.heads
-    if heads is None or not heads.reranker.any():
+    projections = checkpoint.projections
+    if projections is None or not projections.reranker.any():
         return None
     return System(
         name=f"{first.name}, reranked",
-        parts=(lambda pairs: _rerank(pairs, heads, first, space),),
+        parts=(lambda pairs: _rerank(pairs, projections, first, space),),
         trained=True,
         both_ways=False,
         fused=True,
     )
 
 
-def _rerank(pairs: RankingSet, heads: Heads, first: System, space: Space) -> Matrix:
+def _rerank(pairs: RankingSet, projections: Projections, first: System, space: Space) -> Matrix:
     scores = first.score(pairs)
     if pairs.level != "section":
         return scores
-    near, said = (part(pairs) for part in first.parts)
+    dense, bm25 = (part(pairs) for part in first.parts)
     chunks = [book.vectors[start:end] for book, (start, end) in space.runs(pairs.documents)]
-    passages = [heads.passages(own, np.zeros(len(own), dtype=np.int64)) for own in chunks]
+    passages = [projections.project_passages(own, np.zeros(len(own), dtype=np.int64)) for own in chunks]
     questions = space.chunks.questions([query.text for query in pairs.queries])
     for row, question in enumerate(questions):
-        if len(question.sentences) < LEAST_SENTENCES:
+        if len(question.sentences) < MIN_SENTENCES:
             continue
         best = np.argsort(-scores[row], kind="stable")[:RERANKED]
-        found = features(
-            heads.question_short(question.sentences),
+        features = compute_features(
+            projections.short_query(question.sentences),
             [passages[column] for column in best],
-            dense=near[row, best],
-            words=said[row, best],
+            dense=dense[row, best],
+            bm25=bm25[row, best],
         )
-        fresh = weigh(found, heads.reranker)
-        scores[row, best] = scores[row].max() + 1 + fresh - fresh.min()
+        reranked = score_features(features, projections.reranker)
+        scores[row, best] = scores[row].max() + 1 + reranked - reranked.min()
     return scores

@@ -1,4 +1,4 @@
-"""What an evaluation found: measurements with intervals, as tables, JSON and conditions to meet."""
+"""Results of an evaluation: measurements with intervals, as tables, JSON and thresholds."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class Measurement:
     metric: str
     value: float
     low: float | None
-    """Of the 95 % interval over resampled groups; None where there is none."""
+    """Of the 95% bootstrap interval over groups; None if there is none."""
     high: float | None
     spread: float | None = None
-    """Standard deviation over seeds, where something is trained."""
+    """Standard deviation over seeds, of systems that are trained."""
     queries: int
     groups: int
-    """Books, tales or sections that are resampled as a whole."""
+    """Number of groups of the bootstrap: books, tales or sections."""
     trained: bool = False
-    """Whether the system is what is judged, and not a baseline."""
+    """Whether the system is evaluated, not a baseline."""
 
     @classmethod
     def of(
@@ -52,7 +52,7 @@ class Measurement:
         spread: float | None = None,
         trained: bool = False,
     ) -> Measurement:
-        """The mean of one value a query, with its bootstrap interval."""
+        """The mean of one value for each query, with its bootstrap interval."""
         estimate = bootstrap(values, groups)
         return cls(
             task=task,
@@ -69,7 +69,7 @@ class Measurement:
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """How much higher one system is than another on the same queries."""
+    """Difference of two systems on the same queries."""
 
     task: str
     set: str
@@ -87,7 +87,7 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """The figures of one set, x 100, as text: a row a system, a column a metric."""
+    """The figures of one set, x 100, as text: one row for each system, one column for each metric."""
 
     title: str
     columns: tuple[str, ...]
@@ -97,20 +97,20 @@ class Table:
 
 @dataclass(kw_only=True)
 class Results:
-    """All that was found, in the order in which it was."""
+    """All measurements, in order."""
 
     measurements: list[Measurement] = field(default_factory=list)
     differences: list[Difference] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    """Rows that were left out, one line each."""
+    """Rows and sets that were skipped, one line each."""
     about: dict[str, Any] = field(default_factory=dict)
-    """What was measured: checkpoints, chunk encoder, seeds."""
+    """Checkpoints, chunk encoder and settings."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     def tables(self) -> Iterator[Table]:
-        """One table a set."""
+        """One table for each set."""
         for task, set in dict.fromkeys((each.task, each.set) for each in self.measurements):
             own = [each for each in self.measurements if (each.task, each.set) == (task, set)]
             names = list(dict.fromkeys(each.metric for each in own))
@@ -141,7 +141,7 @@ class Results:
         """All tables, figures x 100 with 95 % intervals."""
         parts = [
             "# Evaluation",
-            "Figures x 100, with 95 % intervals over resampled groups, and ± the standard deviation over seeds.",
+            "Figures x 100, with 95 % bootstrap intervals over groups, and ± the standard deviation over seeds.",
         ]
         parts += [f"- {key}: {value}" for key, value in self.about.items()]
         for table in self.tables():
@@ -153,10 +153,10 @@ class Results:
     def find(self, key: str) -> Measurement:
         """The measurement of "task.set.metric", or of "task.set.metric@system".
 
-        Without a system it is the judged one: the last of the trained ones, or the last of all.
+        Without a system it is the evaluated one: the last of the trained ones, or the last of all.
 
         Raises:
-            QueryError: there is none, or the key is none.
+            QueryError: there is no such measurement.
         """
         names, system = _split(key)
         found = [
@@ -166,7 +166,7 @@ class Results:
         ]
         if not found:
             known = sorted({f"{each.task}.{each.set}.{each.metric}" for each in self.measurements})
-            raise QueryError(f"nothing was measured as {key!r}; there are {', '.join(known)}")
+            raise QueryError(f"there is no measurement {key!r}; known: {', '.join(known)}")
         return next((each for each in reversed(found) if each.trained), found[-1])
 
 
@@ -178,7 +178,7 @@ def _split(key: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold:
-    """A figure that must be reached."""
+    """Minimum of a figure."""
 
     key: str
     """As `Results.find` takes it."""
@@ -198,28 +198,28 @@ class Threshold:
             value = math.nan
         if match is None or not 0 <= value <= 1:
             raise QueryError(
-                f"--at-least {text!r} is no condition: write TASK.SET.METRIC=VALUE (0 to 1), "
+                f"--at-least {text!r} is not a condition: write TASK.SET.METRIC=VALUE (0 to 1), "
                 "such as retrieval.section.mrr=0.8"
             )
         return cls(key=match["key"].strip(), value=value)
 
     def missed(self, results: Results) -> str | None:
-        """One line that says by how much it is missed; None where it is met."""
-        found = results.find(self.key)
-        if found.value >= self.value:
+        """One line if the threshold is missed; None if it is met."""
+        measurement = results.find(self.key)
+        if measurement.value >= self.value:
             return None
-        return f"{self.key} is {found.value:.4f} ({found.system}), should be {self.value:g} or more"
+        return f"{self.key} is {measurement.value:.4f} ({measurement.system}), should be {self.value:g} or more"
 
 
-def _cell(found: Measurement | None) -> str:
-    if found is None:
+def _cell(measurement: Measurement | None) -> str:
+    if measurement is None:
         return ""
-    spread = "" if found.spread is None else f" ± {100 * found.spread:.1f}"
-    return f"{100 * found.value:.1f}{spread}"
+    spread = "" if measurement.spread is None else f" ± {100 * measurement.spread:.1f}"
+    return f"{100 * measurement.value:.1f}{spread}"
 
 
-def _interval(found: Measurement | None) -> str:
-    """The 95 % interval as text; empty where there is none."""
-    if found is None or found.low is None or found.high is None:
+def _interval(measurement: Measurement | None) -> str:
+    """The 95% interval as text; empty if there is none."""
+    if measurement is None or measurement.low is None or measurement.high is None:
         return ""
-    return f"{100 * found.low:.1f}–{100 * found.high:.1f}"
+    return f"{100 * measurement.low:.1f}–{100 * measurement.high:.1f}"

@@ -1,8 +1,8 @@
-"""Retrieval through the product's own search: every question asked of a library of the real books.
+"""Retrieval with the library's own search, on libraries of real books.
 
-A section is right for a span where the two share half of the shorter one, a passage where it shares anything
-with it, a book where it is the row's. The first right hit among 50 counts, so recall@k is the share of
-questions with a right hit among k, and nDCG@10 is that of one right document at its rank.
+A section is right if it shares at least half of the shorter one of the two with a span, a passage if it overlaps the
+span, a book if it is the row's. Metrics are of the first right hit among 50: recall@k is the share of questions with a
+right hit among k, and nDCG@10 is that of one right document at its rank.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.records import Hit, Level, Mode, source_of
 from nlb_retriever.search.retriever import Retriever
 from nlb_training.evaluation import metrics
-from nlb_training.evaluation.books import Shelf
+from nlb_training.evaluation.books import BookCollection
 from nlb_training.evaluation.metrics import Values
 from nlb_training.evaluation.results import Difference, Measurement
 from nlb_training.evaluation.rows import Row
@@ -31,15 +31,15 @@ from nlb_training.evaluation.vectors import Notice
 TASK = "retrieval"
 MODES: tuple[Mode, ...] = ("dense", "bm25", "fused")
 LOOK_AT = 50
-"""Hits of a question in which the first right one is looked for."""
+"""Number of hits in which the first right one is searched."""
 CUTS = (1, 5, 10)
-_TOLD = 250
+_NOTICE_EVERY = 250
 """Questions between two notices."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """A set of questions to one library at one level."""
+class QuerySet:
+    """Queries to one library at one level."""
 
     name: str
     level: Level
@@ -48,20 +48,20 @@ class Asked:
 
 
 def build_library(
-    shelf: Shelf,
+    books: BookCollection,
     checkpoint: Checkpoint,
     encoder: tuple[str, int],
     cache: Path,
     *,
     observer: Observer | None = None,
 ) -> Path:
-    """The library of a shelf under a checkpoint, brought up to date.
+    """Index a collection with a checkpoint, or update its library.
 
     Args:
-        shelf: the books.
+        books: the collection.
         checkpoint: the next-level encoder.
-        encoder: name of the chunk encoder, and tokens a chunk.
-        cache: where libraries are kept.
+        encoder: name of the chunk encoder, and chunk length.
+        cache: folder of the libraries.
         observer: as of `index_files`.
 
     Raises:
@@ -70,9 +70,9 @@ def build_library(
     """
     name, tokens = encoder
     kind = "" if encoder == (DEFAULT_ENCODER, DEFAULT_CHUNK_TOKENS) else f"-{Path(name).name}-{tokens}"
-    folder = cache / "libraries" / f"{shelf.name}-{checkpoint.sha256[:12]}{kind}"
+    folder = cache / "libraries" / f"{books.name}-{checkpoint.sha256[:12]}{kind}"
     report = index_files(
-        [shelf.folder],
+        [books.folder],
         folder,
         chunk_encoder=name,
         chunk_tokens=tokens,
@@ -82,45 +82,45 @@ def build_library(
     )
     if not (report.indexed or report.unchanged or report.renamed):
         reason = report.failed[0].reason if report.failed else "it is empty"
-        raise QueryError(f"no library of {shelf.folder} can be made: {reason}")
+        raise QueryError(f"{books.folder} cannot be indexed: {reason}")
     return folder
 
 
 def measure(
-    asked: Asked,
-    shelf: Shelf,
+    queries: QuerySet,
+    books: BookCollection,
     libraries: Sequence[tuple[Checkpoint, Path]],
     *,
     trained: Sequence[str] = (),
     notice: Notice = lambda line: None,
 ) -> tuple[list[Measurement], list[Difference]]:
-    """Ask one set of every checkpoint's library, by vectors, by words and fused (the default).
+    """Search every checkpoint's library with one set: by vectors, by BM25 and fused (the default).
 
     Args:
-        asked: the questions.
-        shelf: their books.
+        queries: the set.
+        books: of the set.
         libraries: of these books, by checkpoint.
-        trained: names of the checkpoints that are judged.
-        notice: told how far it is.
+        trained: names of the checkpoints that are evaluated.
+        notice: called with the progress.
 
     Returns:
         Measurements, and the difference of each fused search to the better of its parts by MRR.
     """
     ranks: dict[str, Values] = {}
-    judged: set[str] = set()
+    evaluated: set[str] = set()
     for checkpoint, library in libraries:
         with Retriever(library) as retriever:
             for mode in MODES:
                 system = _system(checkpoint, mode)
-                if system not in ranks:  # words know nothing of checkpoints: they are asked once
-                    ranks[system] = _ask(asked, shelf, retriever, mode, notice)
+                if system not in ranks:  # BM25 is the same for all checkpoints
+                    ranks[system] = _rank(queries, books, retriever, mode, notice)
                 if mode != "bm25" and checkpoint.name in trained:
-                    judged.add(system)
-    groups = [row.group for row in asked.rows]
+                    evaluated.add(system)
+    groups = [row.group for row in queries.rows]
     measurements = [
-        Measurement.of(TASK, asked.name, system, metric, values, groups, trained=system in judged)
+        Measurement.of(TASK, queries.name, system, metric, values, groups, trained=system in evaluated)
         for system, own in ranks.items()
-        for metric, values in judge(own).items()
+        for metric, values in compute_metrics(own).items()
     ]
     reciprocal = {system: metrics.reciprocal_ranks(own) for system, own in ranks.items()}
     differences = []
@@ -128,7 +128,7 @@ def measure(
         dense, words, fused = (_system(checkpoint, mode) for mode in MODES)
         better = max((dense, words), key=lambda name: float(reciprocal[name].mean()))
         estimate = metrics.compare(reciprocal[fused], reciprocal[better], groups)
-        differences.append(Difference.of(TASK, asked.name, fused, better, "mrr", estimate))
+        differences.append(Difference.of(TASK, queries.name, fused, better, "mrr", estimate))
     return measurements, differences
 
 
@@ -136,11 +136,11 @@ def _system(checkpoint: Checkpoint, mode: Mode) -> str:
     return mode if mode == "bm25" else f"{checkpoint.name} {mode}"
 
 
-def judge(ranks: Values) -> dict[str, Values]:
+def compute_metrics(ranks: Values) -> dict[str, Values]:
     """Each question's metrics from the rank of its first right hit."""
-    found = {"mrr": metrics.reciprocal_ranks(ranks)}
-    found |= {f"recall@{cut}": metrics.hits(ranks, cut) for cut in CUTS}
-    return found | {"ndcg@10": metrics.gains(ranks, 10)}
+    values = {"mrr": metrics.reciprocal_ranks(ranks)}
+    values |= {f"recall@{cut}": metrics.hits(ranks, cut) for cut in CUTS}
+    return values | {"ndcg@10": metrics.gains(ranks, 10)}
 
 
 def first_right(row: Row, hits: Sequence[Hit], level: Level, source: str) -> float:
@@ -167,11 +167,11 @@ def _answers(hit: Hit, row: Row, level: Level) -> bool:
     return False
 
 
-def _ask(asked: Asked, shelf: Shelf, retriever: Retriever, mode: Mode, notice: Notice) -> Values:
+def _rank(queries: QuerySet, books: BookCollection, retriever: Retriever, mode: Mode, notice: Notice) -> Values:
     ranks = []
-    for number, row in enumerate(asked.rows, 1):
-        hits = retriever.search(row.query, level=asked.level, mode=mode, limit=LOOK_AT)
-        ranks.append(first_right(row, hits, asked.level, source_of(shelf.files[row.file])))
-        if number % _TOLD == 0:
-            notice(f"{asked.name}, {mode}: {number:,} of {len(asked.rows):,} questions")
+    for number, row in enumerate(queries.rows, 1):
+        hits = retriever.search(row.query, level=queries.level, mode=mode, limit=LOOK_AT)
+        ranks.append(first_right(row, hits, queries.level, source_of(books.files[row.file])))
+        if number % _NOTICE_EVERY == 0:
+            notice(f"{queries.name}, {mode}: {number:,} of {len(queries.rows):,} questions")
     return np.array(ranks, dtype=np.float64)

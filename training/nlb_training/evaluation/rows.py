@@ -1,7 +1,7 @@
-"""Rows of a question and where its answer stands, checked against the books that they are about.
+"""Evaluation rows: a query and the spans that answer it, checked against their books.
 
-`nlb_training.data.examples` says what a row looks like. Here each keeps all that its line holds (options, labels),
-and the group that is resampled as a whole.
+`nlb_training.data.examples` describes the keys of a row. Here each also keeps all other keys (options, labels), and
+its group for the bootstrap.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from nlb_training.data.examples import Span, parse_row
 from nlb_training.data.examples import read_lines as lines_of
 
 _GROUPS = ("group", "story", "module")
-"""Keys of what is resampled as a whole; the file where a row has none: chapters of one book belong together."""
+"""Keys of the group; without any, the group of a row is its file."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A query and what answers it."""
+    """A query and the spans that answer it."""
 
     query: str
     file: str
     spans: tuple[Span, ...]
-    """Spans of the book's text that answer; none where the whole book does."""
+    """Spans of the book's text that answer it; none if the whole book does."""
     group: str
-    """Its rows are right or wrong together: a book, a tale, a section of a textbook."""
+    """A book, a tale or a section of a textbook; resampled as a whole."""
     where: str
     """File and line, for messages."""
     values: Mapping[str, Any]
-    """All that the line holds."""
+    """All keys of the line."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """The usable rows of a file, and what is wrong with the others."""
+    """The usable rows of a file, and the problems of the others."""
 
     rows: tuple[Row, ...]
     problems: tuple[str, ...] = ()
-    """One line each: file, line, what and what to do."""
+    """One line each."""
 
 
 def read_rows(file: Path, query: str | None = None) -> Rows:
@@ -50,7 +50,7 @@ def read_rows(file: Path, query: str | None = None) -> Rows:
 
     Args:
         file: to read.
-        query: key of what is taken for the query ("label"); None for the usual ones.
+        query: key that is used as the query, as in "label"; None for the usual ones.
 
     Raises:
         QueryError: it cannot be read, is empty, or none of its lines is usable.
@@ -77,13 +77,13 @@ def read_rows(file: Path, query: str | None = None) -> Rows:
     return Rows(rows=tuple(rows), problems=tuple(problems))
 
 
-def keep_within(rows: Sequence[Row], lengths: Mapping[str, int], place: str) -> Rows:
-    """Leave out rows whose book is not there or whose spans lie outside of its text.
+def keep_within(rows: Sequence[Row], lengths: Mapping[str, int], folder: str) -> Rows:
+    """Skip rows without a book, or with spans outside of its text.
 
     Args:
-        rows: to look through.
+        rows: to check.
         lengths: characters of every book's text, by file name.
-        place: where the books were looked for, for messages.
+        folder: of the books, for messages.
 
     Raises:
         QueryError: no row is left.
@@ -93,12 +93,12 @@ def keep_within(rows: Sequence[Row], lengths: Mapping[str, int], place: str) -> 
     for row in rows:
         length = lengths.get(row.file)
         if length is None:
-            problems.append(f"{row.where}: no book {row.file!r} in {place}: give its folder, or mend the name")
+            problems.append(f"{row.where}: no book {row.file!r} in {folder}: name its folder, or correct the name")
         elif outside := [span for span in row.spans if not 0 <= span[0] < span[1] <= length]:
             first, last = outside[0]
             problems.append(
-                f"{row.where}: {first} to {last} is no span of {row.file}, which has {length} characters: "
-                "offsets index the text that `nlb show BOOK --text` prints"
+                f"{row.where}: {first} to {last} is not a span of {row.file}, which has {length} characters: "
+                "offsets are those of the text that `nlb show BOOK --text` prints"
             )
         else:
             kept.append(row)
@@ -108,7 +108,7 @@ def keep_within(rows: Sequence[Row], lengths: Mapping[str, int], place: str) -> 
 
 
 def read_lines(file: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a file that are not blank, with their numbers from 1; .bz2 is unpacked.
+    """The lines of a file that are not blank, with their numbers from 1; .bz2 is decompressed.
 
     Raises:
         QueryError: it cannot be read or is not UTF-8.

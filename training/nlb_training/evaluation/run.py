@@ -1,4 +1,4 @@
-"""One evaluation: the tasks, one after the other, of all checkpoints and baselines."""
+"""Runs the tasks of an evaluation on all checkpoints and baselines."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from nlb_retriever.indexing.report import Observer
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_training.evaluation import classification, multiple_choice, retrieval, similarity
-from nlb_training.evaluation.books import archive_of
+from nlb_training.evaluation.books import archive_path
 from nlb_training.evaluation.classification import Labelled
-from nlb_training.evaluation.context import TASKS, Bench, Settings, is_mean
-from nlb_training.evaluation.documents import chunked, pooled
+from nlb_training.evaluation.context import TASKS, EvaluationContext, Settings, is_mean
+from nlb_training.evaluation.documents import encode_documents, pool_documents
 from nlb_training.evaluation.metrics import Values
 from nlb_training.evaluation.multiple_choice import Choice
-from nlb_training.evaluation.pairs import pair
+from nlb_training.evaluation.pairs import make_ranking_set
 from nlb_training.evaluation.reranked import make_reranked
 from nlb_training.evaluation.results import Difference, Measurement, Results
 from nlb_training.evaluation.sets import CENTURY_ARCHIVES, CHOICES, LABEL, ORIGINS, RETRIEVAL, SIMILARITY
@@ -28,185 +28,189 @@ from nlb_training.evaluation.vectors import Notice
 _log = logging.getLogger(__name__)
 
 
-Watching = Callable[[], AbstractContextManager[Observer | None]]
-"""Opens what watches the making of a library, as `index_files` tells it."""
+IndexWatch = Callable[[], AbstractContextManager[Observer | None]]
+"""Opens an observer of `index_files`, as long as a library is indexed."""
 
 
-def evaluate(settings: Settings, *, notice: Notice = _log.info, watching: Watching = nullcontext) -> Results:
+def evaluate(settings: Settings, *, notice: Notice = _log.info, watch: IndexWatch = nullcontext) -> Results:
     """Run the tasks, one after the other.
 
     Args:
-        settings: what to evaluate.
-        notice: told of what takes time, a line each.
-        watching: opened while a library is made.
+        settings: of the evaluation.
+        notice: called with one line for each step that takes time.
+        watch: opened while a library is indexed.
 
     Returns:
-        All that was found. Rows that could not be used are in `problems`; they stop nothing.
+        All measurements; rows that could not be used are in `problems`.
 
     Raises:
-        QueryError: there is no data, a file has no usable row, or a name is not known.
+        QueryError: there is no data, a file has no usable row, or a name is unknown.
         EncoderError, StoreError: a checkpoint or library cannot be used.
     """
     if unknown := [task for task in settings.tasks if task not in TASKS]:
         raise QueryError(f"no task {unknown[0]!r}: choose from {', '.join(TASKS)}")
-    bench = Bench(settings, notice)
-    bench.results.about = {
-        "checkpoints": ", ".join(f"{each.name} ({each.sha256[:12]})" for each in bench.judged),
-        "chunk encoder": ", ".join(dict.fromkeys(bench.chunks(each).encoder.identity.name for each in bench.judged)),
+    context = EvaluationContext(settings, notice)
+    encoders = (context.chunks(each).encoder.identity.name for each in context.evaluated)
+    context.results.about = {
+        "checkpoints": ", ".join(f"{each.name} ({each.sha256[:12]})" for each in context.evaluated),
+        "chunk encoder": ", ".join(dict.fromkeys(encoders)),
         "every": settings.every,
     }
     for task in settings.tasks:
-        _RUNNERS[task](bench, watching)
-    if not bench.results.measurements:
-        raise QueryError(f"nothing to measure: {bench.results.problems[0]}")
-    return bench.results
+        _RUNNERS[task](context, watch)
+    if not context.results.measurements:
+        raise QueryError(f"nothing to measure: {context.results.problems[0]}")
+    return context.results
 
 
-def _keep(bench: Bench, measurements: list[Measurement], differences: list[Difference]) -> None:
-    bench.results.measurements += measurements
-    bench.results.differences += differences
+def _add(context: EvaluationContext, measurements: list[Measurement], differences: list[Difference]) -> None:
+    context.results.measurements += measurements
+    context.results.differences += differences
 
 
-def _similarity(bench: Bench, watching: Watching) -> None:
-    settings = bench.settings
-    sets = list(bench.sets(SIMILARITY, ("section", "book")))
-    for known, shelf, rows in sets:
-        # Cut for all sets alike, so that a book is encoded once.
-        together = [row for _, place, own in sets if place is shelf for row in own]
-        spaces = [bench.space(checkpoint, shelf, together) for checkpoint in bench.judged]
+def _similarity(context: EvaluationContext, watch: IndexWatch) -> None:
+    settings = context.settings
+    sets = list(context.sets(SIMILARITY, ("section", "book")))
+    for known, books, rows in sets:
+        # With the borders of all sets of these books, so that a book is encoded once.
+        together = [row for _, other, own in sets if other is books for row in own]
+        spaces = [context.space(checkpoint, books, together) for checkpoint in context.evaluated]
         systems = make_baselines(settings.baselines, spaces[0])
-        for checkpoint, space in zip(bench.judged, spaces, strict=True):
+        for checkpoint, space in zip(context.evaluated, spaces, strict=True):
             if not is_mean(checkpoint) or "mean" not in settings.baselines:
                 own = make_trained(checkpoint, checkpoint.name, space)
                 systems += own
                 if reranked := make_reranked(checkpoint, own[-1], space):
                     systems.append(reranked)
         systems += [make(spaces[0]) for make in settings.systems]
-        forward = pair(known.name, known.title, known.level, rows, shelf)
+        forward = make_ranking_set(known.name, known.title, known.level, rows, books)
         for pairs in (forward, forward.reverse()):
-            bench.notice(f"similarity: {pairs.name}, {pairs.title}")
-            _keep(bench, *similarity.measure(pairs.thin(settings.every), systems))
+            context.notice(f"similarity: {pairs.name}, {pairs.title}")
+            _add(context, *similarity.measure(pairs.thin(settings.every), systems))
 
 
-def _retrieval(bench: Bench, watching: Watching) -> None:
-    settings = bench.settings
-    asked = [checkpoint for checkpoint, _ in _with_mean(bench)]
+def _retrieval(context: EvaluationContext, watch: IndexWatch) -> None:
+    settings = context.settings
+    checkpoints_ = [checkpoint for checkpoint, _ in _with_mean(context)]
     libraries: dict[str, list[tuple[Checkpoint, Path]]] = {}
-    for known, shelf, rows in bench.sets(RETRIEVAL, ("book", "section", "passage")):
-        if shelf.name not in libraries:
-            bench.notice(f"retrieval: the library of {shelf.folder}")
-            with watching() as observer:
-                libraries[shelf.name] = [
-                    (each, retrieval.build_library(shelf, each, bench.encoder(each), bench.cache, observer=observer))
-                    for each in asked
+    for known, books, rows in context.sets(RETRIEVAL, ("book", "section", "passage")):
+        if books.name not in libraries:
+            context.notice(f"retrieval: the library of {books.folder}")
+            with watch() as observer:
+                libraries[books.name] = [
+                    (
+                        each,
+                        retrieval.build_library(books, each, context.encoder(each), context.cache, observer=observer),
+                    )
+                    for each in checkpoints_
                 ]
-        bench.notice(f"retrieval: {known.name}, {known.title}")
-        _keep(
-            bench,
+        context.notice(f"retrieval: {known.name}, {known.title}")
+        _add(
+            context,
             *retrieval.measure(
-                retrieval.Asked(name=known.name, level=known.level, rows=tuple(rows[:: settings.every])),
-                shelf,
-                libraries[shelf.name],
-                trained=[each.name for each in bench.judged],
-                notice=bench.notice,
+                retrieval.QuerySet(name=known.name, level=known.level, rows=tuple(rows[:: settings.every])),
+                books,
+                libraries[books.name],
+                trained=[each.name for each in context.evaluated],
+                notice=context.notice,
             ),
         )
 
 
-def _classification(bench: Bench, watching: Watching) -> None:
-    from nlb_training.evaluation.tuning import by_tuning  # torch, which similarity and retrieval may do without
+def _classification(context: EvaluationContext, watch: IndexWatch) -> None:
+    from nlb_training.evaluation.tuning import classify_fine_tuned  # imports torch
 
-    for name, given in _labelled(bench):
+    for name, documents in _labelled_sets(context):
         try:
-            labelled = classification.keep_frequent(given[:: bench.settings.every])
+            labelled = classification.keep_frequent(documents[:: context.settings.every])
         except QueryError as error:
-            bench.blame([f"{name} is left out: {error}"])
+            context.add_problems([f"{name} is skipped: {error}"])
             continue
-        bench.notice(f"classification: {name}, {len(labelled):,} documents")
-        ways = [("most frequent", classification.by_majority(), False)]
-        ways.append(("words (tf-idf)", classification.by_words(labelled), False))
-        for checkpoint, judged in _with_mean(bench):
-            chunks = bench.chunks(checkpoint)
-            books = chunked(chunks, [each.document for each in labelled])
-            frozen = classification.by_vectors(pooled(books, chunks, checkpoint))
-            ways.append((f"{checkpoint.name} frozen", frozen, judged))
+        context.notice(f"classification: {name}, {len(labelled):,} documents")
+        classifiers = [("most frequent", classification.classify_as_majority(), False)]
+        classifiers.append(("words (tf-idf)", classification.classify_words(labelled), False))
+        for checkpoint, evaluated in _with_mean(context):
+            chunks = context.chunks(checkpoint)
+            books = encode_documents(chunks, [each.document for each in labelled])
+            frozen = classification.classify_vectors(pool_documents(books, chunks, checkpoint))
+            classifiers.append((f"{checkpoint.name} frozen", frozen, evaluated))
             if checkpoint.config.model.layers:
-                ways.append((f"{checkpoint.name} fine-tuned", by_tuning(books, checkpoint), judged))
-        for system, classify, judged in ways:
-            bench.results.measurements += classification.measure(
-                name, labelled, system, classify, bench.settings.seeds, trained=judged
+                tuned = classify_fine_tuned(books, checkpoint)
+                classifiers.append((f"{checkpoint.name} fine-tuned", tuned, evaluated))
+        for system, classify, evaluated in classifiers:
+            context.results.measurements += classification.measure(
+                name, labelled, system, classify, context.settings.seeds, trained=evaluated
             )
 
 
-def _labelled(bench: Bench) -> Iterator[tuple[str, list[Labelled]]]:
-    settings, data = bench.settings, bench.data
+def _labelled_sets(context: EvaluationContext) -> Iterator[tuple[str, list[Labelled]]]:
+    settings, data = context.settings, context.data
     if settings.questions:
-        rows, shelf = bench.rows(settings.questions, "", LABEL)
-        yield "own", classification.read_own(rows, shelf)
+        rows, books = context.rows(settings.questions, "", LABEL)
+        yield "own", classification.read_own(rows, books)
         return
     assert data is not None
     try:
-        shelves = [bench.shelf(name) for name in CENTURY_ARCHIVES if archive_of(data, name).is_file()]
-        yield "century", classification.read_centuries(data / "corpus" / "books.tsv", shelves)
+        collections = [context.collection(name) for name in CENTURY_ARCHIVES if archive_path(data, name).is_file()]
+        yield "century", classification.read_centuries(data / "corpus" / "books.tsv", collections)
     except QueryError as error:
-        bench.blame([f"century is left out: {error}"])
-    tales = [row for _, _, rows in bench.sets(ORIGINS, ()) for row in rows]
+        context.add_problems([f"century is skipped: {error}"])
+    tales = [row for _, _, rows in context.sets(ORIGINS, ()) for row in rows]
     if tales:
-        yield "origin", classification.read_origins(tales, bench.shelf(ORIGINS[0].archive))
+        yield "origin", classification.read_origins(tales, context.collection(ORIGINS[0].archive))
 
 
-def _multiple_choice(bench: Bench, watching: Watching) -> None:
-    for name, choices in _choices(bench):
-        bench.notice(f"multiple-choice: {name}, {len(choices):,} questions")
-        for system, right, judged in _chosen(bench, choices):
-            bench.results.measurements += multiple_choice.measure(name, choices, system, right, trained=judged)
+def _multiple_choice(context: EvaluationContext, watch: IndexWatch) -> None:
+    for name, choices in _choice_sets(context):
+        context.notice(f"multiple-choice: {name}, {len(choices):,} questions")
+        for system, right, evaluated in _choose(context, choices):
+            context.results.measurements += multiple_choice.measure(name, choices, system, right, trained=evaluated)
 
 
-def _chosen(bench: Bench, choices: Sequence[Choice]) -> Iterator[tuple[str, list[Values], bool]]:
-    """Each way to choose, what it chose right (an array a seed), and whether it is judged."""
-    from nlb_training.evaluation.choosing import by_classifier
-
-    seeds, documents = bench.settings.seeds, [each.document for each in choices]
-    for number, (checkpoint, judged) in enumerate(_with_mean(bench)):
-        chunks = bench.chunks(checkpoint)
+def _choose(context: EvaluationContext, choices: Sequence[Choice]) -> Iterator[tuple[str, list[Values], bool]]:
+    """Each system, its right choices (one array for each seed), and whether it is evaluated."""
+    seeds, documents = context.settings.seeds, [each.document for each in choices]
+    for number, (checkpoint, evaluated) in enumerate(_with_mean(context)):
+        chunks = context.chunks(checkpoint)
         questions, options, pairs = multiple_choice.encode(choices, chunks)
-        books = chunked(chunks, documents)
+        books = encode_documents(chunks, documents)
         if not number:
-            near_question = multiple_choice.option_to_question(questions, options)
-            near_chunk = multiple_choice.option_to_chunk(pairs, books)
-            yield "option to question", [multiple_choice.by_scores(near_question, choices)], False
-            yield "option to best chunk", [multiple_choice.by_scores(near_chunk, choices)], False
-            yield "classifier, no document", [by_classifier(choices, pairs, None, seed) for seed in seeds], False
-        vectors = pooled(books, chunks, checkpoint)
-        near_document = multiple_choice.option_to_document(pairs, vectors)
-        yield f"{checkpoint.name} zero-shot", [multiple_choice.by_scores(near_document, choices)], judged
-        right = [by_classifier(choices, pairs, vectors, seed) for seed in seeds]
-        yield f"{checkpoint.name} classifier", right, judged
+            to_question = multiple_choice.compare_options_to_questions(questions, options)
+            to_chunk = multiple_choice.compare_pairs_to_chunks(pairs, books)
+            yield "option to question", [multiple_choice.choose_by_scores(to_question, choices)], False
+            yield "option to best chunk", [multiple_choice.choose_by_scores(to_chunk, choices)], False
+            right = [multiple_choice.choose_by_classifier(choices, pairs, None, seed) for seed in seeds]
+            yield "classifier, no document", right, False
+        vectors = pool_documents(books, chunks, checkpoint)
+        to_document = multiple_choice.compare_pairs_to_documents(pairs, vectors)
+        yield f"{checkpoint.name} zero-shot", [multiple_choice.choose_by_scores(to_document, choices)], evaluated
+        right = [multiple_choice.choose_by_classifier(choices, pairs, vectors, seed) for seed in seeds]
+        yield f"{checkpoint.name} classifier", right, evaluated
 
 
-def _choices(bench: Bench) -> Iterator[tuple[str, list[Choice]]]:
-    file = bench.settings.questions
+def _choice_sets(context: EvaluationContext) -> Iterator[tuple[str, list[Choice]]]:
+    file = context.settings.questions
     if file and multiple_choice.is_quality(file):
         choices, problems = multiple_choice.read_quality(file)
-        bench.blame(problems)
-        yield "quality", choices[:: bench.settings.every]
+        context.add_problems(problems)
+        yield "quality", choices[:: context.settings.every]
         return
-    for known, shelf, rows in bench.sets(CHOICES, ("passage",)):
-        choices, problems = multiple_choice.from_rows(rows, shelf)
-        bench.blame(problems)
+    for known, books, rows in context.sets(CHOICES, ("passage",)):
+        choices, problems = multiple_choice.from_rows(rows, books)
+        context.add_problems(problems)
         if choices:
-            yield "own" if file else known.name, choices[:: bench.settings.every]
+            yield "own" if file else known.name, choices[:: context.settings.every]
 
 
-def _with_mean(bench: Bench) -> list[tuple[Checkpoint, bool]]:
-    """The checkpoints, and whether each is judged; the untrained mean is the first, if it is a baseline."""
-    judged = [(checkpoint, True) for checkpoint in bench.judged]
-    if "mean" in bench.settings.baselines and not any(map(is_mean, bench.judged)):
-        return [(checkpoints.load(checkpoints.UNTRAINED), False), *judged]
-    return judged
+def _with_mean(context: EvaluationContext) -> list[tuple[Checkpoint, bool]]:
+    """The checkpoints, and whether each is evaluated; first the untrained mean, if it is a baseline."""
+    evaluated = [(checkpoint, True) for checkpoint in context.evaluated]
+    if "mean" in context.settings.baselines and not any(map(is_mean, context.evaluated)):
+        return [(checkpoints.load(checkpoints.UNTRAINED), False), *evaluated]
+    return evaluated
 
 
-_RUNNERS: dict[str, Callable[[Bench, Watching], None]] = {
+_RUNNERS: dict[str, Callable[[EvaluationContext, IndexWatch], None]] = {
     "similarity": _similarity,
     "classification": _classification,
     "multiple-choice": _multiple_choice,

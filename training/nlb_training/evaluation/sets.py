@@ -1,4 +1,4 @@
-"""The sets that are known by name: files of the data folder, and what is asked of each."""
+"""The sets of the data folder: their files and levels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nlb_training.evaluation.rows import Row
 
 @dataclass(frozen=True, kw_only=True)
 class KnownSet:
-    """A file of the data folder, and what is asked of it."""
+    """A set of the data folder."""
 
     name: str
     title: str
@@ -20,7 +20,7 @@ class KnownSet:
     archive: str
     """In corpus/, without ".tar.bz2"."""
     level: Level
-    """Of what is looked for."""
+    """Of the hits."""
 
 
 SIMILARITY = (
@@ -72,7 +72,7 @@ RETRIEVAL = (
 )
 
 CENTURY_ARCHIVES = ("dev", "val", "train-00", "train-01", "train-02")
-"""Where the books are whose years corpus/books.tsv tells."""
+"""Archives of the books whose years are in corpus/books.tsv."""
 ORIGINS = tuple(
     KnownSet(
         name=f"origin-{split}", title="tale -> collection", file=f"fairytaleqa_{split}", archive="fairytaleqa",
@@ -86,15 +86,15 @@ CHOICES = (
     ),
 )
 LABEL = "label"
-"""Key of own rows that are classified."""
+"""Key of the label in the user's rows."""
 
 
 def own_sets(rows: Sequence[Row], *, levels: Sequence[Level]) -> list[tuple[KnownSet, list[Row]]]:
-    """What a user's rows can be asked at these levels: those without spans have only a book that answers."""
-    found = []
+    """Sets of the user's rows, one for each level; rows without spans are only in that of books."""
+    sets = []
     for level in levels:
         fitting = [row for row in rows if level == "book" or row.spans]
         if fitting:
             known = KnownSet(name=level, title=f"query -> {level}", file="", archive="", level=level)
-            found.append((known, fitting))
-    return found
+            sets.append((known, fitting))
+    return sets

@@ -1,7 +1,7 @@
-"""Semantic similarity, zero-shot (arXiv 2402.17682, section 4): find the chapter of a summary, and its summary.
+"""Semantic similarity, zero-shot (arXiv 2402.17682, section 4): rank chapters for summaries and the reverse.
 
-All chapters of all books are ranked for each summary and all summaries for each chapter, over the whole
-set and within the right book; books and their summaries likewise.
+All chapters of all books are ranked for each summary and all summaries for each chapter, over the whole set and
+within the right book; books and their summaries likewise.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ def measure(pairs: RankingSet, systems: Sequence[System]) -> tuple[list[Measurem
     """Rank a set with every system.
 
     Returns:
-        Measurements of each system, and by how much the MRR of each trained one is above that of the
-        untrained mean and of the best baseline (both of its kind: alone, or fused).
+        Measurements of each system, and the difference in MRR of each trained one to the untrained mean and to the
+        best baseline (of its kind: vectors alone, or fused).
     """
     measurements: list[Measurement] = []
     reciprocal: dict[str, Values] = {}
     used = [system for system in systems if system.both_ways or pairs.documents[0].span is not None]
     for system in used:
-        values = judge(system.score(pairs), pairs)
+        values = compute_metrics(system.score(pairs), pairs)
         reciprocal[system.name] = values["mrr"]
         for metric, each in values.items():
             measurements.append(
@@ -40,8 +40,8 @@ def measure(pairs: RankingSet, systems: Sequence[System]) -> tuple[list[Measurem
     return measurements, _differences(pairs, used, reciprocal)
 
 
-def judge(scores: metrics.Matrix, pairs: RankingSet) -> dict[str, Values]:
-    """Each query's metrics; those that begin with "book." are within the right book."""
+def compute_metrics(scores: metrics.Matrix, pairs: RankingSet) -> dict[str, Values]:
+    """Each query's metrics; those with the prefix "book." are within the right book."""
     ordered = metrics.order(scores, pairs.relevant)
     ranks = metrics.first_ranks(ordered)
     values = {"mrr": metrics.reciprocal_ranks(ranks), "map": metrics.average_precisions(ordered)}
@@ -54,15 +54,15 @@ def judge(scores: metrics.Matrix, pairs: RankingSet) -> dict[str, Values]:
 
 
 def _differences(pairs: RankingSet, systems: Sequence[System], values: dict[str, Values]) -> list[Difference]:
-    found = []
+    differences = []
     for system in (each for each in systems if each.trained):
         rivals = [each.name for each in systems if not each.trained and _is_fused(each) == _is_fused(system)]
         best = sorted(rivals, key=lambda name: -float(values[name].mean()))[:1]
         untrained = [name for name in rivals if name == ("mean+bm25" if _is_fused(system) else "mean")]
         for rival in dict.fromkeys((*untrained, *best)):
             estimate = metrics.compare(values[system.name], values[rival], pairs.groups)
-            found.append(Difference.of(TASK, pairs.name, system.name, rival, "mrr", estimate))
-    return found
+            differences.append(Difference.of(TASK, pairs.name, system.name, rival, "mrr", estimate))
+    return differences
 
 
 def _is_fused(system: System) -> bool:

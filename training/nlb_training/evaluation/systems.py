@@ -1,7 +1,7 @@
-"""What is compared: ways to score documents for queries, trained ones and baselines.
+"""Systems that score documents for queries: checkpoints and baselines.
 
 A `System` is a name and one or more parts, functions from a `RankingSet` to scores (Q, N). The scores of
-several parts are standardised for each query and added. Anything that can score a set is a system:
+several parts are standardised for each query and added. Any function of a set can be a part:
 
     System(name="my reranker", parts=(lambda pairs: my_scores(pairs.queries, pairs.documents),))
 """
@@ -19,7 +19,7 @@ from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.records import Level
-from nlb_training.evaluation.books import Shelf
+from nlb_training.evaluation.books import BookCollection
 from nlb_training.evaluation.lexical import score_words
 from nlb_training.evaluation.metrics import Matrix, standardize
 from nlb_training.evaluation.pairs import Item, RankingSet
@@ -38,11 +38,11 @@ class System:
     name: str
     parts: tuple[Part, ...]
     trained: bool = False
-    """Whether it is what is judged, and not a baseline."""
+    """Whether it is evaluated, not a baseline."""
     both_ways: bool = True
     """Whether it also ranks queries for documents."""
     fused: bool = False
-    """Whether it knows words beside vectors; one of several parts does in any case."""
+    """Whether it uses BM25 beside vectors; always true of several parts."""
 
     def score(self, pairs: RankingSet) -> Matrix:
         """(Q, N) scores, higher is better."""
@@ -52,24 +52,24 @@ class System:
 
 
 class Space:
-    """The chunk vectors of a shelf's books, in runs that the spans of its rows are made of."""
+    """The chunk vectors of a collection; each span of its rows is a run of whole chunks."""
 
-    def __init__(self, chunks: ChunkVectors, shelf: Shelf, borders: Mapping[str, Sequence[int]]) -> None:
+    def __init__(self, chunks: ChunkVectors, books: BookCollection, borders: Mapping[str, Sequence[int]]) -> None:
         self.chunks = chunks
-        self.shelf = shelf
+        self.collection = books
         self._borders = borders
         self._books: dict[str, ChunkedBook] = {}
 
     def book(self, file: str) -> ChunkedBook:
         if file not in self._books:
-            self._books[file] = self.chunks.book(file, self.shelf.text(file), self._borders.get(file, ()))
+            self._books[file] = self.chunks.book(file, self.collection.text(file), self._borders.get(file, ()))
         return self._books[file]
 
     def runs(self, items: Sequence[Item]) -> list[tuple[ChunkedBook, tuple[int, int]]]:
-        """For each span its book and its chunks in it.
+        """For each span its book and its run of chunks.
 
         Raises:
-            EncoderError: there is no text in one.
+            EncoderError: a span has no text.
         """
         runs = []
         for item in items:
@@ -81,20 +81,20 @@ class Space:
         return runs
 
     def vectors(self, items: Sequence[Item], vectorizer: Vectorizer, level: Level) -> Vectors:
-        """One row an item: of a span what the checkpoint makes of its chunks, of a text the question's.
+        """One row for each item: of a span its section or book vector, of a text its query vector.
 
-        As long as vectors of the level are.
+        With as many numbers as the level's vectors.
         """
         dim = vectorizer.section_dim if level == "section" else self.chunks.encoder.identity.dim
         result = np.empty((len(items), dim), dtype=np.float32)
-        told = [index for index, item in enumerate(items) if item.span is None]
-        for index, raw in zip(told, self.chunks.questions([items[index].text for index in told]), strict=True):
+        texts = [index for index, item in enumerate(items) if item.span is None]
+        for index, raw in zip(texts, self.chunks.questions([items[index].text for index in texts]), strict=True):
             result[index] = vectorizer.project_query(raw).at(level)
-        places: dict[str, list[int]] = {}
+        by_file: dict[str, list[int]] = {}
         for index, item in enumerate(items):
             if item.span is not None:
-                places.setdefault(item.file, []).append(index)
-        for file, indexes in places.items():
+                by_file.setdefault(item.file, []).append(index)
+        for file, indexes in by_file.items():
             book = self.book(file)
             runs = [run for _, run in self.runs([items[index] for index in indexes])]
             pooled = vectorizer.pool(book.vectors, runs)
@@ -103,13 +103,15 @@ class Space:
 
 
 def encoder_part(space: Space, checkpoint: Checkpoint) -> Part:
-    """Product of question and span vectors of a checkpoint.
+    """Dot product of a checkpoint's query and span vectors.
 
     Raises:
         MismatchError: the checkpoint is not for this chunk encoder.
     """
     vectorizer = Vectorizer(space.chunks.encoder, checkpoint)
-    known: dict[tuple[int, Level], tuple[Sequence[Item], Vectors]] = {}  # items are kept: their id stays theirs
+    known: dict[
+        tuple[int, Level], tuple[Sequence[Item], Vectors]
+    ] = {}  # holds the items, so that their id stays unique
 
     def vectors(items: Sequence[Item], level: Level) -> Vectors:
         if (id(items), level) not in known:
@@ -120,28 +122,28 @@ def encoder_part(space: Space, checkpoint: Checkpoint) -> Part:
 
 
 def _first(space: Space) -> Part:
-    """Cosine of a question with a span's first chunk."""
-    return _by_chunks(space, lambda near, run: near[:, run[0]])
+    """Cosine of a query with a span's first chunk."""
+    return _by_chunks(space, lambda cosines, run: cosines[:, run[0]])
 
 
 def _max(space: Space) -> Part:
-    """Cosine of a question with the nearest chunk of a span."""
-    return _by_chunks(space, lambda near, run: near[:, run[0] : run[1]].max(axis=1))
+    """Cosine of a query with the nearest chunk of a span."""
+    return _by_chunks(space, lambda cosines, run: cosines[:, run[0] : run[1]].max(axis=1))
 
 
 def _by_chunks(space: Space, choose: Callable[[Vectors, tuple[int, int]], Vectors]) -> Part:
-    """Scores made of the cosines of texts with all chunks of a book (texts, C) and a span's run of them."""
+    """Scores from the cosines of texts with all chunks of a book (texts, C) and a span's run of chunks."""
 
     def score(pairs: RankingSet) -> Matrix:
         if pairs.documents[0].span is None:
             return score(pairs.reverse()).T
         texts = np.stack([raw.whole for raw in space.chunks.questions([item.text for item in pairs.queries])])
         result = np.empty((len(texts), len(pairs.documents)), dtype=np.float32)
-        near: dict[str, Vectors] = {}
+        cosines: dict[str, Vectors] = {}
         for column, (item, (book, run)) in enumerate(zip(pairs.documents, space.runs(pairs.documents), strict=True)):
-            if item.file not in near:
-                near = {item.file: texts @ book.vectors.T}  # documents of a book stand together
-            result[:, column] = choose(near[item.file], run)
+            if item.file not in cosines:
+                cosines = {item.file: texts @ book.vectors.T}  # only one book's: a set is sorted by book
+            result[:, column] = choose(cosines[item.file], run)
         return result
 
     return score
@@ -157,7 +159,7 @@ def make_baselines(names: Sequence[str], space: Space) -> list[System]:
 
 
 def make_trained(checkpoint: Checkpoint, name: str, space: Space) -> list[System]:
-    """A checkpoint's own vectors, and together with BM25."""
+    """A checkpoint's vectors alone, and with BM25."""
     alone = System(name=name, parts=(encoder_part(space, checkpoint),), trained=True)
     words = _baseline("bm25", space)
     return [alone, replace(alone, name=f"{name}+bm25", parts=(*alone.parts, words))]
@@ -179,8 +181,8 @@ def _baseline(name: str, space: Space) -> Part:
 
 def _words(pairs: RankingSet, *, tuned: bool) -> Matrix:
     if pairs.documents[0].span is None:
-        # A chapter is no question of a few words. What each summary says of the chapters is read the other
-        # way round, made comparable between summaries first: a long one scores high with all chapters.
+        # A chapter is too long for a BM25 query, so the scores of the reverse direction are used, standardised for
+        # each summary: a long one scores high with all chapters.
         return standardize(_words(pairs.reverse(), tuned=tuned)).T
     queries, documents = ([item.text for item in items] for items in (pairs.queries, pairs.documents))
     return score_words(queries, documents, pairs.level if tuned else None)

@@ -1,8 +1,8 @@
-"""Chunk vectors of books and raw vectors of queries, encoded once and kept in a folder.
+"""Chunk vectors of books and raw vectors of queries, encoded once and cached in a folder.
 
-A book's chunks never cross the border of a span that is asked for, so that each span is a run of whole
-chunks. A file's name tells all that decides its content (encoder, chunk length, text, borders), so that
-nothing stale is ever read, and an interrupted run goes on with the first book that is missing.
+A book's chunks never cross the border of a span of the rows, so that each span is a run of whole chunks. A cache
+file's name is a hash of all that its content depends on (encoder, chunk length, text, borders), so that stale files
+are never read, and an interrupted run continues with the first missing book.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _SECONDS = 5.0
-"""Between two notices of books that are encoded."""
+"""Minimum time between two notices."""
 Notice = Callable[[str], None]
-"""Told what takes time, a line each."""
+"""Receives one line for each step that takes time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,20 +50,20 @@ class ChunkedBook:
     """(C, 2), each chunk's start and end in the book's text."""
 
     def find(self, span: Span) -> tuple[int, int]:
-        """The run of chunks that a span is: first, and the one behind the last.
+        """The run of chunks of a span: first, and one after the last.
 
         Raises:
-            EncoderError: there is no text in it.
+            EncoderError: the span has no text.
         """
         first = int(np.searchsorted(self.spans[:, 0], span[0]))
         last = int(np.searchsorted(self.spans[:, 1], span[1], side="right"))
         if first >= last:
-            raise EncoderError(f"characters {span[0]} to {span[1]} hold no text to encode")
+            raise EncoderError(f"characters {span[0]} to {span[1]} have no text to encode")
         return first, last
 
 
-class LateEncoder:
-    """A chunk encoder that is loaded when it first has something to encode: kept vectors need none."""
+class LazyEncoder:
+    """A chunk encoder that is loaded when it first encodes: cached vectors need none."""
 
     def __init__(self, name: str, device: str) -> None:
         self.identity = identify_encoder(name)
@@ -86,20 +86,20 @@ class LateEncoder:
 
 
 class ChunkVectors:
-    """Makes and keeps the vectors of one chunk encoder at one chunk length.
+    """Encodes and caches the vectors of one chunk encoder at one chunk length.
 
     Args:
-        folder: where they are kept.
-        encoder: that makes them.
-        tokens: of a chunk, with [CLS] and [SEP]; 0 for one sentence a chunk.
-        notice: told of every book that is encoded.
+        folder: of the cache.
+        encoder: the chunk encoder.
+        tokens: chunk length, with [CLS] and [SEP]; 0 for one sentence per chunk.
+        notice: called for books that are encoded.
     """
 
     def __init__(self, folder: Path, encoder: ChunkEncoder, *, tokens: int = 256, notice: Notice = _log.info) -> None:
         self.encoder = encoder
         self.tokens = tokens
         self.notice = notice
-        self._told = -_SECONDS
+        self._last_notice = -_SECONDS
         name, sha256 = encoder.identity.name.replace("/", "--"), encoder.identity.sha256[:12]
         self._folder = folder / "vectors" / f"{name}-{sha256}-{tokens}"
 
@@ -112,41 +112,41 @@ class ChunkVectors:
         return Vectorizer(self.encoder, checkpoints.load(checkpoints.UNTRAINED))
 
     def book(self, file: str, text: str, borders: Sequence[int]) -> ChunkedBook:
-        """The chunks of a book, cut at `borders`.
+        """The chunks of a book, which do not cross `borders`.
 
         Raises:
-            EncoderError: the book holds no text, or the encoder gave vectors that are none.
+            EncoderError: the book has no text, or the encoder returned NaN.
         """
         cuts = sorted({0, len(text), *borders})
         key = hashlib.sha256(text.encode("utf-8", "surrogatepass") + repr(cuts).encode()).hexdigest()[:24]
-        place = self._folder / f"book-{key}.npz"
-        if (kept := _read(place)) is None:
-            self._tell(f"encoding {file}")
+        path = self._folder / f"book-{key}.npz"
+        if (kept := _read(path)) is None:
+            self._notify(f"encoding {file}")
             sections = [Section(path=(str(start),), start=start, end=end) for start, end in pairwise(cuts)]
             passages = self._chunker.passages(text, sections)
             if not passages:
-                raise EncoderError(f"{file} holds no text to encode")
+                raise EncoderError(f"{file} has no text to encode")
             vectors = self.encoder.encode([text[passage.start : passage.end] for passage in passages])
             if not np.isfinite(vectors).all():
-                raise EncoderError(f"{self.encoder.backend} gave no numbers for a chunk of {file}: run `nlb doctor`")
+                raise EncoderError(f"{self.encoder.backend} returned NaN for a chunk of {file}: run `nlb doctor`")
             spans = np.array([(passage.start, passage.end) for passage in passages], dtype=np.int64)
             kept = {"vectors": vectors.astype(np.float16), "spans": spans}
-            _write(place, kept)
+            _write(path, kept)
         return ChunkedBook(vectors=kept["vectors"].astype(np.float32), spans=kept["spans"].astype(np.int64))
 
-    def _tell(self, line: str) -> None:
-        """Say what is being encoded, now and then."""
-        if time.monotonic() - self._told > _SECONDS:
-            self._told = time.monotonic()
+    def _notify(self, line: str) -> None:
+        """Call `notice`, but not too often."""
+        if time.monotonic() - self._last_notice > _SECONDS:
+            self._last_notice = time.monotonic()
             self.notice(line)
 
     def questions(self, texts: Sequence[str]) -> list[RawQuery]:
-        """Raw vectors of texts of their own, and of their sentences."""
+        """Raw vectors of query texts and their sentences."""
         if not texts:
             return []
         content = "\0".join(texts).encode("utf-8", "surrogatepass")
-        place = self._folder / f"texts-{hashlib.sha256(content).hexdigest()[:24]}.npz"
-        if (kept := _read(place)) is None:
+        path = self._folder / f"texts-{hashlib.sha256(content).hexdigest()[:24]}.npz"
+        if (kept := _read(path)) is None:
             self.notice(f"encoding {len(texts)} queries")
             raw = self._questioner.raw_queries(texts)
             kept = {
@@ -154,40 +154,40 @@ class ChunkVectors:
                 "sentences": np.concatenate([each.sentences for each in raw]).astype(np.float16),
                 "counts": np.array([len(each.sentences) for each in raw]),
             }
-            _write(place, kept)
+            _write(path, kept)
         sentences = np.split(kept["sentences"].astype(np.float32), np.cumsum(kept["counts"])[:-1])
         wholes = kept["whole"].astype(np.float32)
         return [RawQuery(whole=whole, sentences=own) for whole, own in zip(wholes, sentences, strict=True)]
 
 
-def _read(place: Path) -> dict[str, NDArray[np.generic]] | None:
-    """What is kept there; None where nothing is, or it is damaged."""
+def _read(path: Path) -> dict[str, NDArray[np.generic]] | None:
+    """The arrays of a cache file; None if it is missing or damaged."""
     try:
-        with place.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
     except FileNotFoundError:
         return None
-    except Exception as error:  # zipfile, zlib and numpy each raise their own for a torn file
-        _log.warning("%s is damaged (%s): encoding anew", place, type(error).__name__)
+    except Exception as error:  # zipfile, zlib and numpy raise different errors
+        _log.warning("%s is damaged (%s): encoding again", path, type(error).__name__)
         return None
 
 
-def _write(place: Path, arrays: dict[str, NDArray[np.generic]]) -> None:
-    """Keep arrays, whole or not at all.
+def _write(path: Path, arrays: dict[str, NDArray[np.generic]]) -> None:
+    """Write arrays atomically.
 
     Raises:
         EncoderError: they cannot be written.
     """
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=place.parent, suffix=".part", delete=False) as stream:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as stream:
             try:
                 np.savez(stream, **arrays)  # type: ignore[arg-type]
                 stream.close()
-                Path(stream.name).replace(place)
+                Path(stream.name).replace(path)
             finally:
                 Path(stream.name).unlink(missing_ok=True)
     except OSError as error:
         raise EncoderError(
-            f"vectors cannot be kept in {place.parent} ({error.strerror}): make room, or name another --cache"
+            f"vectors cannot be written to {path.parent} ({error.strerror}): make room, or name another --cache"
         ) from error

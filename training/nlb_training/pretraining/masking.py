@@ -1,7 +1,7 @@
-"""Which chunks the trunk has to guess, and what it sees in their places.
+"""Which chunks are to be predicted, and what replaces them in the input.
 
-BERT's recipe on chunk vectors, as in NextLevelBERT (arXiv 2402.17682, section 3): of each row a share of the
-chunks is chosen; of those 80% are shown as [MASK], 10% as another chunk of the batch, 10% as they are.
+BERT's masking on chunk vectors, as in NextLevelBERT (arXiv 2402.17682, section 3): of each row a share of the
+chunks is chosen; 80% of these are replaced by [MASK], 10% by another chunk of the batch, 10% stay as they are.
 Pure functions of their arguments and a generator. Shapes: B rows, C chunks, D chunk_dim.
 """
 
@@ -15,21 +15,21 @@ from torch import Tensor
 
 @dataclass(frozen=True, kw_only=True)
 class MaskedRows:
-    """Rows of chunks as the trunk is to see them."""
+    """Rows of chunks as input of the backbone."""
 
     chosen: Tensor
-    """(B, C) bool: chunks to be guessed."""
+    """(B, C) bool: chunks to be predicted."""
     masked: Tensor
-    """(B, C) bool: those of them in whose place the trunk sees [MASK]."""
+    """(B, C) bool: those of them that are replaced by [MASK]."""
     shown: Tensor
     """(B, C, D): the chunks, some of the chosen ones replaced by others of the batch."""
 
 
 def choose_chunks(maskable: Tensor, share: float, generator: torch.Generator | None = None) -> Tensor:
-    """Choose the chunks to be guessed.
+    """Choose the chunks to be predicted.
 
     Args:
-        maskable: (B, C) bool, True where there is a chunk (no padding, no special vector).
+        maskable: (B, C) bool, True at chunks (not at padding or special vectors).
         share: of each row's chunks, rounded to a whole number of them, at least one.
         generator: of the choice; None for torch's own.
 
@@ -37,9 +37,9 @@ def choose_chunks(maskable: Tensor, share: float, generator: torch.Generator | N
         (B, C) bool.
     """
     noise = torch.rand(maskable.shape, generator=generator, device=maskable.device)
-    ranks = noise.masked_fill(~maskable, 2).argsort(dim=1).argsort(dim=1)  # (B, C), chunks before all else
-    wanted = (maskable.sum(1) * share).round().clamp(min=1)  # (B,)
-    return maskable & (ranks < wanted[:, None])
+    ranks = noise.masked_fill(~maskable, 2).argsort(dim=1).argsort(dim=1)  # (B, C), chunks first
+    counts = (maskable.sum(1) * share).round().clamp(min=1)  # (B,)
+    return maskable & (ranks < counts[:, None])
 
 
 def mask_chunks(
@@ -51,14 +51,14 @@ def mask_chunks(
     as_other: float = 0.1,
     generator: torch.Generator | None = None,
 ) -> MaskedRows:
-    """Hide the chosen chunks: most behind [MASK], some behind another chunk, the rest not at all.
+    """Replace the chosen chunks: most by [MASK], some by another chunk, the rest not at all.
 
     Args:
         chunks: (B, C, D) chunk vectors.
-        maskable: (B, C) bool, True where there is a chunk that may stand in for another.
+        maskable: (B, C) bool, True at chunks that may replace another.
         chosen: (B, C) bool, of `choose_chunks`.
-        as_mask: probability that a chosen chunk is shown as [MASK].
-        as_other: probability that it is shown as another chunk of the batch, never itself.
+        as_mask: probability that a chosen chunk is replaced by [MASK].
+        as_other: probability that it is replaced by another chunk of the batch, never itself.
         generator: of all choices; None for torch's own.
     """
     draw = torch.rand(chosen.shape, generator=generator, device=chosen.device)

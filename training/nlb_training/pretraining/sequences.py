@@ -1,6 +1,6 @@
-"""Books as rows for the trunk: windows of long ones, and packs of short ones with [SEP] between.
+"""Books as rows for the backbone: windows of long books, and packs of short ones with [SEP] between.
 
-Vectors stay on disk until a row is asked for. Shapes: B rows, C slots of a row, D chunk_dim.
+Vectors are read from disk when a row is used. Shapes: B rows, C slots of a row, D chunk_dim.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OPEN_ROWS = 64
 
 
 class ChunkedBooks(Protocol):
-    """What is needed of a corpus, see `nlb_training.corpus.Corpus`."""
+    """The part of `nlb_training.corpus.Corpus` that is used here."""
 
     @property
     def books(self) -> Sequence[Any]:
@@ -45,14 +45,14 @@ class Piece:
     """Index among the corpus's books."""
     first: int
     last: int
-    """Behind its last chunk."""
+    """One after its last chunk."""
 
     def __len__(self) -> int:
         return self.last - self.first
 
 
 def cut_books(lengths: Sequence[int], window: int) -> list[Piece]:
-    """Cut each book into runs of `window` chunks and what is left at its end."""
+    """Cut each book into runs of `window` chunks, the last one shorter."""
     return [
         Piece(book=book, first=first, last=min(first + window, length))
         for book, length in enumerate(lengths)
@@ -61,17 +61,17 @@ def cut_books(lengths: Sequence[int], window: int) -> list[Piece]:
 
 
 def pack_pieces(pieces: Sequence[Piece], window: int) -> list[tuple[Piece, ...]]:
-    """Put each piece into the first row that has room for it and a [SEP], else into a row of its own."""
+    """Put each piece into the first row with room for it and a [SEP], or else into a new row."""
     rows: list[tuple[Piece, ...]] = []
-    room: dict[int, int] = {}  # of the rows that are still open
+    room: dict[int, int] = {}  # free slots of the rows that are still open
     for piece in pieces:
-        place = next((row for row, slots in room.items() if len(piece) + 1 <= slots), None)
-        if place is None:
+        fitting = next((row for row, slots in room.items() if len(piece) + 1 <= slots), None)
+        if fitting is None:
             room[len(rows)] = window - len(piece)
             rows.append((piece,))
         else:
-            room[place] -= len(piece) + 1
-            rows[place] += (piece,)
+            room[fitting] -= len(piece) + 1
+            rows[fitting] += (piece,)
         room = {row: slots for row, slots in list(room.items())[-_OPEN_ROWS:] if slots > 1}
     return rows
 
@@ -80,15 +80,15 @@ class Sequences(Dataset[dict[str, Tensor]]):
     """Rows of at most `window` slots from all books of a corpus in all of their chunkings."""
 
     def __init__(self, corpus: ChunkedBooks, window: int, *, seed: int = 0) -> None:
-        """Cut and pack; short pieces meet at random, but only ones of the same chunking.
+        """Cut and pack; short pieces are packed at random with others of the same chunking.
 
         Raises:
-            TrainingError: the corpus has no chunk.
+            TrainingError: the corpus has no chunks.
         """
         self.corpus = corpus
         lengths = [len(book) for book in corpus.books]
         if not any(lengths):
-            raise TrainingError(f"the corpus has no chunk to train on ({len(lengths)} books): give other books")
+            raise TrainingError(f"the corpus has no chunks to train on ({len(lengths)} books): use other books")
         pieces = cut_books(lengths, window)
         random = np.random.default_rng(seed)
         kinds: dict[Any, list[Piece]] = {}
@@ -100,10 +100,10 @@ class Sequences(Dataset[dict[str, Tensor]]):
         return len(self.rows)
 
     def __getitem__(self, index: int) -> dict[str, Tensor]:
-        """A row: `chunks` (C, D) and `separators` (C,) bool, True at a [SEP], where the vector is zero.
+        """A row: `chunks` (C, D) and `separators` (C,) bool, True at [SEP], where the vector is zero.
 
         Raises:
-            TrainingError: a vector is none (NaN), with its book and number.
+            TrainingError: a vector holds NaN or infinity, with its book and number.
         """
         parts: list[NDArray[np.float16]] = []
         separators: list[bool] = []
@@ -129,7 +129,7 @@ class Sequences(Dataset[dict[str, Tensor]]):
 
 
 def pad_rows(rows: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
-    """Rows to a batch: `chunks` (B, C, D), `mask` (B, C) True where a slot is used, `separators` (B, C)."""
+    """Rows to a batch: `chunks` (B, C, D), `mask` (B, C) True at used slots, `separators` (B, C)."""
     lengths = torch.tensor([len(row["chunks"]) for row in rows])
     longest = int(lengths.max())
     chunks = rows[0]["chunks"].new_zeros(len(rows), longest, rows[0]["chunks"].shape[1])

@@ -1,4 +1,4 @@
-"""transformers' Trainer with checkpoints that are whole or not there, every step's loss, and a clean stop."""
+"""transformers' Trainer with atomic checkpoints, the loss of every step, and a clean stop."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -23,25 +23,26 @@ from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState,
 from transformers.trainer_callback import PrinterCallback
 
 from nlb_retriever.errors import TrainingError, TrainingInterrupted
+from nlb_training.events import StepObserver, TrainingEvent
+from nlb_training.pretraining.settings import LoopSettings
 
-if TYPE_CHECKING:
-    from nlb_training.pretraining.loop import LoopSettings, Observer, TrainingEvent, Validate
-
+Validate = Callable[[nn.Module], Mapping[str, float]]
+"""Gives figures of a model that is in eval mode."""
 _PARTIAL = ".partial"
 _WEIGHTS, _STATE, _LOSSES = "model.safetensors", "trainer_state.json", "losses.json"
 
 
 @dataclass(kw_only=True)
 class Progress:
-    """How far a run is."""
+    """Progress of a run."""
 
     steps: int = 0
     """Of the whole run."""
     losses: list[float] = field(default_factory=list)
-    """One a step done."""
+    """One for each step done."""
     validation: list[dict[str, float]] = field(default_factory=list)
     writes: bool = True
-    """Whether this process is the one of several that writes."""
+    """Whether this process writes; of several only the first does."""
 
 
 def train(
@@ -51,10 +52,10 @@ def train(
     settings: LoopSettings,
     folder: Path,
     *,
-    observer: Observer | None,
+    observer: StepObserver | None,
     validate: Validate | None,
 ) -> Progress:
-    """Train to the end or to the first signal to stop, from the last checkpoint in the folder if there is one.
+    """Train to the end or to the first SIGINT or SIGTERM, from the last checkpoint in the folder if there is one.
 
     See `nlb_training.pretraining.loop.run_training`.
     """
@@ -95,24 +96,24 @@ def train(
         model.load_state_dict(load_file(last / _WEIGHTS))
     else:
         try:
-            with _listen(watch):
+            with _stop_on_signal(watch):
                 trainer.train(resume_from_checkpoint=str(last) if last else None)
         except KeyboardInterrupt as error:
-            place = f"step {_step_of(kept)}" if (kept := find_last(folder)) else "the start"
+            step = f"step {_step_of(kept)}" if (kept := find_last(folder)) else "the start"
             raise TrainingInterrupted(
-                f"training was stopped within a step: run the same command with --resume to go on from {place}"
+                f"training was stopped within a step: run the same command with --resume to continue from {step}"
             ) from error
     trainer.accelerator.unwrap_model(trainer.model_wrapped, keep_fp32_wrapper=False)
     model.eval().to("cpu")
     progress.writes = trainer.is_world_process_zero()
-    watch.tell("done")
+    watch.report("done")
     return progress
 
 
 def find_last(folder: Path) -> Path | None:
     """The checkpoint with the most steps in a run's folder of checkpoints."""
-    found = [path for path in folder.glob("checkpoint-*") if path.name.rpartition("-")[2].isdigit()]
-    return max(found, key=_step_of, default=None)
+    checkpoints = [path for path in folder.glob("checkpoint-*") if path.name.rpartition("-")[2].isdigit()]
+    return max(checkpoints, key=_step_of, default=None)
 
 
 def _step_of(checkpoint: Path) -> int:
@@ -127,12 +128,12 @@ def _read_progress(checkpoint: Path) -> Progress:
         return Progress(**json.loads((checkpoint / _LOSSES).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, SafetensorError) as error:
         raise TrainingError(
-            f"checkpoint {checkpoint} is damaged ({error}): delete it, and resume from the one before"
+            f"checkpoint {checkpoint} is damaged ({error}): delete it to resume from the one before"
         ) from error
 
 
 class _StepTrainer(Trainer):
-    """Keeps each step's loss, and moves a checkpoint to its place when it is complete."""
+    """Keeps the loss of each step, and renames a checkpoint to its final path when it is complete."""
 
     def __init__(
         self,
@@ -148,18 +149,18 @@ class _StepTrainer(Trainer):
         self.keep = keep
         self.step_loss = 0.0
         self.folder = Path(str(arguments.output_dir))
-        self._place = self.folder
+        self._output_dir = self.folder
 
     def training_step(self, *arguments: Any, **keywords: Any) -> Tensor:
         loss = super().training_step(*arguments, **keywords)
         mean = self.accelerator.reduce(loss, reduction="mean") if self.accelerator.num_processes > 1 else loss
         value = float(mean)
         if not math.isfinite(value):
-            self._give_up("the loss is no number any more")
+            self._fail("the loss is NaN or infinite")
         self.step_loss += value
         return loss
 
-    def _give_up(self, what: str) -> None:
+    def _fail(self, what: str) -> None:
         kept = find_last(self.folder)
         raise TrainingError(
             f"{what} at step {self.state.global_step + 1} of {self.state.max_steps}: train with a learning rate "
@@ -168,33 +169,33 @@ class _StepTrainer(Trainer):
         )
 
     def _get_output_dir(self, trial: Any) -> str:
-        return str(self._place)
+        return str(self._output_dir)
 
     def _save_checkpoint(self, model: nn.Module, trial: Any) -> None:
         folder = self.folder
         partial, name = folder / _PARTIAL, f"checkpoint-{self.state.global_step}"
         if not all(bool(tensor.isfinite().all()) for tensor in model.parameters()):
-            self._give_up("the weights are no numbers any more")
+            self._fail("the weights are NaN or infinite")
         main = self.is_world_process_zero()
         if main:
             shutil.rmtree(partial, ignore_errors=True)
         self.accelerator.wait_for_everyone()
-        self._place = partial
+        self._output_dir = partial
         try:
             super()._save_checkpoint(model, trial)
             if main:
                 content = {key: value for key, value in vars(self.progress).items() if key != "writes"}
                 (partial / name / _LOSSES).write_text(json.dumps(content), encoding="utf-8")
-        except (OSError, RuntimeError, SafetensorError) as error:  # RuntimeError is what torch.save makes of it
+        except (OSError, RuntimeError, SafetensorError) as error:  # torch.save raises RuntimeError
             shutil.rmtree(partial, ignore_errors=True)
             kept = find_last(folder)
             reason = getattr(error, "strerror", None) or str(error).strip().splitlines()[0]
             raise TrainingError(
                 f"cannot write checkpoint {folder / name} ({reason}): free some space, then run the same command "
-                f"with --resume to go on from {f'step {_step_of(kept)}' if kept else 'the start'}"
+                f"with --resume to continue from {f'step {_step_of(kept)}' if kept else 'the start'}"
             ) from error
         finally:
-            self._place = folder
+            self._output_dir = folder
         self.accelerator.wait_for_everyone()
         if main:
             shutil.rmtree(folder / name, ignore_errors=True)
@@ -205,30 +206,27 @@ class _StepTrainer(Trainer):
 
 
 class _Watch(TrainerCallback):
-    """Tells of each step, validates, and says when to write a checkpoint and when to stop."""
+    """Reports each step, validates, and decides when to write a checkpoint and when to stop."""
 
     def __init__(
-        self, trainer: _StepTrainer, settings: LoopSettings, observer: Observer | None, validate: Validate | None
+        self, trainer: _StepTrainer, settings: LoopSettings, observer: StepObserver | None, validate: Validate | None
     ) -> None:
         self.trainer = trainer
         self.settings = settings
         self.observer = observer
         self.validate = validate
-        self.asked = False
-        """Whether somebody asked to stop."""
+        self.stopping = False
+        """Whether a signal asked to stop."""
 
-    def tell(self, kind: Any, **what: Any) -> None:
-        """Make an event of where the run is."""
-        from nlb_training.pretraining.loop import TrainingEvent
-
+    def report(self, kind: Any, **values: Any) -> None:
+        """Send an event to the observer."""
         if self.observer and self.trainer.is_world_process_zero():
             progress = self.trainer.progress
-            event: TrainingEvent = TrainingEvent(kind=kind, step=len(progress.losses), steps=progress.steps, **what)
-            self.observer(event)
+            self.observer(TrainingEvent(kind=kind, step=len(progress.losses), steps=progress.steps, **values))
 
     def on_train_begin(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         self.trainer.progress.steps = state.max_steps
-        self.tell("start")
+        self.report("start")
         if not self.trainer.progress.validation:
             self._validate()
 
@@ -237,19 +235,19 @@ class _Watch(TrainerCallback):
         rate = trainer.lr_scheduler.get_last_lr()[0]  # type: ignore[union-attr]
         loss, trainer.step_loss = trainer.step_loss, 0.0
         trainer.progress.losses.append(loss)
-        self.tell("step", loss=loss, learning_rate=rate)
+        self.report("step", loss=loss, learning_rate=rate)
         at_end = step >= state.max_steps
-        if trainer.accelerator.num_processes > 1:  # all stop at the same step, whichever heard of it
-            heard = torch.tensor(float(self.asked), device=trainer.accelerator.device)
-            self.asked = bool(trainer.accelerator.reduce(heard) > 0)
+        if trainer.accelerator.num_processes > 1:  # all stop at the same step
+            stopping = torch.tensor(float(self.stopping), device=trainer.accelerator.device)
+            self.stopping = bool(trainer.accelerator.reduce(stopping) > 0)
         if at_end or step % self.settings.validate_every == 0:
             self._validate()
-        control.should_save = at_end or self.asked or step % self.settings.checkpoint_every == 0
-        control.should_training_stop = at_end or self.asked
+        control.should_save = at_end or self.stopping or step % self.settings.checkpoint_every == 0
+        control.should_training_stop = at_end or self.stopping
 
     def on_save(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         control.should_save = False
-        self.tell("checkpoint", folder=self.trainer.folder / f"checkpoint-{state.global_step}")
+        self.report("checkpoint", folder=self.trainer.folder / f"checkpoint-{state.global_step}")
 
     def _validate(self) -> None:
         if self.validate is None:
@@ -260,27 +258,27 @@ class _Watch(TrainerCallback):
             figures = dict(self.validate(model.eval()))
         model.train()
         self.trainer.progress.validation.append({"step": len(self.trainer.progress.losses), **figures})
-        self.tell("validation", figures=figures)
+        self.report("validation", figures=figures)
 
 
 @contextmanager
-def _listen(watch: _Watch) -> Iterator[None]:
-    """Make Ctrl-C and SIGTERM ask for a stop after the step; a second one stops at once."""
+def _stop_on_signal(watch: _Watch) -> Iterator[None]:
+    """Make Ctrl-C and SIGTERM stop the run after the current step; a second one stops it at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def ask(_number: int, _frame: FrameType | None) -> None:
-        if watch.asked:
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        if watch.stopping:
             raise KeyboardInterrupt
-        watch.asked = True
+        watch.stopping = True
 
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
-    for number in heard:
-        signal.signal(number, ask)
+    handled = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    for number in handled:
+        signal.signal(number, stop)
     try:
         yield
     finally:
-        for number in heard:
+        for number in handled:
             signal.signal(number, before[number])

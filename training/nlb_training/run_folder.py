@@ -1,0 +1,115 @@
+"""The folder of a training run: names of its files, and the rules for starting and resuming in it.
+
+The folder of a run is also that of its checkpoint:
+
+    config.json model.safetensors    the next-level encoder, for `nlb index --checkpoint`; written last
+    README.md                        its model card
+    training.json                    all settings and results of the run
+    loss.json loss.png               of pretraining
+    retrieval-loss.json, .png        of retrieval training
+    run/                             results of the stages: settings.json, corpus.json, corpus/ (with query vectors),
+                                     examples.jsonl, pretraining/, retrieval/
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from nlb_retriever.errors import TrainingError
+from nlb_training.corpus import write_whole
+from nlb_training.pretraining.loop import LOSS_FILE, SETTINGS_FILE, History
+from nlb_training.settings import list_differences
+
+RUN, CORPUS, EXAMPLES, PRETRAINING, ENCODER = "run", "corpus", "examples.jsonl", "pretraining", "encoder"
+RETRIEVAL = "retrieval"
+RECORD, LISTING = "training.json", "corpus.json"
+_POLL = 1.0
+"""Seconds between two checks for a file of another process."""
+
+
+def open_run(out: Path, record: Mapping[str, Any], *, resume: bool) -> None:
+    """Make the folder of a run, or check that it holds this run.
+
+    Args:
+        out: folder of the run.
+        record: all settings that the result depends on.
+        resume: whether an earlier run may be continued.
+
+    Raises:
+        TrainingError: it holds another run or other files, or none to resume.
+    """
+    record = json.loads(json.dumps(record))
+    folder = out / RUN
+    file = folder / SETTINGS_FILE
+    if not file.exists() and resume:
+        raise TrainingError(f"{out} holds no run to resume: start it without --resume")
+    books = folder / CORPUS / "books"
+    if not file.exists() or not ((folder / LISTING).exists() or any(books.glob("*.arrow"))):
+        if file.exists():  # a run that ended before its first book
+            shutil.rmtree(folder)
+        if out.exists() and any(out.iterdir()):
+            raise TrainingError(f"{out} holds other files: name an empty or new folder (--out)")
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(file, json.dumps(record, indent=1).encode())
+        return
+    if not resume:
+        raise TrainingError(f"{out} holds an earlier run: continue it (--resume), or name another folder (--out)")
+    try:
+        earlier = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise TrainingError(f"{file} is damaged ({error}): start the run again in another folder") from error
+    if differences := list_differences(record, earlier):
+        raise TrainingError(
+            f"{out} cannot be resumed with other settings: {'; '.join(differences)}: use the same settings, "
+            "or name another folder (--out)"
+        )
+
+
+@contextmanager
+def report_disk_errors(folder: Path) -> Iterator[None]:
+    """Turn an OSError into one line.
+
+    Raises:
+        TrainingError: in place of an OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise TrainingError(
+            f"cannot write {folder} ({error.strerror or error}): the results of its stages so far are kept; make "
+            "room, then run the same command with --resume"
+        ) from error
+
+
+def read_history(folder: Path) -> History | None:
+    """The losses of a finished stage; None if loss.json is missing or damaged."""
+    try:
+        values = json.loads((folder / LOSS_FILE).read_text(encoding="utf-8"))
+        return History(steps=values["steps"], losses=tuple(values["losses"]), validation=tuple(values["validation"]))
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def hash_examples(file: Path) -> str:
+    """SHA-256 of a file of examples.
+
+    Raises:
+        TrainingError: it cannot be read.
+    """
+    try:
+        return hashlib.sha256(file.expanduser().read_bytes()).hexdigest()
+    except OSError as error:
+        raise TrainingError(f"examples {file} cannot be read ({error.strerror}): name a .jsonl file") from error
+
+
+def wait_for(file: Path) -> None:
+    """Wait for a file that the first of several processes writes; their launcher ends all if it fails."""
+    while not file.exists():
+        time.sleep(_POLL)
