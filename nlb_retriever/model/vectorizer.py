@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from nlb_retriever.model.projections import Indexes
 
 _TEXTS_AT_ONCE = 256
+MAX_SENTENCES = 300
+"""Sentences of a query that are encoded one by one: a long question costs as much as a chapter, not as a book."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +162,7 @@ class Vectorizer:
         return PooledVectors(sections=sections, book=book)
 
     def raw_queries(self, texts: Sequence[str]) -> list[RawQuery]:
-        """Encode queries, and each of their sentences, with the chunk encoder alone.
+        """Encode queries, and their sentences (of many, `MAX_SENTENCES` evenly spaced), with the chunk encoder alone.
 
         Args:
             texts: cleaned (`text.cleaning.clean_query`).
@@ -171,7 +173,7 @@ class Vectorizer:
         parts: list[str] = []
         counts: list[int] = []
         for text in texts:
-            spans = sentence_spans(text)
+            spans = _choose_evenly(sentence_spans(text), MAX_SENTENCES)
             sentences = [text[start:end] for start, end in spans] if len(spans) > 1 else []
             parts += [text, *sentences]
             counts.append(1 + len(sentences))
@@ -215,6 +217,13 @@ class Vectorizer:
     @cached_property
     def _next_level(self) -> NextLevelEncoder:
         return self.checkpoint.build()
+
+
+def _choose_evenly(spans: list[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+    """Of many spans so many, evenly spaced, the first and the last among them."""
+    if len(spans) <= most:
+        return spans
+    return [spans[index] for index in np.linspace(0, len(spans) - 1, most).round().astype(int).tolist()]
 
 
 def _mean(vectors: Vectors) -> Vectors:

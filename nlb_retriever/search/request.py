@@ -11,17 +11,21 @@ from nlb_retriever.records import LEVELS, Level, Mode, Strategy
 from nlb_retriever.store.filters import Filter, check
 from nlb_retriever.text.cleaning import clean_query
 
+MOST = 100_000
+"""The largest `limit` and `neighbours`."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRequest:
     """A search, cleaned and checked when it is made.
 
     Raises:
-        QueryError: the query is empty, a choice is unknown, a number is negative, or the filter cannot be applied.
+        QueryError: the query is empty or too long, a choice is unknown, a number is out of range, or the filter
+            cannot be applied.
     """
 
     query: str
-    """Words to look for, of any length. Empty only with given `vectors` and mode "dense"."""
+    """Words to look for, at most `text.cleaning.MAX_CHARS`. Empty only with given `vectors` and mode "dense"."""
     level: Level = "passage"
     """What to find."""
     limit: int = 10
@@ -47,8 +51,8 @@ class SearchRequest:
 
     def __post_init__(self) -> None:
         check_choices(level=self.level, strategy=self.strategy, mode=self.mode)
-        if self.limit < 0 or self.neighbours < 0:
-            raise QueryError(f"limit {self.limit} and neighbours {self.neighbours} must not be negative")
+        if not (0 <= self.limit <= MOST and 0 <= self.neighbours <= MOST):
+            raise QueryError(f"limit and neighbours must be numbers from 0 to {MOST:,}")
         if self.query.strip() or self.vectors is None or self.mode != "dense":
             object.__setattr__(self, "query", clean_query(self.query))
         if self.where is not None:

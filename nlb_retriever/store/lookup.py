@@ -12,6 +12,8 @@ from nlb_retriever.records import BookRecord, SectionRecord
 
 _ID_START = 4
 """Least digits of an id's start."""
+_LONGEST = 1_000
+"""Characters of a name."""
 
 
 def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecord:
@@ -25,13 +27,10 @@ def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecor
     Raises:
         QueryError: no book fits, or several do.
     """
+    _check_length(name, "book")
     wanted = name.strip()
     title = wanted.casefold()
-    path = Path(wanted)
-    paths = {
-        wanted,
-        *(str(each) for each in (path.absolute(), Path(os.path.normpath(path.absolute())), path.resolve())),
-    }
+    paths = _paths(wanted)
     steps = (
         [book for book in books if book.id == wanted],
         [book for book in books if len(wanted) >= _ID_START and book.id.startswith(wanted.lower())],
@@ -51,6 +50,20 @@ def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecor
     raise QueryError(f"no book {name!r} in library {library}" + (f"; similar: {hint}" if hint else ": see `nlb books`"))
 
 
+def _paths(name: str) -> set[str]:
+    """What a file's source may be if a name is its path."""
+    try:
+        path = Path(name).absolute()
+        return {name, str(path), os.path.normpath(path), str(path.resolve())}
+    except (OSError, ValueError):  # a NUL, a lone surrogate, a loop of links
+        return {name}
+
+
+def _check_length(name: str, what: str) -> None:
+    if len(name) > _LONGEST:
+        raise QueryError(f"no {what} has a name of {len(name):,} characters: write at most {_LONGEST:,}")
+
+
 def find_sections(name: str, sections: Sequence[SectionRecord], book: BookRecord) -> tuple[int, ...]:
     """Numbers (from 0) of the sections that a name fits: by number from 1, id, title, then part of a title.
 
@@ -62,6 +75,7 @@ def find_sections(name: str, sections: Sequence[SectionRecord], book: BookRecord
     Raises:
         QueryError: none fits.
     """
+    _check_length(name, "section")
     wanted = name.strip().casefold()
     if wanted.isdecimal():
         if 1 <= int(wanted) <= len(sections):

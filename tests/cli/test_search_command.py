@@ -103,6 +103,46 @@ def test_a_file_of_questions_is_answered_line_by_line_in_order(nlb: InProcess, s
     assert ran.err == 'nlb: 6 of the lines could not be answered; their "error" says why\n'
 
 
+def test_a_bad_line_costs_only_itself(nlb: InProcess, shelf: Path) -> None:
+    bad = [
+        {"question": "x", "book": "a\0b"},
+        {"question": "x", "book": "\ud800"},
+        {"question": "x", "book": "a" * 2_000},
+        {"question": "x", "limit": 10**29},
+        {"question": "x", "limit": 2**64},
+        {"question": "whale " * 20_000},
+        {"question": "\0"},
+        {"question": ["x"]},
+        {"question": "x", "level": ["book"]},
+    ]
+    good = [{"question": "the comet a\0b"}, {"question": "the \ud800 comet"}, {"question": "comet"}]
+    lines = [*map(json.dumps, [*bad, *good]), f'{{"question": "x", "limit": {"9" * 5_000}}}', "[" * 100_000]
+    ran = nlb("search", "--queries", "-", "--limit", "1", "--library", shelf, stdin="\n".join(lines))
+    assert ran.code == 1
+    answers = [json.loads(line) for line in ran.out.splitlines()]
+    assert [bool(answer.get("error")) for answer in answers] == [True] * 9 + [False] * 3 + [True, False]
+    assert [len(answer["hits"]) for answer in answers] == [0] * 9 + [1] * 3 + [0, 1]
+    assert all(len(answer.get("error", "")) < 300 for answer in answers)
+    assert answers[3]["error"] == "limit and neighbours must be numbers from 0 to 100,000"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("search", "comet", "--limit", str(2**64)),
+        ("search", "comet", "--neighbours", str(2**64)),
+        ("search", "comet", "--book", "lamp", "--section", "9" * 5_000),
+        ("search", "comet", "--book", "x" * 5_000),
+        ("search", "comet " * 20_000),
+    ],
+)
+def test_what_is_too_large_is_one_line(nlb: InProcess, shelf: Path, args: tuple[str, ...]) -> None:
+    ran = nlb(*args, "--library", shelf)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.count("\n") == 1
+    assert len(ran.err) < 300
+
+
 def test_questions_come_from_a_pipe_and_answers_equal_those_of_single_runs(nlb: InProcess, shelf: Path) -> None:
     questions = ["the comet", "the mare"]
     many = nlb("search", "--queries", "-", "--library", shelf, stdin="\n".join(questions) + "\n")

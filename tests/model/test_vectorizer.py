@@ -18,7 +18,7 @@ from nlb_retriever.model.config import NextLevelConfig
 from nlb_retriever.model.next_level import NextLevelEncoder
 from nlb_retriever.model.projections import KINDS, Projection, Projections
 from nlb_retriever.model.reranker import FEATURES
-from nlb_retriever.model.vectorizer import BookVectors, Vectorizer
+from nlb_retriever.model.vectorizer import MAX_SENTENCES, BookVectors, Vectorizer
 from nlb_retriever.records import Book, Section
 from nlb_retriever.text.chunking import Chunker
 from tests.doubles import KeywordEncoder
@@ -160,11 +160,21 @@ def test_a_query_lies_in_the_space_of_the_passages() -> None:
     np.testing.assert_allclose(vectorizer.encode_query("x" * 100_000 + " duel").vector, unit(0, 1, 0, 0))
 
 
+def test_of_a_very_long_query_300_sentences_are_encoded_evenly_from_the_first_to_the_last() -> None:
+    vectorizer = Vectorizer(ENCODER, checkpoint.load(checkpoint.UNTRAINED))
+    text = "A whale. " + "A moor and a duel. " * 2_000 + "A whale."
+    [raw] = vectorizer.raw_queries([text])
+    assert raw.sentences.shape == (MAX_SENTENCES, ENCODER.identity.dim)
+    [short] = vectorizer.raw_queries(["A whale. A moor and a duel."])
+    whale, other = short.sentences
+    np.testing.assert_array_equal(raw.sentences, np.stack([whale, *[other] * (MAX_SENTENCES - 2), whale]))
+
+
 def test_torch_is_not_imported_where_the_checkpoint_has_no_layers() -> None:
     code = (
         "import sys\n"
         "from nlb_retriever.model import checkpoint\n"
-        "from nlb_retriever.model.vectorizer import Vectorizer\n"
+        "from nlb_retriever.model.vectorizer import MAX_SENTENCES, Vectorizer\n"
         "from tests.doubles import KeywordEncoder\n"
         "from nlb_retriever.records import Book, Passage, Section\n"
         "book = Book(id='', content_hash='', title='', author=None, language=None, year=None, source='',\n"

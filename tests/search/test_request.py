@@ -29,8 +29,10 @@ def test_its_query_is_clean_and_its_filter_has_values_of_the_keys_own_types() ->
         ({"level": "chapter"}, "unknown level 'chapter'; known: book, section, passage"),
         ({"mode": "words"}, "unknown mode 'words'; known: fused, dense, bm25"),
         ({"strategy": "deep"}, "unknown strategy 'deep'; known: coarse-to-fine, flat"),
-        ({"limit": -1}, "limit -1 and neighbours 0 must not be negative"),
-        ({"neighbours": -2}, "limit 10 and neighbours -2 must not be negative"),
+        ({"limit": -1}, "limit and neighbours must be numbers from 0 to 100,000"),
+        ({"limit": 2**64}, "limit and neighbours must be numbers from 0 to 100,000"),
+        ({"neighbours": -2}, "limit and neighbours must be numbers from 0 to 100,000"),
+        ({"query": "whale " * 20_000}, "the question has 120,000 characters, at most 100,000 are searched for"),
         ({"where": Condition("colour", "eq", "red")}, "cannot filter a passage by 'colour'"),
     ],
 )
