@@ -10,7 +10,6 @@ import hashlib
 import json
 import logging
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nlb_retriever.atomic import write_file
 from nlb_retriever.config import home
 from nlb_retriever.encoding.openvino_core import shared_core
 
@@ -87,17 +87,11 @@ def read_compiled(path: Path, settings: Settings) -> CompiledModel | None:
 def write_compiled(model: openvino.CompiledModel, path: Path) -> None:
     """Keep a compiled model at `path`, replaced in one step; without it the next process compiles again."""
     blob = model.export_model().getbuffer()
-    part = None
+    digest = hashlib.sha256(blob).digest()
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as stream:
-            part = Path(stream.name)
-            stream.write(blob)
-            stream.write(hashlib.sha256(blob).digest())
-        part.replace(path)
+        write_file(path, lambda stream: (stream.write(blob), stream.write(digest)))
     except OSError as error:
         _log.warning("the compiled encoder cannot be kept in %s (%s)", path.parent, error.strerror)
-        if part:
-            part.unlink(missing_ok=True)
 
 
 def first_line(error: Exception) -> str:

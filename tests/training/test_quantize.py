@@ -21,7 +21,7 @@ def books(tmp_path: Path) -> Path:
     folder = tmp_path / "calibration"
     folder.mkdir()
     for number in range(3):
-        sentences = [" ".join(choose.candidate_logits(words, k=12)).capitalize() + "." for _ in range(600)]
+        sentences = [" ".join(choose.choices(words, k=12)).capitalize() + "." for _ in range(600)]
         (folder / f"{number}.txt").write_text(" ".join(sentences))
     return folder
 

@@ -13,15 +13,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nlb_retriever.atomic import write_folder
 from nlb_retriever.encoding.base import special_ids
 from nlb_retriever.encoding.load import load_torch_encoder
 from nlb_retriever.encoding.openvino import CONFIG_FILE, MODEL_FILE, TOKENIZER_FILE, WEIGHTS_FILE
@@ -68,14 +67,10 @@ def quantize(model: str | Path, out: Path, books: Sequence[Path], *, seed: int =
             smooth_quant_alphas=nncf.AdvancedSmoothQuantParameters(matmul=SMOOTH_QUANT_ALPHA)
         ),
     )
-    with tempfile.TemporaryDirectory(dir=out.parent) as name:
-        folder = Path(name) / "model"
-        folder.mkdir()
+    with write_folder(out) as folder:
         openvino.save_model(quantized, folder / MODEL_FILE)
         encoder.tokenizer.save(str(folder / TOKENIZER_FILE))
         _write_config(encoder, folder)
-        shutil.rmtree(out, ignore_errors=True)
-        folder.rename(out)
 
 
 def _inputs(ids: list[int]) -> dict[str, Any]:

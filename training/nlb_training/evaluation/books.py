@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import tarfile
-import tempfile
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 
+from nlb_retriever.atomic import write_folder
 from nlb_retriever.config import home
 from nlb_retriever.errors import NlbError, QueryError
 from nlb_retriever.reading import discover, read_book
@@ -119,14 +118,5 @@ def open_archive(data: Path, name: str, cache: Path) -> BookCollection:
 
 
 def _unpack(archive: Path, folder: Path) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(dir=folder.parent))
-    try:
-        with tarfile.open(archive) as tar:
-            tar.extractall(scratch, filter="data")
-        scratch.rename(folder)
-    except OSError:
-        if not folder.is_dir():  # another run was first
-            raise
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    with write_folder(folder) as new, tarfile.open(archive) as tar:
+        tar.extractall(new, filter="data")
