@@ -14,7 +14,8 @@ from pathlib import Path
 
 from llama_index.core.evaluation import RetrieverEvaluator
 
-from llama_index.retrievers.nlb import NextLevelReranker, NLBRetriever
+from llama_index.postprocessor.nlb import NextLevelReranker
+from llama_index.retrievers.nlb import NLBRetriever
 from nlb_retriever import Retriever
 
 METRICS = ["mrr", "hit_rate"]

@@ -95,7 +95,10 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module, metadata
 
     if name == "__version__":
-        return metadata.version("nlb-retriever")
+        try:
+            return metadata.version("nlb-retriever")
+        except metadata.PackageNotFoundError:  # it runs from its sources
+            return "unknown (not installed)"
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

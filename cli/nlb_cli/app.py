@@ -16,13 +16,14 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from nlb_cli.commands.ask import ask, search
+from nlb_cli.commands.ask import ask
 from nlb_cli.commands.books import list_books, remove, show
 from nlb_cli.commands.chat import chat
 from nlb_cli.commands.eval import evaluate
-from nlb_cli.commands.health import doctor, info, version
+from nlb_cli.commands.health import doctor, info
 from nlb_cli.commands.index import index
 from nlb_cli.commands.mcp import mcp
+from nlb_cli.commands.search import search
 from nlb_cli.commands.train import train
 from nlb_cli.output.terminal import OutputError, exact, note
 from nlb_retriever.errors import NlbError
@@ -91,7 +92,9 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"nlb {version()}")
+        from nlb_retriever import __version__
+
+        typer.echo(f"nlb {__version__}")
         raise typer.Exit
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nlb_retriever.errors import QueryError
+
+if TYPE_CHECKING:
+    from nlb_retriever.store import Filter
 
 Library = Annotated[
     str | None,
@@ -40,6 +43,7 @@ Before = Annotated[
     typer.Option(metavar="SECTION", help="No spoilers: only what comes before this section (with --book)."),
 ]
 
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="How many at most.")]
 Model = Annotated[
     str | None,
     typer.Option(
@@ -55,7 +59,7 @@ Model = Annotated[
 
 
 def question_of(argument: str) -> str:
-    """The question as given, or what stdin holds for "-"; bytes that are no text become U+FFFD."""
+    """The question, or what stdin holds for "-"; bytes that are not UTF-8 become U+FFFD."""
     raw = sys.stdin.buffer.read() if argument == "-" else os.fsencode(argument)
     return raw.decode("utf-8", "replace").strip()
 
@@ -75,3 +79,20 @@ def years_of(text: str) -> tuple[int | None, int | None]:
     if begin is not None and end is not None and begin > end:
         raise QueryError(f"--year {text!r} ends before it begins: write {end}-{begin}")
     return begin, end
+
+
+def filter_of(author: str | None, language: str | None, year: str | None) -> Filter | None:
+    """The options as one filter; None where none is used."""
+    from nlb_retriever.store import And, Condition, Or
+
+    conditions: list[Filter] = []
+    if author is not None:
+        conditions.append(Condition("author", "text_match_insensitive", author))
+    if language is not None:
+        regional = Condition("language", "text_match_insensitive", f"{language}-")
+        conditions.append(Or((Condition("language", "eq", language), regional)))
+    if year is not None:
+        first, last = years_of(year)
+        conditions += [Condition("year", "gte", first)] if first is not None else []
+        conditions += [Condition("year", "lte", last)] if last is not None else []
+    return And(tuple(conditions)) if conditions else None

@@ -44,7 +44,7 @@ def open_lines(name: str) -> AbstractContextManager[IO[bytes]]:
 def answer_lines(lines: Iterable[bytes], defaults: Query, search: Callable[[Query], list[Hit]]) -> int:
     """Answer every line with one line of JSON, at once.
 
-    A line that is no question gets its line, too, with the reason under "error": the n-th line out
+    A line that cannot be answered gets its line, too, with the reason under "error": the n-th line out
     belongs to the n-th line in.
 
     Returns:
@@ -52,15 +52,15 @@ def answer_lines(lines: Iterable[bytes], defaults: Query, search: Callable[[Quer
     """
     failed = 0
     for number, raw in enumerate(lines, 1):
-        answered: dict[str, Any] = {"question": defaults.question, "level": defaults.level}
+        answer: dict[str, Any] = {"question": defaults.question, "level": defaults.level}
         try:
             query = parse(raw, number, defaults)
-            answered = {"question": query.question, "level": query.level}
-            answered["hits"] = [hit.to_json() for hit in search(query)]
+            answer = {"question": query.question, "level": query.level}
+            answer["hits"] = [hit.to_json() for hit in search(query)]
         except QueryError as error:
             failed += 1
-            answered |= {"hits": [], "error": str(error)}
-        write(f"{to_json(answered, indent=None)}\n")
+            answer |= {"hits": [], "error": str(error)}
+        write(f"{to_json(answer, indent=None)}\n")
     return failed
 
 
@@ -77,12 +77,12 @@ def parse(raw: bytes, number: int, defaults: Query) -> Query:
     if not text.startswith("{"):
         return replace(defaults, question=text)
     try:
-        given = json.loads(text)
+        values = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise QueryError(f"line {number} starts like JSON but is none ({error})") from error
-    if not isinstance(given.get("question"), str):
+        raise QueryError(f"line {number} starts like JSON but is not ({error})") from error
+    if not isinstance(values.get("question"), str):
         raise QueryError(f'line {number} has no "question" that is a string')
-    level, book, limit = (given.get(key) for key in ("level", "book", "limit"))
+    level, book, limit = (values.get(key) for key in ("level", "book", "limit"))
     if level is not None and level not in LEVELS:
         raise QueryError(f'line {number}: "level" is {level!r}, not one of {", ".join(LEVELS)}')
     if book is not None and not isinstance(book, str):
@@ -90,7 +90,7 @@ def parse(raw: bytes, number: int, defaults: Query) -> Query:
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise QueryError(f'line {number}: "limit" is {limit!r}, not a number from 1 on')
     return Query(
-        question=given["question"],
+        question=values["question"],
         level=defaults.level if level is None else level,
         book=defaults.book if book is None else book,
         limit=defaults.limit if limit is None else limit,

@@ -1,4 +1,4 @@
-"""Adapters of the library to other people's frameworks.
+"""Adapters of the library to other frameworks.
 
 from nlb_integrations import NLBIndex, NLBRetriever     # LlamaIndex
 

@@ -1,4 +1,4 @@
-"""What the adapters to all frameworks have in common."""
+"""What the adapters to all frameworks share."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _OWN = {TEXT_KEY}.union(*KEYWORD_KEYS.values(), *NUMBER_KEYS.values())
 
 
 def as_retriever(library: str | Path | Retriever | None, device: str = "cpu") -> Retriever:
-    """A library by its folder, name or URL, or one that is open already and is shared."""
+    """A retriever for a library by its folder, name or URL; one that is given is shared."""
     return library if isinstance(library, Retriever) else Retriever(library, device=device)
 
 
 def check_count(name: str, count: object) -> int:
-    """How many results are asked for; 0 is none.
+    """The most results that are wanted; 0 for none.
 
     Raises:
-        QueryError: it is no whole number from 0.
+        QueryError: it is not a whole number from 0.
     """
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
         raise QueryError(f"{name} must be a whole number from 0, not {count!r}")
@@ -31,18 +31,18 @@ def check_count(name: str, count: object) -> int:
 
 
 def to_key(name: str) -> str:
-    """The key by which the library filters what `to_metadata` calls by a name."""
+    """The library's filter key for a name of `to_metadata`."""
     if name == "page_label":
         return "page"
     return name if name in _OWN or name.startswith(METADATA) else METADATA + name
 
 
 def to_metadata(hit: Hit) -> dict[str, Any]:
-    """What is known of a hit beside its text and score, with the same keys in all frameworks.
+    """A hit's metadata, with the same keys in all frameworks.
 
     `page_label` is the page as printed, `page_number` the physical one from 1; `section` counts a book's sections
-    from 0, `ordinal` its sections or passages; `start` and `end` are the text's place in the whole book's text.
-    What a program told of a book that it indexed is there too, but for keys that are ours.
+    from 0, `ordinal` its sections or passages; `start` and `end` are the span in the whole book's text. Metadata
+    that a program gave of its book is there too, except under these keys.
     """
     return {
         **hit.metadata.get("metadata", {}),

@@ -41,7 +41,7 @@ class NLBRetriever:
 
     Making one does no work: the library is opened and its encoders loaded by `warm_up`, which a pipeline calls, or
     by the first search. Safe to use from several threads and in an event loop, which `run_async` never blocks.
-    A document's id is the same for the same place of an unchanged book; its meta are those of
+    A document's id is the same for the same span of an unchanged book; its meta are those of
     `conventions.to_metadata`.
 
     Args:
@@ -52,12 +52,12 @@ class NLBRetriever:
         book: only from this book: its id, title or path.
         before: only from what comes before this section of the book: number from 1, id or title.
         filters: Haystack's, on `nlb_retriever.store.filters.KEYWORD_KEYS` and `NUMBER_KEYS`.
-        strategy: "coarse-to-fine" lets books, sections and passages speak for each other, "flat" does not.
-        mode: "fused" for meaning and words together, "dense" or "bm25" for one of them.
-        device: where questions are encoded.
+        strategy: "coarse-to-fine" combines the scores of books, sections and passages, "flat" uses one level alone.
+        mode: "fused" for vectors and words together, "dense" or "bm25" for one of them.
+        device: where queries are encoded.
 
     Raises:
-        QueryError, StoreError: an argument that cannot be asked with. Searching raises what
+        QueryError, StoreError: an argument is not valid. Searching raises what
             `Retriever.search` does: `LibraryNotFound` where there is no library, `QueryError` for a filter's key,
             operator or value, `MismatchError` for a library of another version, all of them `NlbError`s.
     """
@@ -77,7 +77,7 @@ class NLBRetriever:
     ) -> None:
         check_choices(level=level, strategy=strategy, mode=mode)
         to_filter(filters)
-        self._given = library
+        self._library = library
         self.library = as_retriever(library, device)
         self.top_k = check_count("top_k", top_k)
         self.level: Level = level
@@ -101,16 +101,16 @@ class NLBRetriever:
         self.library.close()
 
     def to_dict(self) -> dict[str, Any]:
-        """The component as plain values; a shared `Retriever` becomes the place of its library.
+        """The component as plain values; a shared `Retriever` becomes the folder or URL of its library.
 
         Raises:
-            LibraryNotFound, StoreError: that place cannot be opened.
+            LibraryNotFound, StoreError: it cannot be opened.
         """
-        given = self._given.store.place if isinstance(self._given, Retriever) else self._given
+        library = self._library.store.place if isinstance(self._library, Retriever) else self._library
         keys = ("top_k", "level", "book", "before", "filters", "strategy", "mode", "device")
         plain: dict[str, Any] = default_to_dict(
             self,
-            library=str(given) if isinstance(given, Path) else given,
+            library=str(library) if isinstance(library, Path) else library,
             **{key: getattr(self, key) for key in keys},
         )
         return plain
@@ -154,19 +154,19 @@ class NLBRetriever:
         self, query: str, top_k: int | None = None, filters: dict[str, Any] | None = None
     ) -> dict[str, list[Document]]:
         """Search beside the event loop; otherwise like `run`."""
-        found: dict[str, list[Document]] = await asyncio.to_thread(self.run, query, top_k, filters)
-        return found
+        result: dict[str, list[Document]] = await asyncio.to_thread(self.run, query, top_k, filters)
+        return result
 
 
 def to_filter(filters: Mapping[str, Any] | None) -> Filter | None:
     """Haystack's filters as the library's own; None for no condition at all.
 
-    As in Haystack, NOT holds where not all of its conditions do, a key that is missing fits `!=` and `not in`, and
-    comparing with None asks whether a key is missing. A key that is not the library's is one of those that a program
-    told of a book. Keys are checked by the search itself, as they depend on the level and the library.
+    As in Haystack, NOT holds where not all of its conditions do, a missing key matches `!=` and `not in`, and
+    comparing with None tests whether a key is missing. A key that is not the library's is one of a book's own
+    metadata. Keys are checked by the search itself, as they depend on the level and the library.
 
     Raises:
-        QueryError: what is no filter, or an operator that Haystack does not have.
+        QueryError: it is not a filter, or an operator is not Haystack's.
     """
     if not filters:
         return None

@@ -29,7 +29,7 @@ class NLBRetriever(BaseRetriever):
 
     Making one does no work: the library is opened and its encoders loaded by the first search. Safe to use from
     several threads and in an event loop, which `ainvoke` never blocks. A document's id is the same for the same
-    place of an unchanged book; its metadata are those of `conventions.to_metadata`, and the `score`.
+    span of an unchanged book; its metadata are those of `conventions.to_metadata`, and the `score`.
 
     Raises:
         ValidationError: an argument that is unknown or out of range.
@@ -53,11 +53,11 @@ class NLBRetriever(BaseRetriever):
     where: SkipValidation[Filter | None] = None
     """Conditions (`nlb_retriever.store.Condition`, `And`, `Or`, `Not`)."""
     mode: Mode = "fused"
-    """Meaning and words together, or "dense" or "bm25" for one of them."""
+    """Vectors and words together, or "dense" or "bm25" for one of them."""
     strategy: Strategy = "coarse-to-fine"
-    """Whether books, sections and passages speak for each other; "flat": not."""
+    """Whether the scores of books, sections and passages are combined; "flat": not."""
     device: str = "cpu"
-    """Where questions are encoded."""
+    """Where queries are encoded."""
 
     @model_validator(mode="after")
     def _keep_open(self) -> Self:
@@ -67,16 +67,16 @@ class NLBRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
-        return self._find(query, k)
+        return self._search(query, k)
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
-        return await asyncio.to_thread(self._find, query, k)
+        return await asyncio.to_thread(self._search, query, k)
 
-    def _find(self, question: str, k: int | None) -> list[Document]:
+    def _search(self, query: str, k: int | None) -> list[Document]:
         hits = cast(Retriever, self.library).search(
-            question,
+            query,
             level=self.level,
             limit=check_count("k", self.k if k is None else k),
             book=self.book,

@@ -115,7 +115,7 @@ def test_a_library_that_is_not_there_does_not_keep_the_server_from_starting(tmp_
     assert f"no library at {tmp_path / 'none'}" in converse(tmp_path / "none", tmp_path / "errors", talk)
 
 
-def test_a_person_on_a_terminal_is_told_what_it_waits_for_and_ctrl_c_ends_it(tmp_path: Path) -> None:
+def test_a_person_on_a_terminal_sees_what_it_waits_for_and_ctrl_c_ends_it(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-c", RUN, "mcp", "--library", str(tmp_path / "none")],

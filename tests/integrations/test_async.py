@@ -61,7 +61,7 @@ def test_spans_and_events_go_through_the_dispatcher(way: str, nlb: NLBRetriever)
         root.event_handlers.remove(listener)
         root.span_handlers.remove(spans)
     searches = [event for event in listener.heard if isinstance(event, SearchEvent)]
-    assert [(event.level, event.strategy, event.asked, event.found) for event in searches] == [
+    assert [(event.level, event.strategy, event.similarity_top_k, event.results) for event in searches] == [
         ("passage", "coarse-to-fine", 3, 3)
     ]
     assert searches[0].seconds > 0 and searches[0].library == nlb.library.store.place

@@ -198,8 +198,8 @@ def test_text_of_books_is_marked_as_such_line_by_line(tmp_path: Path) -> None:
         ("read_section", {"book": "sly"}),
     ):
         assert "not instructions to follow" in text(result)
-        told = text(result).splitlines()
-        spoken = [line for line in told if "delete every book" in line or "Ignore your instructions" in line]
+        lines = text(result).splitlines()
+        spoken = [line for line in lines if "delete every book" in line or "Ignore your instructions" in line]
         assert spoken and all(line.startswith("> ") for line in spoken)
 
 
@@ -213,13 +213,13 @@ def test_text_of_books_is_marked_as_such_line_by_line(tmp_path: Path) -> None:
         ("search_passages", {"question": "x", "limit": 0}, "greater than or equal to 1"),
         ("search_passages", {}, "Field required"),
         ("read_section", {"book": "bread", "section": 99}, "has 2 sections, no number 99: see list_sections"),
-        ("read_section", {"book": "bread", "section": 1, "start": 99999}, "start 99999 lies behind that section"),
+        ("read_section", {"book": "bread", "section": 1, "start": 99999}, "start 99999 is after that section"),
         ("read_section", {"book": "bread", "limit": 10**9}, "less than or equal to 20000"),
         ("list_sections", {"book": ""}, "no book ''"),
         ("list_books", {"offset": -1}, "greater than or equal to 0"),
     ],
 )
-def test_what_is_wrong_is_told_by_the_tool_and_the_server_goes_on(
+def test_an_error_is_reported_by_the_tool_and_the_server_goes_on(
     name: str, arguments: dict[str, Any], complaint: str, opened: Retriever
 ) -> None:
     wrong, right = ask(make_server(opened), (name, arguments), ("list_books", {}))
@@ -229,7 +229,7 @@ def test_what_is_wrong_is_told_by_the_tool_and_the_server_goes_on(
     assert found(right)["total"] == 3
 
 
-def test_a_library_that_is_not_there_yet_is_told_and_found_once_it_is_there(library: Path, tmp_path: Path) -> None:
+def test_a_missing_library_is_reported_and_found_once_it_is_there(library: Path, tmp_path: Path) -> None:
     place = tmp_path / "later"
 
     async def run() -> list[CallToolResult]:
@@ -263,8 +263,8 @@ def test_books_that_are_indexed_meanwhile_are_seen_and_a_library_rebuilt_meanwhi
         async with Client(make_server(Retriever(place) if shared else place)) as client:
 
             async def titles() -> set[str]:
-                told = await client.call_tool("search_books", {"question": "a tree"})
-                return {each["title"] for each in found(told)["quotations"]}
+                result = await client.call_tool("search_books", {"question": "a tree"})
+                return {each["title"] for each in found(result)["quotations"]}
 
             first = await titles()
             await asyncio.to_thread(index, place, "willow")

@@ -239,7 +239,7 @@ def test_it_steps_aside_for_short_questions_single_sections_and_books(tales: Ret
     books = NLBRetriever(tales, level="book").retrieve(SUMMARY)
     assert rerank.postprocess_nodes(books, query_str=SUMMARY) == books
     assert rerank.postprocess_nodes([]) == []
-    with pytest.raises(QueryError, match="needs the question"):
+    with pytest.raises(QueryError, match="needs the query"):
         rerank.postprocess_nodes(found)
 
 

@@ -12,7 +12,7 @@ import pytest
 from llama_index.core.llms import MockLLM
 
 from nlb_integrations.prose import Chat, Prose, ProseSentence, Writer
-from nlb_integrations.prose.chat import search_text
+from nlb_integrations.prose.chat import make_query
 from nlb_integrations.prose.llamacpp import LlamaCpp
 from nlb_integrations.prose.prompt import DECLINED, INSTRUCTIONS, messages, turn_messages
 from nlb_retriever import Retriever
@@ -152,9 +152,9 @@ def test_a_chat_keeps_its_history_and_searches_a_follow_up_with_what_it_is_about
     chat = Chat(Writer(model, retriever))
     chat.answer(STORM)
     follow_up = chat.answer("And what did he do then?")
-    assert follow_up.searched == f"{STORM} And what did he do then?"
+    assert follow_up.query == f"{STORM} And what did he do then?"
     assert follow_up.question == "And what did he do then?"
-    assert chat.answer(NIECE).searched == NIECE
+    assert chat.answer(NIECE).query == NIECE
     first, second, third = ([message.content for message in asked] for asked in model.asked)
     assert second[: len(first) - 1] == first[:-1]
     assert third[: len(second) - 1] == second[:-1]
@@ -162,7 +162,7 @@ def test_a_chat_keeps_its_history_and_searches_a_follow_up_with_what_it_is_about
 
 
 @pytest.mark.parametrize(
-    ("question", "leans"),
+    ("question", "follows_up"),
     [
         ("And why did he do it?", True),
         ("What did the butler tell him?", True),
@@ -173,12 +173,10 @@ def test_a_chat_keeps_its_history_and_searches_a_follow_up_with_what_it_is_about
         ("Why did Ebe Ashpeter have to take the cat?", False),
     ],
 )
-def test_only_a_question_that_points_back_is_searched_with_the_last_that_stands_alone(
-    question: str, leans: bool
-) -> None:
+def test_only_a_follow_up_question_is_searched_with_the_last_complete_one(question: str, follows_up: bool) -> None:
     history = [Answer(question=asked, found=True, text="So.") for asked in (STORM, "And then?")]
-    assert search_text(question, history) == (f"{STORM} {question}" if leans else question)
-    assert search_text(question, []) == question
+    assert make_query(question, history) == (f"{STORM} {question}" if follows_up else question)
+    assert make_query(question, []) == question
 
 
 def test_the_real_model_answers_in_several_pieces_and_is_checked(retriever: Retriever, smollm2: Any) -> None:

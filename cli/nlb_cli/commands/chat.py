@@ -9,8 +9,7 @@ from typing import Any
 
 import typer
 
-from nlb_cli.commands.ask import filter_of
-from nlb_cli.options import Author, Before, InBook, InSection, Json, Language, Library, Model, Year
+from nlb_cli.options import Author, Before, InBook, InSection, Json, Language, Library, Model, Year, filter_of
 from nlb_cli.output.terminal import exact, is_terminal, note, write
 from nlb_retriever.errors import QueryError
 
@@ -34,9 +33,9 @@ def chat(
     """
     if not llm:
         raise QueryError("a chat needs a language model: name one with --llm, such as --llm smollm2")
-    from nlb_cli.output.prose import tell
+    from nlb_cli.output.prose import show_prose
     from nlb_integrations.prose import Chat, Writer, open_llm
-    from nlb_integrations.prose.chat import search_text
+    from nlb_integrations.prose.chat import make_query
     from nlb_retriever.search.retriever import Retriever
 
     where = filter_of(author, language, year)
@@ -44,12 +43,14 @@ def chat(
     live = sys.stdin.isatty() and is_terminal() and not as_json
     failed = False
     with Retriever(library) as retriever:
-        retriever.store.count("passage")  # a library that is not there is told before the first question
+        retriever.store.count("passage")  # a missing library is an error before the first question
         conversation = Chat(Writer(open_llm(llm), retriever), **scope)
         for question in _typed() if live else _lines():
-            quote = partial(retriever.answer, search_text(question, conversation.history), **scope)
+            quote = partial(retriever.answer, make_query(question, conversation.history), **scope)
             try:
-                told = tell(partial(conversation.stream, question), quote, library, as_json=as_json, indent=None)
+                answered = show_prose(
+                    partial(conversation.stream, question), quote, library, as_json=as_json, indent=None
+                )
             except QueryError as error:
                 note(exact(f"nlb: {error}"))
                 failed = True
@@ -59,7 +60,7 @@ def chat(
                     raise
                 note("nlb: interrupted; Ctrl-D ends the chat")
                 continue
-            failed |= not told
+            failed |= not answered
             if not as_json:
                 write("\n")
     raise typer.Exit(1 if failed and not live else 0)

@@ -17,18 +17,9 @@ from nlb_retriever.config import locate_library
 _STYLES = {"ok": "green", "note": "yellow", "problem": "bold red"}
 
 
-def version() -> str:
-    """The installed version."""
-    from importlib import metadata
-
-    try:
-        return metadata.version("nlb-retriever")
-    except metadata.PackageNotFoundError:
-        return "unknown (not installed)"
-
-
 def info(library: Library = None, as_json: Json = False) -> None:
     """Show where a library is and what it holds."""
+    from nlb_retriever import __version__
     from nlb_retriever.store import open_store
 
     location = locate_library(library)
@@ -43,7 +34,7 @@ def info(library: Library = None, as_json: Json = False) -> None:
         "tokens": sum(book.tokens for book in books),
         "bytes": _size(location) if isinstance(location, Path) else None,
         **manifest.to_dict(),
-        "version": version(),
+        "version": __version__,
     }
     if as_json:
         write_json(facts)
@@ -62,11 +53,12 @@ def doctor(
 
     The exit code is 1 where something is wrong."""
     from nlb_cli.checks import examine
+    from nlb_retriever import __version__
 
     checks = list(examine(library, repair=repair))
     healthy = all(check.status != "problem" for check in checks)
     if as_json:
-        write_json({"healthy": healthy, "version": version(), "checks": [asdict(check) for check in checks]})
+        write_json({"healthy": healthy, "version": __version__, "checks": [asdict(check) for check in checks]})
     else:
         width = max(len(check.name) for check in checks)
         write_lines(

@@ -43,8 +43,8 @@ def book_json(book: BookRecord) -> dict[str, Any]:
 
 def tree_json(book: BookRecord, sections: Sequence[SectionRecord], *, text: bool) -> dict[str, Any]:
     """A book with its sections in order, and with its whole text if wanted."""
-    told = {**book_json(book), "sections": [_section_json(section) for section in sections]}
-    return {**told, "text": "".join(section.text for section in sections)} if text else told
+    tree = {**book_json(book), "sections": [_section_json(section) for section in sections]}
+    return {**tree, "text": "".join(section.text for section in sections)} if text else tree
 
 
 def section_json(book: BookRecord, section: SectionRecord) -> dict[str, Any]:

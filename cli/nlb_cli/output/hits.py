@@ -17,23 +17,23 @@ _CONTEXT = 100
 
 
 def hit_lines(question: str, hits: Sequence[Hit], library: str | None) -> Iterator[Line]:
-    """Ranked hits: title, place and score, and the words that match."""
+    """Ranked hits: title, section and score, and the words that match."""
     pattern = pattern_of(question)
     for rank, hit in enumerate(hits, 1):
         yield line(*_title(hit), lead=f"{rank:>2}  ", right=(f"{hit.score:.3f}", "cyan"))
-        yield _place(hit, library)
+        yield _location(hit, library)
         yield line(*_emphasized(snippet(hit.text, pattern)), lead=_INDENT)
         if rank < len(hits):
             yield line()
 
 
 def answer_lines(answer: Answer, library: str | None, *, styled: bool) -> Iterator[Line]:
-    """The answer, then each citation with its place and its words.
+    """The answer, then each citation with its section and its words.
 
     Args:
         answer: to show.
-        library: as the user named it, for the commands that read on.
-        styled: show each quote amid its passage, which is dimmed.
+        library: as the user named it, for the commands that show more.
+        styled: show each quote in its passage, which is dimmed.
     """
     yield line(*_answer(answer))
     yield from citation_lines(answer, library, styled=styled)
@@ -45,12 +45,12 @@ def citation_lines(answer: Answer, library: str | None, *, styled: bool) -> Iter
     for number, citation in enumerate(answer.citations, 1):
         yield line()
         yield line(*_title(citation.hit), lead=[(f"[{number}] ", "cyan")])
-        yield _place(citation.hit, library)
-        yield from _amid(citation, pattern) if styled else _alone(citation, pattern)
+        yield _location(citation.hit, library)
+        yield from _in_context(citation, pattern) if styled else _alone(citation, pattern)
 
 
 def _answer(answer: Answer) -> list[Span]:
-    """The answer; where it is made of the quotes, with each one's number."""
+    """The answer; where it consists of the quotes, with each one's number."""
     quotes = [" ".join(citation.quote.split()) for citation in answer.citations]
     if not quotes or " ".join(quotes) != answer.text:
         return [(block(answer.text), "")]
@@ -63,16 +63,16 @@ def _title(hit: Hit) -> list[Span]:
     return [(inline(hit.title), "bold"), *author]
 
 
-def _place(hit: Hit, library: str | None) -> Line:
-    """The chapter and the printed page, and how to read on there."""
+def _location(hit: Hit, library: str | None) -> Line:
+    """The chapter and the printed page, and the command that shows more."""
     parts = [" › ".join(map(inline, hit.section))] if hit.section else []
-    place = ", ".join([*parts, *([f"p. {inline(hit.page)}"] if hit.page else [])])
+    location = ", ".join([*parts, *([f"p. {inline(hit.page)}"] if hit.page else [])])
     command = (_open(hit, library), "dim")
-    return line(place, lead=_INDENT, right=command) if place else line(command, lead=_INDENT)
+    return line(location, lead=_INDENT, right=command) if location else line(command, lead=_INDENT)
 
 
-def _amid(citation: Citation, pattern: re.Pattern[str] | None) -> Iterator[Line]:
-    """The quote amid what stands around it, line by line as in the book."""
+def _in_context(citation: Citation, pattern: re.Pattern[str] | None) -> Iterator[Line]:
+    """The quote with the text around it, line by line as in the book."""
     hit = citation.hit
     start, end = citation.quote_start - hit.start, citation.quote_end - hit.start
     before, after = hit.text[:start], hit.text[end:]

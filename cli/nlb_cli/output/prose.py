@@ -23,26 +23,26 @@ from nlb_retriever.records import Answer
 
 if TYPE_CHECKING:
     from nlb_integrations.prose.records import Prose
-    from nlb_integrations.prose.writer import Written
+    from nlb_integrations.prose.writer import StreamItem
     from nlb_retriever.search.retriever import Retriever
 
 
-def write_prose(model: str, retriever: Retriever, question: str, scope: dict[str, Any]) -> Iterator[Written]:
-    """Open a model by its name and let it answer."""
+def stream_prose(model: str, retriever: Retriever, question: str, scope: dict[str, Any]) -> Iterator[StreamItem]:
+    """A model's answer; the model is opened by its name."""
     from nlb_integrations.prose import Writer, open_llm
 
     return Writer(open_llm(model), retriever).stream(question, **scope)
 
 
-def tell(
-    start: Callable[[], Iterator[Written]],
+def show_prose(
+    start: Callable[[], Iterator[StreamItem]],
     quote: Callable[[], Answer],
     library: str | None,
     *,
     as_json: bool,
     indent: int | None = 2,
 ) -> bool:
-    """Show what a model answers; where it fails, or says nothing that holds, the books' own words and why.
+    """Show a model's answer; where it fails or writes nothing that is supported, the books' own words and why.
 
     Args:
         start: starts the model's answer.
@@ -59,8 +59,8 @@ def tell(
 
     typist = None if as_json else Typist()
     try:
-        told = _follow(start(), typist)
-        reason = "" if told.supported or not told.found else f"nothing that {told.model} wrote is supported"
+        answer = _show(start(), typist)
+        reason = "" if answer.supported or not answer.found else f"nothing that {answer.model} wrote is supported"
     except LanguageModelError as error:
         reason = str(error)
     finally:
@@ -68,33 +68,33 @@ def tell(
             typist.end()
     if reason:
         note(exact(f"nlb: {reason}; this is in the books' own words"))
-        told = quoted(quote())
+        answer = quoted(quote())
         if typist:
-            typist.write(told.text)
+            typist.write(answer.text)
             typist.end()
     if as_json:
-        write(f"{to_json(told.to_json(), indent=indent)}\n")
+        write(f"{to_json(answer.to_json(), indent=indent)}\n")
     else:
-        write_lines(citation_lines(told, library, styled=is_styled()))
+        write_lines(citation_lines(answer, library, styled=is_styled()))
     return not reason
 
 
-def _follow(written: Iterator[Written], typist: Typist | None) -> Prose:
+def _show(items: Iterator[StreamItem], typist: Typist | None) -> Prose:
     """Show an answer while it is written."""
     from nlb_integrations.prose.records import Prose, ProseSentence
 
-    for piece in written:
-        if isinstance(piece, Prose):
-            return piece
+    for item in items:
+        if isinstance(item, Prose):
+            return item
         if not typist:
             continue
-        if isinstance(piece, ProseSentence):
-            for number in piece.citations:
+        if isinstance(item, ProseSentence):
+            for number in item.citations:
                 typist.write(f" [{number}]", "cyan")
-            if not piece.supported:
+            if not item.supported:
                 typist.write(" (unsupported)", "yellow")
         else:
-            typist.write(piece)
+            typist.write(item)
     raise AssertionError("a stream ends with the whole answer")
 
 
@@ -109,7 +109,7 @@ class Typist:
         self._word: list[tuple[str, str]] = []
 
     def write(self, text: str, style: str = "") -> None:
-        """Go on with a text of any origin."""
+        """Take the next text, of any origin."""
         for piece in re.findall(r"\n|[^\S\n]+|\S+", block(text)):
             if not piece.isspace():
                 self._word.append((piece, style))
@@ -121,7 +121,7 @@ class Typist:
             self._space = self._column > 0
 
     def end(self) -> None:
-        """The text has ended: so does its line."""
+        """End the text and its line."""
         self._flush()
         if self._column:
             write("\n")

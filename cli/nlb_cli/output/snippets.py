@@ -9,7 +9,7 @@ from nlb_cli.output.terminal import inline
 Piece = tuple[str, bool]
 """A piece of text, and whether it matches the question."""
 
-# Words that say nothing about what a question is about; only for what is shown in bold.
+# Words without meaning of their own; only for what is shown in bold.
 _COMMON = frozenset(
     "a about after all also an and any are as at be been before but by can could did do does for from had has have"
     " he her him his how i if in into is it its me my no not of on or our she so than that the their them then there"
@@ -21,10 +21,10 @@ _COMMON = frozenset(
 def pattern_of(question: str) -> re.Pattern[str] | None:
     """What matches the words of a question in their usual forms; None where it has no word."""
     words = dict.fromkeys(re.findall(r"[^\W_]+", question.lower()))
-    telling = [word for word in words if word not in _COMMON] or list(words)
-    if not telling:
+    rare = [word for word in words if word not in _COMMON] or list(words)
+    if not rare:
         return None
-    stems = sorted((re.escape(_stem(word)) for word in telling[:64]), key=len, reverse=True)
+    stems = sorted((re.escape(_stem(word)) for word in rare[:64]), key=len, reverse=True)
     return re.compile(rf"\b(?:{'|'.join(f'({stem})' for stem in stems)})\w{{0,4}}\b", re.IGNORECASE)
 
 
@@ -43,19 +43,19 @@ def marked(text: str, pattern: re.Pattern[str] | None) -> list[Piece]:
     """A text cut at the words that match."""
     spans: list[Piece] = []
     last = 0
-    for found in pattern.finditer(text) if pattern else ():
-        spans += [(text[last : found.start()], False), (found[0], True)]
-        last = found.end()
+    for match in pattern.finditer(text) if pattern else ():
+        spans += [(text[last : match.start()], False), (match[0], True)]
+        last = match.end()
     return [span for span in [*spans, (text[last:], False)] if span[0]]
 
 
 def _best_start(text: str, pattern: re.Pattern[str], length: int) -> int:
     """Where the window with the most different words of the question begins, at a word's start."""
-    found = [(match.start(), match.lastindex) for match in pattern.finditer(text)]
+    matches = [(match.start(), match.lastindex) for match in pattern.finditer(text)]
     best, best_at = (0, 0), 0
-    for number, (at, _) in enumerate(found):
+    for number, (at, _) in enumerate(matches):
         inside = []
-        for start, word in found[number:]:
+        for start, word in matches[number:]:
             if start >= at + length - 60:
                 break
             inside.append(word)

@@ -49,9 +49,9 @@ class Line:
 
     spans: tuple[Span, ...] = ()
     lead: tuple[Span, ...] = ()
-    """What its first row begins with; the rows that it is wrapped to are indented as far."""
+    """The start of its first row; the rows that it is wrapped to are indented as far."""
     right: Span = ("", "")
-    """Put at the right border of a terminal, or below where it is too long; after the text on a pipe."""
+    """At the right border of a terminal, or below where it is too long; after the text on a pipe."""
 
 
 def line(*spans: str | Span, lead: str | Sequence[Span] = "", right: Span = ("", "")) -> Line:
@@ -138,7 +138,7 @@ def to_json(value: Any, *, indent: int | None = 2) -> str:
     """A value as JSON that every terminal, encoding and splitter of lines leaves whole."""
     in_unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
     text = json.dumps(value, ensure_ascii=not in_unicode, indent=indent)
-    return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def write_json(value: Any) -> None:

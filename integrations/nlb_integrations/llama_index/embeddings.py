@@ -21,7 +21,7 @@ from nlb_retriever.text.cleaning import clean_query
 
 
 class LocalEmbedding(BaseEmbedding):
-    """What both have in common: async work is done in a thread, so that no event loop waits for it."""
+    """Async work is done in a thread, so that no event loop waits for it."""
 
     model_name: str = Field(
         default=DEFAULT_ENCODER, description="A sentence-transformers model's name or folder: the chunk encoder."
@@ -45,9 +45,9 @@ class LocalEmbedding(BaseEmbedding):
 class ChunkEmbedding(LocalEmbedding):
     """The chunk encoder: sentences and passages to vectors.
 
-    Nothing of a longer text is cut off: it is encoded in windows, whose mean it gets. A query's embedding may be
-    given to an `NLBRetriever` of the same encoder as `QueryBundle.embedding`. Nothing is loaded before the first
-    text; all that name the same model share it.
+    Nothing of a longer text is cut off: it is encoded in windows, and its vector is their mean. A query's embedding
+    may be passed to an `NLBRetriever` of the same encoder as `QueryBundle.embedding`. Nothing is loaded before the
+    first text; all embeddings of the same model share it.
     """
 
     @classmethod
@@ -64,9 +64,9 @@ class ChunkEmbedding(LocalEmbedding):
 class NextLevelEmbedding(LocalEmbedding):
     """The next-level encoder: a text of any length, up to whole books, to one vector.
 
-    A text is cut into chunks, which are encoded and pooled; a query becomes what libraries are searched with. So
-    documents are compared with questions in the space that the checkpoint was trained for, and a query's
-    embedding can search the collections of a library on a server, which a chunk encoder's alone cannot.
+    A text is cut into chunks, which are encoded and pooled; a query is encoded as for searching a library. So
+    documents are compared with queries in the space that the checkpoint was trained for, and a query's embedding
+    can search the collections of a library on a server, which a chunk encoder's alone cannot.
     """
 
     checkpoint: str | None = Field(
@@ -105,13 +105,13 @@ class NextLevelEmbedding(LocalEmbedding):
 
 @lru_cache(maxsize=2)
 def chunk_encoder(name: str, device: str) -> ChunkEncoder:
-    """A chunk encoder, loaded once for all who use it."""
+    """A chunk encoder, loaded once."""
     return load_encoder(name, device=device)
 
 
 @lru_cache(maxsize=4)
 def chunker(name: str, tokens: int, device: str) -> Chunker:
-    """What cuts texts into chunks for an encoder; it remembers words, so it gets faster."""
+    """The chunker of an encoder; it remembers words, so it gets faster."""
     return Chunker(chunk_encoder(name, device).tokenizer, tokens=tokens)
 
 

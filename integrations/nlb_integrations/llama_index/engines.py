@@ -1,4 +1,4 @@
-"""What is built on a retriever: an engine that answers in the books' own words, and a tool for agents."""
+"""Built on a retriever: a query engine that answers in the books' own words, and a tool for agents."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ExtractiveQueryEngine(BaseQueryEngine):
 
 
 class SearchTool(RetrieverTool):
-    """A retriever for an agent. Questions arrive as asked, without the name of the parameter before them."""
+    """A retriever for an agent; its query is the argument's value alone, without the parameter's name before it."""
 
     def call(self, *args: Any, **kwargs: Any) -> ToolOutput:
         return super().call(*args, *kwargs.values())

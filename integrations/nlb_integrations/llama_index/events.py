@@ -1,4 +1,4 @@
-"""What the retriever tells LlamaIndex's dispatcher beside the framework's own start and end of a retrieval."""
+"""The event that the retriever sends to LlamaIndex's dispatcher, beside the framework's start and end of retrieval."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class SearchEvent(BaseEvent):
     """Its folder or server's URL."""
     level: str
     strategy: str
-    asked: int
-    """`similarity_top_k`."""
-    found: int
+    similarity_top_k: int
+    results: int
+    """Nodes that were found."""
     seconds: float
-    """From the question to the nodes, with what the first search has to open and load."""
+    """From the query to the nodes; the first search includes opening and loading."""
 
     @classmethod
     def class_name(cls) -> str:

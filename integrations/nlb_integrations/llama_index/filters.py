@@ -34,19 +34,19 @@ _CONDITIONS: Mapping[FilterCondition | None, type[And | Or | Not]] = {
     FilterCondition.NOT: Not,
 }
 _OTHER_NAMES = {"ref_doc_id": "book_id", "doc_id": "book_id", "file_path": "source"}
-"""Names that LlamaIndex has for keys of ours."""
+"""LlamaIndex's names of the library's keys."""
 
 
 def to_filter(filters: MetadataFilters | MetadataFilter | None) -> Filter | None:
     """All 14 operators, AND, OR and NOT, nested at will; None for no condition at all.
 
-    NOT holds where none of its filters does. A key that is missing fits NE, NIN and IS_EMPTY only. On
-    `section_path`, which holds a list, each operator asks as `nlb_retriever.store.Condition` says. A key that is
-    not the library's is one of the documents' own metadata. Keys are checked by the search itself, as they
+    NOT holds where none of its filters does. A missing key matches NE, NIN and IS_EMPTY only. On `section_path`,
+    which holds a list, operators work as in `nlb_retriever.store.Condition`. A key that is not the library's is one
+    of the documents' own metadata. Keys are checked by the search itself, as they
     depend on the level and the library.
 
     Raises:
-        QueryError: an operator, a condition or a filter that LlamaIndex does not have.
+        QueryError: an operator, a condition or a filter is not LlamaIndex's.
     """
     if filters is None:
         return None
@@ -57,7 +57,7 @@ def to_filter(filters: MetadataFilters | MetadataFilter | None) -> Filter | None
         key = to_key(_OTHER_NAMES.get(filters.key, filters.key))
         return Condition(key, _OPERATORS[filters.operator], filters.value)
     if not isinstance(filters, MetadataFilters):
-        raise QueryError(f"{filters!r} is no filter: use LlamaIndex's MetadataFilters")
+        raise QueryError(f"{filters!r} is not a filter: use LlamaIndex's MetadataFilters")
     if filters.condition not in _CONDITIONS:
         known = ", ".join(each.value for each in FilterCondition)
         raise QueryError(f"unknown filter condition {filters.condition!r}; known: {known}")

@@ -1,4 +1,4 @@
-"""The library's sections and passages as nodes of other people's pipelines."""
+"""The library's sections and passages as nodes for any LlamaIndex pipeline."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from nlb_retriever.store.points import NAMESPACE
 
 
 def number_nodes(number: int, document: BaseNode) -> str:
-    """The id of a document's node: the same for the same document and place, whenever it is parsed."""
+    """The id of a document's node: the same for the same document and number, whenever it is parsed."""
     return str(uuid5(NAMESPACE, f"{document.node_id}/node/{number}"))
 
 
 class NLBNodeParser(NodeParser):
     """Documents to sections (chapters, by their headings) and, inside them, passages.
 
-    Sections are the passages' PARENT, and passages their section's CHILD; both know the document as SOURCE, and
-    what stands before and after them on their own level as PREVIOUS and NEXT. `start_char_idx` and
-    `end_char_idx` are the exact place in the document's text. `get_leaf_nodes` gives the passages alone, as for
-    an index, `get_root_nodes` the sections; with all of them in a docstore `AutoMergingRetriever` works. The
-    chapter is in the metadata; where the document has none, all of it is one section, or parts of it are.
+    Sections are the passages' PARENT, and passages their section's CHILD; both have the document as SOURCE, and their
+    neighbours on the same level as PREVIOUS and NEXT. `start_char_idx` and `end_char_idx` are the exact span in the
+    document's text. `get_leaf_nodes` gives the passages alone, as for an index, `get_root_nodes` the sections; with
+    all of them in a docstore `AutoMergingRetriever` works. The chapter is in the metadata; a document without
+    chapters is one section, or is cut into parts.
     """
 
     chunk_tokens: int = Field(
@@ -56,7 +56,7 @@ class NLBNodeParser(NodeParser):
         ]
 
     def _postprocess_parsed_nodes(self, nodes: list[BaseNode], parent_doc_map: dict[str, Document]) -> list[BaseNode]:
-        """Nothing to do: places, metadata and relationships are known from the parsing, and need no search."""
+        """Nothing to do: spans, metadata and relationships are known from the parsing."""
         return nodes
 
     def _parse(self, document: BaseNode) -> Iterator[BaseNode]:

@@ -1,4 +1,4 @@
-"""Hits as LlamaIndex nodes: the same place in a book always has the same id, and knows its neighbours."""
+"""Hits as LlamaIndex nodes: the same span of a book always has the same id and names its neighbours."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from nlb_retriever.search.hits import Surroundings, find_surroundings
 from nlb_retriever.store import LibraryStore
 
 _FOR_READERS = ("title", "author", "chapter", "page_label")
-"""Metadata that a language model gets to see; all else is for programs."""
+"""Metadata that a language model sees; the rest is for programs."""
 _FOR_ENCODERS = ("title", "chapter")
 
 
 def to_nodes(hits: Sequence[Hit], store: LibraryStore) -> list[NodeWithScore]:
     """Nodes of hits of one level, in the same order.
 
-    A passage's parent is its section, a section's the book; ids are those that the retriever gives at that
-    level. Previous and next are of the same level and book. The source is the book, by its lasting id.
+    A passage's parent is its section, a section's the book; ids are those of the retriever at that level. Previous
+    and next are of the same level and book. The source is the book, by its lasting id.
     """
     return [
         NodeWithScore(node=_node(hit, around), score=float(hit.score))
@@ -31,7 +31,7 @@ def to_nodes(hits: Sequence[Hit], store: LibraryStore) -> list[NodeWithScore]:
 
 
 def section_of(node: BaseNode) -> str | None:
-    """Id of the section that a node of a library is or lies in; None for a book's and for other people's nodes."""
+    """Id of the section that a library's node is or is in; None for a book's and for other nodes."""
     section = node.metadata.get("section_id")
     try:
         return str(UUID(section)) if node.metadata.get("book_id") and isinstance(section, str) else None

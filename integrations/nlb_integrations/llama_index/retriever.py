@@ -49,13 +49,13 @@ class NLBRetriever(BaseRetriever):
         book: only from this book: its id, title or path.
         before: only from what comes before this section of the book: number from 1, id or title.
         filters: conditions on `nlb_retriever.store.filters.KEYWORD_KEYS` and `NUMBER_KEYS`.
-        strategy: "coarse-to-fine" lets books, sections and passages speak for each other, "flat" does not.
-        mode: "fused" for meaning and words together, "dense" or "bm25" for one of them.
-        device: where questions are encoded.
+        strategy: "coarse-to-fine" combines the scores of books, sections and passages, "flat" uses one level alone.
+        mode: "fused" for vectors and words together, "dense" or "bm25" for one of them.
+        device: where queries are encoded.
         callback_manager, object_map, objects, verbose: LlamaIndex's.
 
     Raises:
-        QueryError, StoreError: an argument that cannot be asked with. Searching raises what
+        QueryError, StoreError: an argument is not valid. Searching raises what
             `Retriever.search` does: `LibraryNotFound` where there is no library, `QueryError` for a filter's key,
             operator or value, `MismatchError` for a library of another version, all of them `NlbError`s.
     """
@@ -131,7 +131,7 @@ class NLBRetriever(BaseRetriever):
     def as_tool(self, *, name: str = "search_library", description: str | None = None) -> RetrieverTool:
         """A tool by which an agent, or a router, searches the library."""
         text = description or (
-            f"Finds {_RESULTS[self.level]} that answer a question or are about what it says. "
+            f"Finds {_RESULTS[self.level]} that answer a question or are about its subject. "
             "Ask in a full sentence. Each result comes with its title, author, chapter and page."
         )
         return SearchTool(retriever=self, metadata=ToolMetadata(name=name, description=text))
@@ -155,8 +155,8 @@ class NLBRetriever(BaseRetriever):
             library=self.library.store.place,
             level=self.level,
             strategy=self.strategy,
-            asked=self.similarity_top_k,
-            found=len(nodes),
+            similarity_top_k=self.similarity_top_k,
+            results=len(nodes),
             seconds=time.perf_counter() - began,
         )
         return nodes, event
@@ -196,7 +196,7 @@ class NLBRetriever(BaseRetriever):
         length = float(np.linalg.norm(vector))
         if vector.shape != (encoder.dim,) or not np.isfinite(length) or not length:
             raise QueryError(
-                f"the query's embedding (shape {vector.shape}, length {length:.3g}) is no vector of {encoder.name}, "
+                f"the query's embedding (shape {vector.shape}, length {length:.3g}) is not a vector of {encoder.name}, "
                 f"which has {encoder.dim} numbers: embed it with that encoder, or leave it to the library"
             )
         unit = np.asarray(vector / length, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""What of history and passages fits a model's window beside its answer."""
+"""The history and passages that fit a model's window beside its answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nlb_retriever.records import Answer, Hit
 from nlb_retriever.text.sentences import sentence_spans
 
 ANSWER_TOKENS = 256
-"""Room for the answer where the model does not say how much it writes."""
+"""Room for the answer where the model does not declare how much it writes."""
 LETTERS_PER_TOKEN = 2.5
 """Fewer than English has in an unknown tokenizer: pieces of 1,000 characters of tales have 3.4 to 4.9 in SmolLM2's
 (49,152 tokens), and larger vocabularies make fewer tokens."""
@@ -28,7 +28,7 @@ Count = Callable[[str], int]
 
 @dataclass(frozen=True, kw_only=True)
 class Fitted:
-    """What is left of a prompt's parts."""
+    """The parts of a prompt that fit."""
 
     history: tuple[Answer, ...]
     """The newest turns."""
@@ -53,8 +53,9 @@ def estimate(text: str) -> int:
 
 def answer_room(llm: LLM) -> int:
     """Tokens kept free for the answer, at most half of the window."""
-    known = llm.metadata
-    return min(known.num_output if known.num_output > 0 else ANSWER_TOKENS, known.context_window // 2)
+    metadata = llm.metadata
+    wanted = metadata.num_output if metadata.num_output > 0 else ANSWER_TOKENS
+    return min(wanted, metadata.context_window // 2)
 
 
 def fit(question: str, hits: Sequence[Hit], history: Sequence[Answer], *, room: int, count: Count) -> Fitted:

@@ -1,9 +1,8 @@
-"""Checks a text while it is written: each number is a passage's, and each sentence stands in one.
+"""Checks a text while it is written: its citation numbers, and whether a passage supports each sentence.
 
-A sentence is supported by a passage if its words stand together in it: the mean of two shares, that of the sentence's
-words and that of those which the question did not bring, each of them in the two neighbouring sentences of the passage
-that have most, rare words counting more. What this keeps and lets pass is in docs/prose.md; the chunk encoder's cosine,
-alone or with it, tells no better.
+Support is the mean of two shares: of the sentence's words, and of those that the question does not have, each in the
+two neighbouring sentences of the passage that have most of them; rare words count more. docs/prose.md says what it
+keeps and lets pass; the chunk encoder's cosine, alone or with it, is no better.
 """
 
 from __future__ import annotations
@@ -23,26 +22,26 @@ SUPPORT = 0.25
 _FEW_WORDS = 3
 
 _MARK = re.compile(r"(\s*)\[\s*(?:passages?\s*)?(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\s*\]", re.IGNORECASE)
-# What may yet become the start of a mark, of white space before one, or of the next sentence.
+# The end of a text that may become the start of a mark, of white space before one, or of the next sentence.
 _OPEN_END = re.compile(r"[\s\"'“‘(]*(?:\[[\w\s,;]{0,40})?\Z")
 _LOOP = re.compile(r"(.{6,80}?)\1{3}", re.DOTALL)
 _ENDED = re.compile(r"[.!?…:;‽؟。！？][\W_]*\Z")
 
 
 class Checker:
-    """Takes a text piece by piece and gives it back with its citations put right.
+    """Takes a text piece by piece and corrects its citations.
 
-    What it yields is text to show, and after each sentence its record; `text` is all of it so far. Citations are
-    numbered in the order in which they first come.
+    It yields text to show, and after each sentence its record; `text` is all of it so far. Citations are numbered in
+    the order in which they first appear.
     """
 
     def __init__(self, question: str, hits: Sequence[Hit]) -> None:
         self._question = question
         self._hits = hits
         self._held = ""
-        """Read, and not yet known to be text or a mark."""
+        """Read, and not yet known to be text or a citation mark."""
         self._current = ""
-        """Text of the sentence that is being written, with what stands before it."""
+        """Text of the sentence that is being written, with the white space before it."""
         self._shown = 0
         """How much of that has been yielded."""
         self._marks: list[int] = []
@@ -53,21 +52,21 @@ class Checker:
         self.forged: list[int] = []
         self.declined = False
         self.repeats = False
-        """Whether the model has begun to write the same again and again: then nothing more is taken."""
+        """Whether the model has begun to repeat itself: then nothing more is taken."""
 
     def feed(self, piece: str) -> Iterator[str | ProseSentence]:
-        """Go on with a piece of any length."""
+        """Take the next piece, of any length."""
         self._held += piece
-        while found := _MARK.search(self._held):
-            yield from self._take(self._held[: found.start()])
-            rest = self._held[found.end() :]
-            if "\n" in found[1]:  # a line that begins with a number is what the number is for
+        while mark := _MARK.search(self._held):
+            yield from self._take(self._held[: mark.start()])
+            rest = self._held[mark.end() :]
+            if "\n" in mark[1]:  # a number at a line's start belongs to that line
                 yield from self._end_sentence()
-                rest = found[1] + rest
-            self._marks += map(int, re.findall(r"\d+", found[2]))
+                rest = mark[1] + rest
+            self._marks += map(int, re.findall(r"\d+", mark[2]))
             self._held = rest
-        certain = _OPEN_END.search(self._held)
-        cut = certain.start() if certain else len(self._held)
+        open_end = _OPEN_END.search(self._held)
+        cut = open_end.start() if open_end else len(self._held)
         ready, self._held = self._held[:cut], self._held[cut:]
         yield from self._take(ready)
 
@@ -76,11 +75,11 @@ class Checker:
         rest, self._held = self._held.rstrip(), ""
         yield from self._take(rest)
         if self.sentences and self._current and not _ENDED.search(self._current):
-            yield from self._take("…")  # the room for the answer was over
+            yield from self._take("…")  # the answer was cut off
         yield from self._end_sentence()
 
     def _take(self, text: str) -> Iterator[str | ProseSentence]:
-        """Go on with a text without marks; a model that repeats itself says nothing more."""
+        """Take a text without marks; nothing of a model that repeats itself."""
         if self.repeats:
             return
         text = re.sub(r"\n[^\S\n]+", "\n", text)
@@ -116,7 +115,7 @@ class Checker:
         yield sentence
 
     def _checked(self, text: str) -> ProseSentence:
-        """A sentence with those citations that bear it out; else with the best passage that does."""
+        """A sentence with its citations that support it; without any, with the best passage that does."""
         marks, self._marks = list(dict.fromkeys(self._marks)), []
         self.forged += [mark for mark in marks if not 1 <= mark <= len(self._hits)]
         if _bare(text) == _bare(DECLINED):
@@ -128,8 +127,10 @@ class Checker:
         scores = [
             _support(text, self._question, hit.text, overlap) for hit, overlap in zip(self._hits, overlaps, strict=True)
         ]
-        borne = [index for index, score in enumerate(scores) if score >= SUPPORT]
-        cited = [mark - 1 for mark in marks if mark - 1 in borne] or sorted(borne, key=lambda index: -scores[index])[:1]
+        supporting = [index for index, score in enumerate(scores) if score >= SUPPORT]
+        cited = [mark - 1 for mark in marks if mark - 1 in supporting] or sorted(
+            supporting, key=lambda index: -scores[index]
+        )[:1]
         numbers = tuple(self._number(index, overlaps[index]) for index in cited)
         return ProseSentence(text=text, citations=numbers, supported=bool(cited))
 

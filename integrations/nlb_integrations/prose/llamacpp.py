@@ -128,16 +128,16 @@ class LlamaCpp(CustomLLM):
 
     @llm_completion_callback()
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
-        said = _last(self._chat([ChatMessage(role=MessageRole.USER, content=prompt)], **kwargs))
-        return CompletionResponse(text=said.message.content or "", raw=said.raw)
+        response = _last(self._chat([ChatMessage(role=MessageRole.USER, content=prompt)], **kwargs))
+        return CompletionResponse(text=response.message.content or "", raw=response.raw)
 
     @llm_completion_callback()
     def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:
-        for said in self._chat([ChatMessage(role=MessageRole.USER, content=prompt)], **kwargs):
-            yield CompletionResponse(text=said.message.content or "", delta=said.delta, raw=said.raw)
+        for response in self._chat([ChatMessage(role=MessageRole.USER, content=prompt)], **kwargs):
+            yield CompletionResponse(text=response.message.content or "", delta=response.delta, raw=response.raw)
 
     def _chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
-        """What the model writes, as it writes; closing the iterator stops it."""
+        """The model's text as it is written; closing the iterator stops it."""
         text = ""
         request = {
             "messages": [{"role": message.role.value, "content": message.content or ""} for message in messages],
@@ -161,7 +161,7 @@ class LlamaCpp(CustomLLM):
             yield ChatResponse(message=message, delta=delta, raw=chunk)
 
     def _chunks(self, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """The server's chunks: it hands them to a callback, which a thread of its own makes an iterator."""
+        """The server's chunks: it passes them to a callback, and a thread makes them an iterator."""
         chunks: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
         stop = threading.Event()
 
@@ -193,8 +193,8 @@ def _load() -> ModuleType:
         MissingExtra: it is not installed.
         LanguageModelError: this system cannot load it.
     """
-    told = os.environ.get("OMP_WAIT_POLICY")
-    os.environ["OMP_WAIT_POLICY"] = told or "passive"
+    policy = os.environ.get("OMP_WAIT_POLICY")
+    os.environ["OMP_WAIT_POLICY"] = policy or "passive"
     try:
         with extra("llm"):
             return import_module("xllamacpp")
@@ -203,7 +203,7 @@ def _load() -> ModuleType:
     except (ImportError, OSError) as error:  # no libgomp, an old libc, another processor
         raise LanguageModelError(f"llama.cpp cannot be loaded on this system: {error}") from error
     finally:
-        if told is None:
+        if policy is None:
             del os.environ["OMP_WAIT_POLICY"]
 
 

@@ -16,7 +16,7 @@ from nlb_integrations.prose.tokens import ServerTokenizer
 from nlb_retriever.errors import LanguageModelError, MissingExtra, QueryError, extra
 
 TIMEOUT = 120.0
-"""Seconds without a word after which a server is given up."""
+"""Seconds to wait for a server's next words."""
 KNOWN = "smollm2, ./model.gguf, ollama:NAME, openai:NAME or the URL of a server, such as http://127.0.0.1:8080/v1"
 _OPENAI = "https://api.openai.com/v1"
 _OLLAMA_PORT = 11434
@@ -30,10 +30,10 @@ def open_llm(name: str, *, max_tokens: int = ANSWER_TOKENS, timeout: float = TIM
             "openai:NAME" (at OPENAI_BASE_URL with OPENAI_API_KEY), or the URL of an OpenAI-compatible server, whose
             first model is taken.
         max_tokens: an answer's.
-        timeout: seconds without a word after which a server is given up.
+        timeout: seconds to wait for a server's next words.
 
     Raises:
-        QueryError: the name says nothing known, or names no file.
+        QueryError: the name is of no known kind, or of a file that is not there.
         LanguageModelError: the server does not answer or has no such model, or the file is no model.
         MissingExtra: what the model needs is not installed.
     """
@@ -65,18 +65,18 @@ def _smollm2() -> Path:
 def _ollama(name: str, max_tokens: int, timeout: float) -> LLM:
     with extra("llm"):
         from llama_index.llms.ollama import Ollama
-    place = os.environ.get("OLLAMA_HOST") or "127.0.0.1"
-    if "://" not in place:
-        place = f"http://{place}" if place.rpartition(":")[2].isdecimal() else f"http://{place}:{_OLLAMA_PORT}"
+    url = os.environ.get("OLLAMA_HOST") or "127.0.0.1"
+    if "://" not in url:
+        url = f"http://{url}" if url.rpartition(":")[2].isdecimal() else f"http://{url}:{_OLLAMA_PORT}"
     options = {"num_predict": max_tokens, "seed": 0}
-    llm = Ollama(model=name, base_url=place, temperature=0.0, request_timeout=timeout, additional_kwargs=options)
+    llm = Ollama(model=name, base_url=url, temperature=0.0, request_timeout=timeout, additional_kwargs=options)
     try:
         llm.context_window = min(llm.get_context_window(), WINDOW)  # all of a large window would be kept in memory
     except Exception as error:  # the client has its own errors, httpx's and Python's
         if "not found" in str(error):
             raise LanguageModelError(f"Ollama has no model {name!r}: run `ollama pull {name}`") from error
         raise LanguageModelError(
-            f"Ollama cannot be reached at {place}: run `ollama serve`, or set OLLAMA_HOST"
+            f"Ollama cannot be reached at {url}: run `ollama serve`, or set OLLAMA_HOST"
         ) from error
     return llm
 
@@ -87,8 +87,8 @@ def _compatible(base: str, name: str | None, max_tokens: int, timeout: float) ->
         from llama_index.llms.openai_like import OpenAILike
     base = base.rstrip("/")
     key = os.environ.get("OPENAI_API_KEY") or "none"
-    listed = _listed(base, key, timeout)
-    own = next((model for model in listed if name in {None, model.get("id")}), None)
+    models = _list_models(base, key, timeout)
+    own = next((model for model in models if name in {None, model.get("id")}), None)
     if own is None and name is None:
         raise LanguageModelError(f"the server at {base} offers no model: load one there")
     return OpenAILike(
@@ -106,11 +106,11 @@ def _compatible(base: str, name: str | None, max_tokens: int, timeout: float) ->
     )
 
 
-def _listed(base: str, key: str, timeout: float) -> list[dict[str, Any]]:
+def _list_models(base: str, key: str, timeout: float) -> list[dict[str, Any]]:
     """The models that a server has.
 
     Raises:
-        LanguageModelError: it does not answer, or not as such a server does.
+        LanguageModelError: it does not answer, or not as OpenAI's does.
     """
     try:
         response = httpx.get(f"{base}/models", headers={"Authorization": f"Bearer {key}"}, timeout=timeout)
@@ -132,9 +132,9 @@ def _listed(base: str, key: str, timeout: float) -> list[dict[str, Any]]:
 
 
 def _window(model: dict[str, Any]) -> int:
-    """A model's window in tokens, as llama.cpp's and vLLM's servers tell it, else a usual one."""
-    told = (model.get("meta") or {}).get("n_ctx") or model.get("max_model_len")
-    return told if isinstance(told, int) else WINDOW
+    """A model's window in tokens as llama.cpp's and vLLM's servers give it, else a common one."""
+    window = (model.get("meta") or {}).get("n_ctx") or model.get("max_model_len")
+    return window if isinstance(window, int) else WINDOW
 
 
 def _tokenizer(model: dict[str, Any], base: str, key: str, timeout: float) -> ServerTokenizer | None:

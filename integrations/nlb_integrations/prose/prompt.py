@@ -1,11 +1,11 @@
-"""What a language model is told: fixed instructions, then the turns before, then passages and question.
+"""The prompt of a language model: fixed instructions, then the turns before, then passages and question.
 
 What stays the same from turn to turn comes first and what is retrieved comes last, so that a server keeps the keys
 and values of all turns before (FlashBack, arXiv 2405.04065). Passages of old turns are not repeated.
 
-A book's text is data. It stands between marks that it cannot close, because no text of a book, and no question,
-keeps `<` and `>`: these are also what models' own control tokens are made of (`<|im_end|>`, `</s>`), which a server
-would else read as the end of our message. Square brackets become round ones, so that no passage brings a citation.
+A book's text is data. It is between marks that it cannot close, because `<` and `>` are replaced in texts of books and
+in questions: models' own control tokens are made of these too (`<|im_end|>`, `</s>`), which a server would read as the
+end of the message. Square brackets become round ones, so that no passage contains a citation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nlb_retriever.records import Answer, Hit
 from nlb_retriever.search.answer import NOT_FOUND
 
 DECLINED = "The passages do not say."
-"""What the model is to write, word for word, where the passages do not answer the question."""
+"""The model's answer, word for word, where the passages do not answer the question."""
 INSTRUCTIONS = f"""\
 You answer questions about books. Each question comes with numbered passages from the books.
 - Answer in one to three short sentences, only with what the passages say.
@@ -31,30 +31,30 @@ _HARMLESS = str.maketrans({"<": "‹", ">": "›", "[": "(", "]": ")"})
 
 
 def harmless(text: str) -> str:
-    """A text of any origin that closes no mark, holds no control token of a model and no citation."""
+    """A text without what could close a mark, be a model's control token or a citation."""
     return text.translate(_HARMLESS)
 
 
 def passage_block(number: int, hit: Hit) -> str:
-    """A passage between its marks, with where it is from."""
-    place = harmless(" ".join(", ".join((hit.title, *hit.section)).split())).replace('"', "'")
-    return f'<passage number="{number}" from="{place}">\n{harmless(hit.text)}\n</passage>\n\n'
+    """A passage between its marks, with its source."""
+    source = harmless(" ".join(", ".join((hit.title, *hit.section)).split())).replace('"', "'")
+    return f'<passage number="{number}" from="{source}">\n{harmless(hit.text)}\n</passage>\n\n'
 
 
 def question_block(question: str) -> str:
-    """What follows the passages."""
+    """The question, after the passages."""
     return f"Question: {harmless(question)}"
 
 
 def turn_messages(turn: Answer) -> list[ChatMessage]:
-    """An earlier turn: the question, and what of the answer had support, without its citations."""
-    said = turn.text
+    """An earlier turn: the question, and the supported sentences of the answer, without citations."""
+    text = turn.text
     if sentences := getattr(turn, "sentences", ()):
-        said = " ".join(sentence.text for sentence in sentences if sentence.supported)
-    said = re.sub(r"\s*\[\d+\]", "", said)
+        text = " ".join(sentence.text for sentence in sentences if sentence.supported)
+    text = re.sub(r"\s*\[\d+\]", "", text)
     return [
         ChatMessage(role=MessageRole.USER, content=question_block(turn.question)),
-        ChatMessage(role=MessageRole.ASSISTANT, content=harmless(said) or NOT_FOUND),
+        ChatMessage(role=MessageRole.ASSISTANT, content=harmless(text) or NOT_FOUND),
     ]
 
 

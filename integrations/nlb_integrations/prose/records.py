@@ -1,4 +1,4 @@
-"""What a language model wrote, after it was checked against the passages that it was given."""
+"""A language model's answer, checked against the passages in its prompt."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class ProseSentence:
     text: str
     """As the model wrote it, without numbers of citations."""
     citations: tuple[int, ...]
-    """Numbers of the citations that bear it out, from 1; empty where none does."""
+    """Numbers of the citations that support it, from 1; empty where none does."""
     supported: bool
-    """Whether a passage bears it out. The sentence by which the model declines to answer needs none."""
+    """Whether a passage supports it. The sentence by which the model declines to answer needs none."""
 
     def to_json(self) -> dict[str, Any]:
         return {"text": self.text, "citations": list(self.citations), "supported": self.supported}
@@ -25,21 +25,21 @@ class ProseSentence:
 
 @dataclass(frozen=True, kw_only=True)
 class Prose(Answer):
-    """An answer in a language model's words; `citations[n - 1]` is what `[n]` in it stands for.
+    """An answer in a language model's words; `[n]` in it refers to `citations[n - 1]`.
 
-    `found` is False where nothing in the library is near the question (then the model was not asked), or where the
-    model said that the passages do not answer it.
+    `found` is False where the library is not likely to hold an answer (then the model was not called), or where the
+    model wrote that the passages do not answer the question.
     """
 
     sentences: tuple[ProseSentence, ...] = ()
     model: str | None = None
-    """The model's name; None where it was not asked."""
-    searched: str = ""
-    """What was looked for in the library: the question, in a chat with what it follows up."""
+    """The model's name; None where it was not called."""
+    query: str = ""
+    """What the library was searched for: the question, in a chat with the one that it follows up."""
     passages: tuple[Hit, ...] = field(default=(), repr=False)
-    """What the model was given, in that order."""
+    """The passages in the prompt, in that order."""
     forged: tuple[int, ...] = ()
-    """Numbers that the model cited and no passage has; they are not in the answer."""
+    """Numbers that the model cited and no passage has; they are not in the text."""
 
     @property
     def supported(self) -> bool:
@@ -53,7 +53,7 @@ class Prose(Answer):
 
 
 def quoted(answer: Answer) -> Prose:
-    """An answer in the books' own words as the same record, for where the model fails."""
+    """An answer in the books' own words as a `Prose`, for where the model fails."""
     sentences = tuple(
         ProseSentence(text=" ".join(citation.quote.split()), citations=(number,), supported=True)
         for number, citation in enumerate(answer.citations, 1)
@@ -65,5 +65,5 @@ def quoted(answer: Answer) -> Prose:
         text=numbered or answer.text,
         citations=answer.citations,
         sentences=sentences,
-        searched=answer.question,
+        query=answer.question,
     )

@@ -1,4 +1,4 @@
-"""A llama.cpp server's own tokenizer, asked over HTTP."""
+"""A llama.cpp server's own tokenizer, over HTTP."""
 
 from __future__ import annotations
 

@@ -21,12 +21,12 @@ from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import Filter
 
 _MARGIN = 16
-"""Tokens that counting part by part may be wrong by."""
+"""Error of counting tokens part by part, at most."""
 _LONGEST_TOKEN = 8
 """Characters; a model that writes more than its room of these is stopped."""
 
 _T = TypeVar("_T")
-Written = str | ProseSentence | Prose
+StreamItem = str | ProseSentence | Prose
 """Text as it is written; after each sentence its record; last the whole answer."""
 
 
@@ -35,8 +35,8 @@ class Writer:
 
     Args:
         llm: any of LlamaIndex's.
-        retriever: of the library. The answer can only be as good as what it finds.
-        passages: the model is given at most so many, the best first.
+        retriever: of the library.
+        passages: at most so many are in the prompt, the best first.
     """
 
     def __init__(self, llm: LLM, retriever: Retriever, *, passages: int = PASSAGES) -> None:
@@ -46,9 +46,9 @@ class Writer:
 
     def answer(self, question: str, **options: Any) -> Prose:
         """The whole answer at once: takes and raises what `stream` does."""
-        for written in self.stream(question, **options):
-            if isinstance(written, Prose):
-                return written
+        for item in self.stream(question, **options):
+            if isinstance(item, Prose):
+                return item
         raise AssertionError("a stream ends with the whole answer")
 
     async def aanswer(self, question: str, **options: Any) -> Prose:
@@ -60,19 +60,19 @@ class Writer:
         question: str,
         *,
         history: Sequence[Answer] = (),
-        search: str | None = None,
+        query: str | None = None,
         book: str | None = None,
         section: str | None = None,
         where: Filter | None = None,
         before: str | None = None,
-    ) -> Iterator[Written]:
+    ) -> Iterator[StreamItem]:
         """Answer while the model writes.
 
         Args:
             question: to answer.
             history: earlier turns, the oldest first; the model sees as many of the newest as fit.
-            search: what to look for in the library instead of the question.
-            book, section, where, before: only from there, as in `Retriever.answer`.
+            query: what to search the library for instead of the question.
+            book, section, where, before: the part of the library to search, as in `Retriever.answer`.
 
         Yields:
             Text as it is written, without the model's citations; after each sentence its `ProseSentence`, with the
@@ -83,9 +83,9 @@ class Writer:
             QueryError: the question is empty, names what is not there, or does not fit the model's window.
             LibraryNotFound, StoreError, EncoderError: see `Retriever.search`.
         """
-        searched = search or question
+        query = query or question
         request = SearchRequest(
-            query=searched,
+            query=query,
             limit=self.passages,
             book=book,
             section=section,
@@ -96,14 +96,14 @@ class Writer:
         hits = self.retriever.run(request).hits
         if not hits:
             yield NOT_FOUND
-            yield Prose(question=question, found=False, text=NOT_FOUND, searched=searched)
+            yield Prose(question=question, found=False, text=NOT_FOUND, query=query)
             return
-        known = self._ask(lambda: self.llm.metadata)
-        name = known.model_name
-        room = self._ask(lambda: answer_room(self.llm))
+        metadata = self._call(lambda: self.llm.metadata)
+        name = metadata.model_name
+        room = self._call(lambda: answer_room(self.llm))
         count = counter_of(self.llm)
-        fitted = self._ask(
-            lambda: fit(question, hits, history, room=known.context_window - room - _MARGIN, count=count)
+        fitted = self._call(
+            lambda: fit(question, hits, history, room=metadata.context_window - room - _MARGIN, count=count)
         )
         checker = Checker(question, fitted.hits)
         with closing(self._pieces(messages(question, fitted.hits, fitted.history))) as pieces:
@@ -118,25 +118,25 @@ class Writer:
             raise LanguageModelError(
                 f"{name} wrote nothing: ask again, take another model, or ask without --llm for the books' own words"
             )
-        yield _prose(question, searched, checker, name, fitted.hits)
+        yield _prose(question, query, checker, name, fitted.hits)
 
     def _pieces(self, prompt: Sequence[ChatMessage]) -> Generator[str, None, None]:
-        """What the model writes, piece by piece."""
-        stream = self._ask(lambda: self.llm.stream_chat(prompt))
+        """The model's text, piece by piece."""
+        stream = self._call(lambda: self.llm.stream_chat(prompt))
         try:
             while True:
-                response = self._ask(lambda: next(stream, None))
+                response = self._call(lambda: next(stream, None))
                 if response is None:
                     return
                 yield response.delta or ""
         finally:
             stream.close()
 
-    def _ask(self, call: Callable[[], _T]) -> _T:
-        """What a call of the model gives.
+    def _call(self, call: Callable[[], _T]) -> _T:
+        """Call the model.
 
         Raises:
-            LanguageModelError: it fails. Models are other people's code: each fails in its own way.
+            LanguageModelError: it fails, in whatever way its client fails.
         """
         try:
             return call()
@@ -146,7 +146,7 @@ class Writer:
             raise _failed(self.llm, error) from error
 
 
-def _prose(question: str, searched: str, checker: Checker, model: str, hits: Sequence[Hit]) -> Prose:
+def _prose(question: str, query: str, checker: Checker, model: str, hits: Sequence[Hit]) -> Prose:
     supported = any(sentence.citations for sentence in checker.sentences)
     return Prose(
         question=question,
@@ -155,19 +155,19 @@ def _prose(question: str, searched: str, checker: Checker, model: str, hits: Seq
         citations=tuple(checker.citations),
         sentences=tuple(checker.sentences),
         model=model,
-        searched=searched,
+        query=query,
         passages=tuple(hits),
         forged=tuple(checker.forged),
     )
 
 
 def _failed(llm: LLM, error: Exception) -> LanguageModelError:
-    """What to do about a model's failure, by what its error is called: no client's classes are known here."""
-    place = getattr(llm, "api_base", None) or getattr(llm, "base_url", None)
-    name = f"{getattr(llm, 'model', None) or type(llm).__name__}{f' at {place}' if place else ''}"
-    kind, said = type(error).__name__, " ".join(str(error).split())[:300]
-    if "timeout" in f"{kind} {said}".lower() or "timed out" in said.lower():
+    """A model's failure and its remedy, by the name of its error: no client's classes are known here."""
+    url = getattr(llm, "api_base", None) or getattr(llm, "base_url", None)
+    name = f"{getattr(llm, 'model', None) or type(llm).__name__}{f' at {url}' if url else ''}"
+    kind, message = type(error).__name__, " ".join(str(error).split())[:300]
+    if "timeout" in f"{kind} {message}".lower() or "timed out" in message.lower():
         return LanguageModelError(f"{name} did not answer in time: ask again, or take a smaller model")
-    if "connect" in kind.lower() or "connect" in said.lower():
+    if "connect" in kind.lower() or "connect" in message.lower():
         return LanguageModelError(f"{name} cannot be reached: start the server, or name another model with --llm")
-    return LanguageModelError(f"{name} failed: {said or kind}")
+    return LanguageModelError(f"{name} failed: {message or kind}")

@@ -1,19 +1,5 @@
-"""nlb-retriever where LlamaIndex users look for retrievers; all of it lives in nlb_integrations.llama_index."""
+"""Where LlamaIndex users look for retrievers; the code is in nlb_integrations.llama_index."""
 
-from nlb_integrations.llama_index import (
-    DropDuplicates,
-    ExtractiveQueryEngine,
-    MergeNeighbours,
-    NextLevelReranker,
-    NLBRetriever,
-    SearchEvent,
-)
+from nlb_integrations.llama_index import ExtractiveQueryEngine, NLBRetriever, SearchEvent
 
-__all__ = [
-    "DropDuplicates",
-    "ExtractiveQueryEngine",
-    "MergeNeighbours",
-    "NLBRetriever",
-    "NextLevelReranker",
-    "SearchEvent",
-]
+__all__ = ["ExtractiveQueryEngine", "NLBRetriever", "SearchEvent"]

@@ -1,7 +1,7 @@
-"""What is done to nodes between retrieval and answer; each works in any list of LlamaIndex's node postprocessors.
+"""Node postprocessors; each works in any list of LlamaIndex's node postprocessors.
 
 Their async form runs in a thread, so an event loop is never blocked. They take nodes of several retrievers at once,
-keep nobody else's docstore, and change no node that they are given.
+need no docstore, and change no node in place.
 """
 
 from nlb_integrations.llama_index.postprocessors.duplicates import DropDuplicates

@@ -15,11 +15,11 @@ _WORDS = re.compile("[\u2e80-\u9fff\uac00-\ud7a3]|[^\\W\u2e80-\u9fff\uac00-\ud7a
 
 
 class DropDuplicates(BaseNodePostprocessor):
-    """Drops a node where better-scored ones have already said what it says.
+    """Drops a node whose text better-scored nodes already contain.
 
-    What a text says are its runs of three words, without case and punctuation; it is dropped where `threshold` of
-    them stand in what is kept. So of two editions the better-scored one stays, a passage inside a section that was
-    found too goes, and one that half overlaps another stays. Only texts are compared: any retriever's nodes will do.
+    Texts are compared by their runs of three words, without case and punctuation; a node is dropped where `threshold`
+    of its runs are in the nodes that are kept. So of two editions the better-scored one stays, a passage inside a
+    retrieved section is dropped, and one that half overlaps another stays. Any retriever's nodes will do.
 
     Args:
         threshold: share of a node's runs of words, above 0 to 1.
@@ -43,14 +43,14 @@ class DropDuplicates(BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        said: set[tuple[str, ...]] = set()
+        seen: set[tuple[str, ...]] = set()
         kept: set[int] = set()
-        for place in sorted(range(len(nodes)), key=lambda place: -nodes[place].get_score()):
-            own = _runs_of_words(nodes[place].node.get_content(MetadataMode.NONE))
-            if not own or len(own & said) < self.threshold * len(own):
-                kept.add(place)
-                said |= own
-        return [node for place, node in enumerate(nodes) if place in kept]
+        for index in sorted(range(len(nodes)), key=lambda index: -nodes[index].get_score()):
+            runs = _runs_of_words(nodes[index].node.get_content(MetadataMode.NONE))
+            if not runs or len(runs & seen) < self.threshold * len(runs):
+                kept.add(index)
+                seen |= runs
+        return [node for index, node in enumerate(nodes) if index in kept]
 
 
 def _runs_of_words(text: str) -> set[tuple[str, ...]]:

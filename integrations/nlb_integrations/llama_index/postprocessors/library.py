@@ -11,7 +11,7 @@ Library = str | Path | Retriever | NLBRetriever | None
 
 
 def open_library(library: Library) -> Retriever:
-    """What a user gives as a library, shared where it is open already; opens nothing."""
+    """The retriever of a library; one that is passed is shared. Opens nothing."""
     if isinstance(library, NLBRetriever):
         return library.library
     return library if isinstance(library, Retriever) else Retriever(library)

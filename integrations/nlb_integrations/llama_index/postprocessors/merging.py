@@ -1,4 +1,4 @@
-"""Passages that stand beside each other as one text, or as their whole section, within a budget of tokens."""
+"""Neighbouring passages as one text, or as their whole section, within a budget of tokens."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from nlb_retriever.search.retriever import Retriever
 
 
 class MergeNeighbours(BaseNodePostprocessor):
-    """Joins passages of a section that stand beside each other, or takes the whole section, within a token budget.
+    """Joins neighbouring passages of a section, or takes the whole section, within a token budget.
 
-    What was found comes first, the best-scored before the rest; what does not fit is left out. With what is then
-    left of the budget, a section of which at least `ratio` was found is taken whole. A joined node's text is the exact
-    span of the book, what is between its passages included; its score is the best of them, its id is the same for the
-    same span, its CHILD relationship names its passages, and parent, previous, next and source are those of the
-    place. A section taken whole is the node that `NLBRetriever(level="section")` gives.
+    Retrieved nodes come first, the best-scored before the rest; what does not fit is left out. With what is then
+    left of the budget, a section of which at least `ratio` was retrieved is taken whole. A joined node's text is the
+    exact span of the book, with what is between its passages; its score is the best of theirs, its id is the same
+    for the same span, its CHILD relationship names its passages, and it has the parent, previous, next and source of
+    its span. A section taken whole is the node of `NLBRetriever(level="section")`.
 
-    Nodes that are no passages of this library (books, other people's) stay as they are, and count.
+    Nodes that are not passages of this library (books, other retrievers' nodes) stay as they are, and count.
 
     Args:
         library: a `Retriever` or `NLBRetriever`, which is then shared; or a folder, name or URL, None for the default.
-        token_budget: most tokens of all nodes together as a language model is shown them (with title, author, chapter
-            and page), by the tokenizer of the library's chunk encoder. The default leaves a model with a window of
-            4,096 tokens room for the question and its answer.
+        token_budget: most tokens of all nodes together as a language model sees them (with title, author, chapter and
+            page), by the tokenizer of the library's chunk encoder. The default leaves a model with a window of 4,096
+            tokens room for the question and its answer.
         ratio: least share of a section's passages; 0 for every section that fits, above 1 for none.
 
     Raises:
@@ -96,14 +96,14 @@ class MergeNeighbours(BaseNodePostprocessor):
             if whole and whole.tokens - part.tokens <= left:
                 left -= whole.tokens - part.tokens
                 taken[key] = whole
-        found = [node for part in taken.values() for node in part.nodes]
-        return sorted([*found, *others], key=lambda node: -node.get_score())
+        merged = [node for part in taken.values() for node in part.nodes]
+        return sorted([*merged, *others], key=lambda node: -node.get_score())
 
     def _whole(self, part: _Taken) -> _Taken | None:
-        """A section whole, where enough of it is there."""
+        """The whole section, where enough of it was retrieved."""
         assert part.section
-        there = {ordinal for piece in part.pieces for ordinal in piece.ordinals}
-        if len(there) < self.ratio * len(range(*part.section.passages)):
+        ordinals = {ordinal for piece in part.pieces for ordinal in piece.ordinals}
+        if len(ordinals) < self.ratio * len(range(*part.section.passages)):
             return None
         best = max(node.get_score() for node in part.nodes)
         return self._take(part.section, part.pieces, to_nodes([to_hit(part.section, best)], self._library.store))
@@ -129,7 +129,7 @@ class _Piece:
 
 @dataclass(frozen=True, kw_only=True)
 class _Taken:
-    """What is taken of a section, or a node that is of none."""
+    """The nodes taken of a section, or a node that is of none."""
 
     section: SectionRecord | None = None
     pieces: tuple[_Piece, ...] = ()
@@ -140,9 +140,9 @@ class _Taken:
 _NOTHING = _Taken()
 
 
-def _to_piece(found: NodeWithScore, section: SectionRecord) -> _Piece | None:
-    """A node of a section, a passage or some joined before; None for one that has been cut or changed since."""
-    node = found.node
+def _to_piece(scored: NodeWithScore, section: SectionRecord) -> _Piece | None:
+    """A section's node, a passage or some joined before; None for one that has been cut or changed since."""
+    node = scored.node
     start, end = getattr(node, "start_char_idx", None), getattr(node, "end_char_idx", None)
     if not isinstance(node, TextNode) or start is None or end is None:
         return None
@@ -155,7 +155,7 @@ def _to_piece(found: NodeWithScore, section: SectionRecord) -> _Piece | None:
         ordinals = range(first, first + len(node.child_nodes or [node]))
     else:
         return None
-    return _Piece(node=node, score=found.get_score(), start=start, end=end, ordinals=ordinals) if ordinals else None
+    return _Piece(node=node, score=scored.get_score(), start=start, end=end, ordinals=ordinals) if ordinals else None
 
 
 def _join(section: SectionRecord, pieces: Sequence[_Piece]) -> list[NodeWithScore]:

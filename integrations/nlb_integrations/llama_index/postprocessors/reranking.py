@@ -1,4 +1,4 @@
-"""The library's trained reranker on nodes that any search has found."""
+"""The library's trained reranker for the nodes of any retriever."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from nlb_retriever.search.retriever import Retriever
 
 
 class NextLevelReranker(BaseNodePostprocessor):
-    """Puts nodes in order by what their sections tell of a long question: a summary, a synopsis, a whole page.
+    """Orders nodes by how well their sections match a long query: a summary, a synopsis, a whole page.
 
-    The question's sentences are compared with the passages of each section, both ways and in order
-    (`nlb_retriever.model.reranker`). `NLBRetriever(level="section")` already does so when it is "fused" and coarse to
-    fine; this is for its other modes, for fused retrievers, and for sections that others have found.
+    The query's sentences are compared with the passages of each section, both ways and in order
+    (`nlb_retriever.model.reranker`). `NLBRetriever(level="section")` does so already in mode "fused" with strategy
+    "coarse-to-fine"; this is for its other modes, for fused retrievers, and for other retrievers' sections.
 
-    A passage has the score of its section, since the reranker is trained to tell which section is meant and one
-    passage has no order to compare; passages of one section stay as they were. Nodes that lie in no section of this
-    library (books, other people's), or in none of the 50 best-scored sections, come after all others. Nothing changes
-    but the number of nodes where the question has fewer than three sentences, fewer than two sections were found, or
-    the library's checkpoint has no trained reranker (one for another chunk encoder).
+    A passage has the score of its section, since the reranker is trained to find sections and one passage has no
+    order to compare; passages of one section keep their order. Nodes of no section of this library (books, other
+    retrievers' nodes), or of none of the 50 best-scored sections, come after all others. Only the number of nodes
+    changes where the query has fewer than three sentences, fewer than two sections were retrieved, or the library's
+    checkpoint has no trained reranker (one for another chunk encoder).
 
     Args:
         library: a `Retriever` or `NLBRetriever`, which is then shared; or a folder, name or URL, None for the default.
         top_n: at most so many nodes; None for all.
 
     Raises:
-        QueryError: top_n is no count, or nodes come without a question.
+        QueryError: top_n is not a count, or nodes come without a query.
     """
 
     top_n: int | None = None
@@ -54,22 +54,22 @@ class NextLevelReranker(BaseNodePostprocessor):
         if not nodes:
             return []
         if query_bundle is None:
-            raise QueryError("NextLevelReranker needs the question: give query_bundle= or query_str=")
-        words = query_bundle.query_str.strip()  # none where the bundle brings only a vector
-        return (self._ranked(nodes, words) if words else nodes)[: self.top_n]
+            raise QueryError("NextLevelReranker needs the query: give query_bundle= or query_str=")
+        query = query_bundle.query_str.strip()  # empty where the bundle has only a vector
+        return (self._ranked(nodes, query) if query else nodes)[: self.top_n]
 
-    def _ranked(self, nodes: list[NodeWithScore], question: str) -> list[NodeWithScore]:
+    def _ranked(self, nodes: list[NodeWithScore], query: str) -> list[NodeWithScore]:
         best_first = sorted(nodes, key=lambda node: -node.get_score())
         sections = [section_of(node.node) for node in best_first]
         library = self._library
         ids = [section for section in sections if section]
-        scores = rerank_sections(question, ids, library.store, library.vectorizer)
+        scores = rerank_sections(query, ids, library.store, library.vectorizer)
         if not scores:
             return nodes
-        behind = min(scores.values()) - 1
+        below = min(scores.values()) - 1
         highest = best_first[0].get_score()
         ranked = [
-            NodeWithScore(node=node.node, score=scores.get(section or "", behind + node.get_score() - highest))
+            NodeWithScore(node=node.node, score=scores.get(section or "", below + node.get_score() - highest))
             for node, section in zip(best_first, sections, strict=True)
         ]
         return sorted(ranked, key=lambda node: -node.get_score())

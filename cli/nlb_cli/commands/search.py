@@ -1,0 +1,100 @@
+"""`nlb search`: a question, or a file of them, to ranked hits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nlb_cli.options import (
+    Author,
+    Before,
+    InBook,
+    InSection,
+    Json,
+    Language,
+    Library,
+    Limit,
+    Year,
+    filter_of,
+    question_of,
+)
+from nlb_cli.output.terminal import line, note, write_json, write_lines
+from nlb_retriever.records import Hit, Level, Mode
+
+if TYPE_CHECKING:
+    from nlb_cli.queries import Query
+    from nlb_retriever.search.retriever import Retriever
+
+Queries = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Answer every line of a file (- for stdin) with a line of JSON: a line is a question, or an object "
+        'with "question" and, if wanted, "level", "book", "limit".',
+    ),
+]
+
+
+def search(
+    question: Annotated[str | None, typer.Argument(metavar="QUESTION", help="What to look for; - for stdin.")] = None,
+    library: Library = None,
+    level: Annotated[Level, typer.Option("--level", "-L", help="What to find.")] = "passage",
+    book: InBook = None,
+    section: InSection = None,
+    author: Author = None,
+    language: Language = None,
+    year: Year = None,
+    before: Before = None,
+    mode: Annotated[Mode, typer.Option(help="Meaning and words, or one of them.")] = "fused",
+    flat: Annotated[bool, typer.Option("--flat", help="Rank all at that level, not book by book.")] = False,
+    neighbours: Annotated[int, typer.Option(min=0, metavar="N", help="Also show N passages around each.")] = 0,
+    limit: Limit = 10,
+    queries: Queries = None,
+    as_json: Json = False,
+) -> None:
+    """Find books, sections or passages, the best first."""
+    from nlb_cli.queries import Query
+    from nlb_retriever.search.retriever import Retriever
+
+    if (question is None) == (queries is None):
+        raise typer.BadParameter("give a question, or a file of them with --queries", param_hint="QUESTION")
+    query = Query(question=question_of(question or ""), level=level, book=book, limit=limit)
+    options = {
+        "where": filter_of(author, language, year),
+        "section": section,
+        "before": before,
+        "mode": mode,
+        "strategy": "flat" if flat else "coarse-to-fine",
+        "neighbours": neighbours,
+    }
+    with Retriever(library) as retriever:
+        find = partial(_find, retriever, options)
+        if queries is not None:
+            raise typer.Exit(_answer_file(queries, query, find))
+        hits = find(query)
+    if as_json:
+        write_json({"question": query.question, "level": level, "hits": [hit.to_json() for hit in hits]})
+    elif hits:
+        from nlb_cli.output.hits import hit_lines
+
+        write_lines(hit_lines(query.question, hits, library))
+    else:
+        write_lines([line("Nothing found.")])
+
+
+def _find(retriever: Retriever, options: dict[str, Any], query: Query) -> list[Hit]:
+    return retriever.search(query.question, level=query.level, book=query.book, limit=query.limit, **options)
+
+
+def _answer_file(name: str, defaults: Query, find: Callable[[Query], list[Hit]]) -> int:
+    """Answer a file of questions; the exit code."""
+    from nlb_cli.queries import answer_lines, open_lines
+
+    with open_lines(name) as lines:
+        failed = answer_lines(lines, defaults, find)
+    if failed:
+        note(f'nlb: {failed} of the lines could not be answered; their "error" says why')
+    return 1 if failed else 0

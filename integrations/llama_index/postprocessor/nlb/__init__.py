@@ -1,0 +1,5 @@
+"""Where LlamaIndex users look for postprocessors; the code is in nlb_integrations.llama_index."""
+
+from nlb_integrations.llama_index import DropDuplicates, MergeNeighbours, NextLevelReranker
+
+__all__ = ["DropDuplicates", "MergeNeighbours", "NextLevelReranker"]
