@@ -1,4 +1,4 @@
-"""The records that pass every border of the library: frozen, keyword-only, plain values.
+"""The records of the library's interfaces: frozen, keyword-only, plain values.
 
 A book's text is one string. Sections cut it without gaps or overlaps; passages lie inside
 sections; both are spans (`start`, `end`) of Python string indexes into that text, so
@@ -23,7 +23,7 @@ Strategy = Literal["coarse-to-fine", "flat"]
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """One stretch of a book under its own heading, in reading order.
+    """A span of a book under its own heading.
 
     The sections of a book partition its text: the first starts at 0, each next one where the one
     before ends, the last ends at len(text). The tree is in `path`: sections of one part share the
@@ -63,7 +63,7 @@ class Book:
     title: str
     author: str | None
     language: str | None
-    """BCP 47 tag as declared by the file ("en", "pt-BR"); None where it declares none."""
+    """BCP 47 tag as declared by the file ("en", "pt-BR"); None where there is none."""
     year: int | None
     source: str
     """Absolute path of the file; of a book without one, the lasting name that identifies it."""
@@ -81,7 +81,7 @@ class Book:
 
 @dataclass(frozen=True, kw_only=True)
 class Passage:
-    """One chunk of a section: what the chunk encoder sees as a whole."""
+    """One chunk of a section, which the chunk encoder encodes as a whole."""
 
     start: int
     end: int
@@ -191,9 +191,8 @@ class Hit:
     """Higher is better; comparable within one result list only."""
     text: str
     metadata: Mapping[str, Any]
-    """What else is known. Of all: version, language, year, and what its giver knows of the book (metadata). Of
-    sections and passages: ordinal (number in the book, from 0), section (number of the section, from 0),
-    page_number."""
+    """Further values. Of all: version, language, year and the book's metadata (where it has any). Of sections and
+    passages: ordinal (number in the book, from 0), section (number of the section, from 0), page_number."""
 
     def to_json(self) -> dict[str, Any]:
         """The hit as the keys that programs may rely on (README)."""
@@ -215,7 +214,7 @@ class Hit:
 
 @dataclass(frozen=True, kw_only=True)
 class Citation:
-    """A hit with the words of it that answer."""
+    """A hit and the part of its text that answers."""
 
     hit: Hit
     quote: str
@@ -229,7 +228,7 @@ class Citation:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What the library says to a question."""
+    """An answer made of what the library holds."""
 
     question: str
     found: bool

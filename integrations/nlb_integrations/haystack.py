@@ -173,7 +173,7 @@ def to_filter(filters: Mapping[str, Any] | None) -> Filter | None:
     known = isinstance(filters, Mapping) and "operator" in filters
     if not known or not ("field" in filters or isinstance(filters.get("conditions"), list)):
         raise QueryError(
-            f'{filters!r} is no filter: use {{"field": "meta.title", "operator": "==", "value": ...}} '
+            f'{filters!r} is not a filter: use {{"field": "meta.title", "operator": "==", "value": ...}} '
             'or {"operator": "AND", "conditions": [...]}'
         )
     operator = filters["operator"]

@@ -34,7 +34,7 @@ class BookVectors:
     """(n, D), one row a passage: the chunk encoder's vectors, mapped by the checkpoint's head if it has one."""
     sections: Vectors
     """(s, section_dim), one row a section of the book: the mean of its passages' contextual vectors, likewise mapped,
-    and behind it, if the checkpoint has that, the order part. A section without a passage (a heading's path and no
+    and after it, if the checkpoint has one, the order part. A section without a passage (a heading's path and no
     text) has the vector of its titles."""
     book: Vectors
     """(D,), the mean over all passages, likewise mapped."""

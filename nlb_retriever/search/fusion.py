@@ -1,4 +1,4 @@
-"""Vectors and words brought to one score, and the scores of the levels combined.
+"""Vectors and words combined to one score, and the scores of the levels combined.
 
 Each list of scores is divided by its best one, so that a lead stays a lead (ranks alone lose it), then the
 kinds of evidence are added with fixed weights. Chosen on the dev books; weights chosen on one half of them

@@ -117,7 +117,7 @@ def widen(hit: Hit, neighbours: int, store: LibraryStore) -> Hit:
 
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
-    """Ids of what a hit lies in and between, as hits at that level have them."""
+    """Ids of a hit's parent and neighbours, as hits at their level have them."""
 
     parent: str | None
     """A passage's section, a section's book; None for a book."""
@@ -127,7 +127,7 @@ class Surroundings:
 
 
 def find_surroundings(hits: Sequence[Hit], store: LibraryStore) -> list[Surroundings]:
-    """What lies around hits of one level, in their order."""
+    """The surroundings of hits of one level, in their order."""
     around = [(_neighbour(hit, -1), _neighbour(hit, 1)) for hit in hits]
     wanted = sorted({each for pair in around for each in pair if each})
     existing = store.existing(hits[0].level, wanted) if wanted else set()

@@ -1,4 +1,4 @@
-"""Which words of a query stand in the sentences of passages, and how much they count."""
+"""Which words of a query are in the sentences of passages, and how much they count."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class Sentence:
     end: int
     """Span in the passage's text."""
     words: frozenset[int]
-    """Those of the query that stand in it."""
+    """Those of the query that are in it."""
 
 
 @dataclass(frozen=True)
 class Overlap:
     """The words of a query in some passages, sentence by sentence.
 
-    A word counts by its rarity among these very sentences, which tells them apart better than its rarity in the
-    whole library does.
+    A word counts by its rarity among these very sentences, which separates them better than its rarity in the whole
+    library.
     """
 
     words: frozenset[int]
@@ -80,7 +80,7 @@ class Overlap:
 
 
 def find_overlap(query: str, texts: Sequence[str]) -> Overlap:
-    """Look for a query's words in the sentences of passages."""
+    """Find a query's words in the sentences of passages."""
     words = word_ids(query)
     return Overlap(
         words,

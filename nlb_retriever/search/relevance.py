@@ -1,8 +1,8 @@
 """Whether a library is likely to hold an answer to a query; in doubt, yes.
 
-Judged by the chunk encoder's own vectors of the query and of the most similar passage, whose space tells better what
-is not there than the trained one. The most similar of many passages is always more similar, so the bound grows with
-their number. docs/ say what it keeps and refuses.
+Judged by the cosine of the query and the most similar passage as the chunk encoder encodes them: its own space
+separates queries without an answer better than the trained one. The more passages, the higher the best cosine by
+chance, so the bound grows with their number.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LEAST, MOST = 0.40, 0.48
 FEW_PASSAGES, GROWTH = 300, 0.05
 """Up to so many passages the lower bound holds; it grows by so much with ten times as many."""
 WORDS_WEIGHT = 0.25
-"""Weight of the share of the query's words that stand in the best passage."""
+"""Weight of the share of the query's words that are in the best passage."""
 
 
 @dataclass(frozen=True, kw_only=True)

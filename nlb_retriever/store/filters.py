@@ -1,7 +1,7 @@
 """Filters over payloads, the same for every engine.
 
-A filter is a tree of `Condition`s under `And`, `Or` and `Not`. Engines answer it natively, except
-for substring matches, which are checked on what comes back (`matches`).
+A filter is a tree of `Condition`s under `And`, `Or` and `Not`. Engines apply it natively, except
+for substring matches, which are checked on the results (`matches`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NUMBER_KEYS: Mapping[Level, tuple[str, ...]] = {
 BOOK_KEYS = ("title", "author", "language", "year", "source", "content_hash")
 """Keys that belong to a book as a whole: `resolve` turns them into a list of books."""
 METADATA = "metadata."
-"""Before the keys of what a book's giver knew of it (`Book.metadata`); they belong to the book as a whole."""
+"""Before the keys of `Book.metadata`, which belong to the book as a whole."""
 TEXT_KEY = "text"
 """Only for text_match: the words of a section or passage."""
 
@@ -50,9 +50,9 @@ TEXT_KEY = "text"
 class Condition:
     """One test of one payload key.
 
-    On a key that holds a list (`section_path`), `eq`, `contains`, `in` and `any` ask for one element
-    that fits, `all` for every given value, `ne` and `nin` for none. A key that is missing or null
-    fits `ne`, `nin` and `is_empty` only.
+    On a key that holds a list (`section_path`), `eq`, `contains`, `in` and `any` match where one element
+    does, `all` where every value is an element, `ne` and `nin` where none is. A key that is missing or null
+    matches `ne`, `nin` and `is_empty` only.
     """
 
     key: str
@@ -83,19 +83,19 @@ Filter = Condition | And | Or | Not
 
 def all_of(*filters: Filter | None) -> Filter | None:
     """Their conjunction, leaving out those that are None."""
-    given = tuple(where for where in filters if where is not None)
-    return given[0] if len(given) == 1 else And(given) if given else None
+    parts = tuple(where for where in filters if where is not None)
+    return parts[0] if len(parts) == 1 else And(parts) if parts else None
 
 
 def check(where: Filter, level: Level) -> Filter:
     """The filter with its values in the keys' own types.
 
     Raises:
-        QueryError: a key, operator or value that cannot be asked for at this level.
+        QueryError: a key, operator or value is not valid at this level.
     """
     if not isinstance(where, Condition):
         if not isinstance(where, And | Or | Not):
-            raise QueryError(f"{where!r} is no filter: use Condition, And, Or, Not")
+            raise QueryError(f"{where!r} is not a filter: use Condition, And, Or, Not")
         if not where.children:
             raise QueryError(f"a filter's {type(where).__name__} needs at least one condition")
         return type(where)(tuple(check(child, level) for child in where.children))
@@ -117,7 +117,7 @@ def check(where: Filter, level: Level) -> Filter:
 
 
 def _check_metadata_condition(where: Condition) -> Condition:
-    """A book's metadata may hold anything: words, numbers, truth values and lists of them can be asked for."""
+    """A book's metadata may hold anything; words, numbers, booleans and lists of them can be compared."""
     if where.op in _LISTS:
         return Condition(where.key, where.op, _listed(where))
     orderly = str if where.op in TEXT_OPERATORS else str | int | float
@@ -129,10 +129,10 @@ def _check_metadata_condition(where: Condition) -> Condition:
 
 
 def check_metadata(where: Filter, books: Iterable[Mapping[str, Any]]) -> None:
-    """Refuse a key that no book has, which is more likely misspelt than meant.
+    """Refuse a key that no book has, which is probably misspelt.
 
     Raises:
-        QueryError: with the keys that there are.
+        QueryError: with the known keys.
     """
     wanted = {leaf.key for leaf in conditions(where) if leaf.key.startswith(METADATA)}
     if not wanted:
@@ -183,9 +183,9 @@ def weaken(where: Filter | None, keep: Callable[[Condition], bool]) -> Filter | 
 
 
 def at_level(where: Filter | None, level: Level) -> Filter | None:
-    """What a filter says about a coarser level: it with the keys that this level lacks left open.
+    """A filter for a coarser level: without its conditions on keys that this level does not have.
 
-    A book that fails the result has no passage that fits the filter.
+    A book that does not match the result has no passage that matches the filter.
     """
     place = {*_PLACE_KEYWORDS, *_PLACE_NUMBERS, TEXT_KEY}
     fine = {"book": place, "section": {"page", "page_number", "ordinal", "start", "end", TEXT_KEY}, "passage": set()}
@@ -193,7 +193,7 @@ def at_level(where: Filter | None, level: Level) -> Filter | None:
 
 
 def resolve(where: Filter, find_books: Callable[[Filter], Iterable[str]]) -> Filter:
-    """The filter with all that it asks of whole books replaced by the ids of the books that fit."""
+    """The filter with its conditions on whole books replaced by the ids of the matching books."""
     leaves = list(conditions(where))
     whole = [condition.key in BOOK_KEYS or condition.key.startswith(METADATA) for condition in leaves]
     if all(whole):
@@ -213,7 +213,7 @@ def conditions(where: Filter) -> Iterable[Condition]:
 
 
 def is_native(condition: Condition) -> bool:
-    """Whether engines answer it themselves."""
+    """Whether engines apply it themselves."""
     return condition.op not in TEXT_OPERATORS
 
 

@@ -1,4 +1,4 @@
-"""Books as points, and points as books again: ids, versions and payloads of every level."""
+"""Books as points and points as records: ids, versions and payloads of every level."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class BookVectors(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """What a library says about itself: one point without vectors among its books.
+    """A library's state: one point without vectors among its books.
 
     It is written whole, so a change of it is what publishes a book: until then the new version is
     hidden, from then on the old one.

@@ -1,4 +1,4 @@
-"""From sections to passages: stretches of text that the chunk encoder takes whole.
+"""From sections to passages: spans of text that fit the chunk encoder.
 
 A window of text is counted in the encoder's own tokens and ends at the end of a paragraph or
 sentence where one is near. To be fast, a text is cut into *units* (mostly words) whose tokens are
@@ -31,12 +31,12 @@ _LONG_WORD = 100  # characters; longer ones are cut at their punctuation
 _CHARS_PER_TOKEN = 16  # bounds a passage's characters: an endless word is a single [UNK] to WordPiece
 _REMEMBERED = 300_000  # words whose tokens are kept in memory, about 40 MB
 
-# Python's str.split and BERT's normalizer disagree on these: whitespace to the one, dropped by the other.
+# Whitespace to Python's str.split, dropped by BERT's normalizer.
 _DROPPED = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 _SPACES = np.zeros(0x3002, dtype=np.bool_)
 _SPACES[[9, 10, 13, 32, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000]] = True
 
-# Characters that BERT's tokenizers certainly make a token of its own (not all of them, which does no harm).
+# Characters that are always a token of their own in BERT's tokenizers (some of them: all are not needed).
 _FIRST_WIDE = 0x2E80
 _WIDE = "、。〈-】！（），．：；？｡-､㐀-䶿一-鿿\U00020000-\U0002a6df"
 _ALONE = r"!-/:-@\[-`{-~«»‘’“”–—…" + _WIDE
@@ -55,7 +55,7 @@ class _Units:
 
 
 class _Counts(dict[str, int]):
-    """Tokens of a word: asked of the tokenizer once, then remembered."""
+    """Tokens of a word: counted by the tokenizer once, then remembered."""
 
     def __init__(self, tokenizer: Tokenizer, parts: re.Pattern[str] | None) -> None:
         self._tokenizer = tokenizer
@@ -90,7 +90,7 @@ class Chunker:
                 "fixed" fills every chunk up to a word's end, as the paper does.
 
         Raises:
-            EncoderError: so short a chunk holds no text.
+            EncoderError: a chunk of so few tokens holds no text.
         """
         special = tokenizer.num_special_tokens_to_add(False)
         self._limit = (tokens or SENTENCE_TOKENS) - special
@@ -191,7 +191,7 @@ class Chunker:
         earliest = max(bisect_left(tokens, base + low, first, border), first + 1)
         if earliest >= fits:
             return max(fits, first + 1)
-        # The stretch reaches a little beyond: what stands after a stop decides whether it ends a sentence.
+        # The span reaches a little beyond: what follows a stop decides whether it ends a sentence.
         sentences = sentence_spans(text, starts[earliest - 1], min(starts[fits] + 64, ends[border - 1]))
         best, best_rank = bisect_right(tokens, base + aim, earliest, fits + 1) - 1, (0, 0.0)
         for (_, end), (begin, _) in pairwise(sentences):
@@ -249,7 +249,7 @@ def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _word_border(units: _Units, low: int, high: int) -> int:
-    """The last cut in `[low, high]` that whitespace stands at, else `high`."""
+    """The last cut in `[low, high]` at whitespace, else `high`."""
     return next((cut for cut in range(high, low - 1, -1) if units.ends[cut - 1] < units.starts[cut]), high)
 
 

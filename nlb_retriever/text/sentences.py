@@ -1,6 +1,6 @@
 """Where sentences end: one regular expression, in linear time, for the prose of four centuries.
 
-A stop ends a sentence when whitespace follows (closing quotes may stand between) and what comes
+A stop ends a sentence when whitespace follows (perhaps after closing quotes) and what comes
 next does not begin with a small letter: so neither `"What?" said he` nor `3.14` nor `Oh! dear` is
 cut. Titles, initials and `No. 5` do not end one. A blank line always does, and so do the full-width
 stops of Chinese and Japanese. Verse or a list without stops stays one long sentence.

@@ -1,6 +1,6 @@
 """Words as sparse vectors (BM25): which words of a level count, and how much.
 
-The engine multiplies in the words' rarity (IDF) when it is asked; here are only term frequencies,
+The engine multiplies by the words' rarity (IDF) when it searches; these are only term frequencies,
 saturated by `k` and scaled by length with `b`.
 """
 
@@ -28,7 +28,7 @@ class Weights:
     k: float
     b: float
     average: float
-    """Words in a usual text of the level, stop words left out."""
+    """Words of a common text of the level, without stop words."""
 
 
 WEIGHTS: Mapping[Level, Weights] = {
@@ -36,12 +36,12 @@ WEIGHTS: Mapping[Level, Weights] = {
     "section": Weights(k=1.2, b=0.9, average=600),
     "passage": Weights(k=0.4, b=0.4, average=80),
 }
-"""Chosen on the dev books (benchmarks/quality.py); the usual k=1.2, b=0.75 loses 11 points of MRR where a
-long summary looks for its section."""
+"""Chosen on the dev books (benchmarks/quality.py); the usual k=1.2, b=0.75 loses 11 points of MRR where a long summary
+is the query for its section."""
 TITLE_COUNT = 30
-"""How often a book's title and author count among its words: else a book of 100,000 words drowns them."""
+"""How often a book's title and author count among its words, which may be 100,000."""
 QUESTION_WORDS = "happen feel think believe decide describe explain need hear realize able"
-"""Words that ask and are rarely in the answer, beside the usual stop words."""
+"""Words of questions that are rarely in the answer, beside the usual stop words."""
 
 
 def book_words(book: Book) -> str:
@@ -65,19 +65,19 @@ def weigh_document(level: Level, text: str) -> Sparse:
 
 
 def weigh_query(level: Level, text: str) -> Sparse:
-    """Each word of a question once, without those that only ask (unless there are no others)."""
+    """Each word of a query once, without `QUESTION_WORDS` (unless there are no others)."""
     words = _sparse(_model(level).embed_query(text))
     kept = [index for index in words.indices if index not in _question_words(level)]
     return Sparse(indices=kept, values=[1.0] * len(kept)) if kept else words
 
 
 def count_words(text: str) -> Sparse:
-    """How often each word that counts stands in a text: what any weights are made of."""
+    """How often each word that counts is in a text, before any weights."""
     return _sparse(_counter().embed_document(text))
 
 
 def word_ids(text: str) -> frozenset[int]:
-    """The words that count in a text, stemmed, as numbers; stop words and asking words are left out."""
+    """The words that count in a text, stemmed, as numbers; without stop words and `QUESTION_WORDS`."""
     return frozenset(weigh_query("passage", text).indices)
 
 

@@ -119,7 +119,7 @@ def test_the_names_that_llamaindex_has_for_our_keys_are_known(opened: Retriever)
         (one("title", "==", None), "needs words"),
         (MetadataFilter.model_construct(key="title", value="a", operator="like"), "unknown filter operator 'like'"),
         (MetadataFilters.model_construct(filters=[one("title", "==", "a")], condition="xor"), "'xor'; known: and"),
-        ("title == a", "is no filter"),
+        ("title == a", "is not a filter"),
     ],
 )
 def test_a_wrong_filter_is_refused_with_what_is_right(wrong: Any, message: str, opened: Retriever) -> None:

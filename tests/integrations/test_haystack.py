@@ -194,9 +194,9 @@ def test_filters_of_a_run_replace_those_of_the_component(opened: Retriever) -> N
         (meta("author", "in", "Ann"), "needs a list of values"),
         (meta("author", ">", "Ann"), "only numbers have an order"),
         ({"field": "meta.author", "operator": "=="}, "has no value to compare with"),
-        ({"operator": "AND", "conditions": "author"}, "is no filter: use"),
-        ({"author": "Ann Harbour"}, "is no filter: use"),
-        (["author"], "is no filter: use"),
+        ({"operator": "AND", "conditions": "author"}, "is not a filter: use"),
+        ({"author": "Ann Harbour"}, "is not a filter: use"),
+        (["author"], "is not a filter: use"),
     ],
 )
 def test_a_wrong_filter_is_refused_with_what_would_be_right(wrong: Any, complaint: str, nlb: NLBRetriever) -> None:

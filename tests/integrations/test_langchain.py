@@ -176,7 +176,7 @@ def test_making_one_does_no_work_and_a_library_that_is_not_there_is_told_by_the_
     [
         (Condition("colour", "eq", "red"), "cannot filter a passage by 'colour'; known keys: author"),
         (Condition("author", "like", "Ann"), "unknown filter operator 'like'; known: eq"),  # type: ignore[arg-type]
-        ({"author": "Ann Harbour"}, "is no filter: use Condition, And, Or, Not"),
+        ({"author": "Ann Harbour"}, "is not a filter: use Condition, And, Or, Not"),
     ],
 )
 def test_a_wrong_filter_is_told_by_the_search(wrong: Any, complaint: str, opened: Retriever) -> None:

@@ -287,7 +287,7 @@ def test_a_filter_that_cannot_be_asked_with_is_refused_in_the_words_of_the_level
 ) -> None:
     with pytest.raises(QueryError, match=f"cannot filter a {level} by 'colour'; known keys: author"):
         retriever.search("a whale", level=level, where=Condition("colour", "eq", "red"))
-    with pytest.raises(QueryError, match="is no filter: use Condition, And, Or, Not"):
+    with pytest.raises(QueryError, match="is not a filter: use Condition, And, Or, Not"):
         retriever.search("a whale", level=level, where={"colour": "red"})  # type: ignore[arg-type]
 
 

@@ -262,7 +262,7 @@ def _score(payload: dict[str, Any]) -> float:
         (Condition("title", "in", 3), "needs a list"),
         (And(()), "And needs at least one condition"),
         (Not((Or(()),)), "Or needs at least one"),
-        ("year = 3", "is no filter"),
+        ("year = 3", "is not a filter"),
     ],
 )
 def test_a_filter_that_cannot_be_applied_says_why(where: Any, message: str) -> None:

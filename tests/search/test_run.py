@@ -1,0 +1,74 @@
+"""One search from its request to its hits, and what is passed on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from nlb_retriever import Retriever, SearchRequest, index_files
+from nlb_retriever.records import LEVELS, Level
+from nlb_retriever.search import answer, hits, request
+from nlb_retriever.search.overlap import find_overlap
+from nlb_retriever.store import Condition
+from tests.texts import KITCHEN, LIGHTHOUSE
+
+STORM = "What broke in the November storm?"
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    folder = tmp_path_factory.mktemp("run")
+    for name, text in (("lighthouse", LIGHTHOUSE), ("bread", KITCHEN)):
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+    index_files([folder / "lighthouse.txt", folder / "bread.txt"], folder / "library")
+    return Retriever(folder / "library")
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_given_vectors_are_searched_like_those_of_the_query(retriever: Retriever, level: Level) -> None:
+    plain = SearchRequest(query=STORM, level=level)
+    given = replace(plain, vectors=retriever.vectorizer.encode_query(STORM))
+    assert retriever.run(given).hits == retriever.run(plain).hits != ()
+
+
+def test_the_overlap_of_a_result_is_that_of_its_hits_in_their_order(retriever: Retriever) -> None:
+    result = retriever.run(SearchRequest(query=STORM, limit=4))
+    assert len(result.hits) == 4
+    assert result.overlap == find_overlap(STORM, [hit.text for hit in result.hits])
+
+
+def test_only_relevant_hits_are_none_for_a_query_from_another_world(retriever: Retriever) -> None:
+    other = SearchRequest(query="Which club won the football championship in 1998?", relevant_only=True)
+    assert retriever.run(other).hits == ()
+    assert retriever.run(replace(other, relevant_only=False)).hits
+    assert retriever.run(replace(other, query=STORM)).hits == retriever.run(SearchRequest(query=STORM)).hits
+
+
+def test_an_answer_cleans_checks_encodes_and_compares_once(
+    retriever: Retriever, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: Counter[str] = Counter()
+
+    def count(owner: Any, name: str) -> None:
+        original: Callable[..., Any] = getattr(owner, name)
+
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            calls[name] += 1
+            return original(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, counted)
+
+    for owner, name in (
+        (request, "clean_query"),
+        (request, "check"),
+        (hits, "find_overlap"),
+        (answer, "find_overlap"),
+        (retriever.vectorizer, "raw_queries"),
+    ):
+        count(owner, name)
+    assert retriever.answer(STORM, where=Condition("author", "ne", "Nobody")).found
+    assert calls == {"clean_query": 1, "check": 1, "find_overlap": 1, "raw_queries": 1}
