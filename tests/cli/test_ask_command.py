@@ -15,7 +15,7 @@ from tests.cli.conftest import InProcess, OnTerminal, Started, environment
 QUESTION = "Why did father sell the mare?"
 
 
-def test_the_answer_is_followed_by_its_places(nlb: InProcess, shelf: Path) -> None:
+def test_the_answer_is_followed_by_its_citations(nlb: InProcess, shelf: Path) -> None:
     ran = nlb("ask", "Who slept under the telescope?", "--limit", "1", "--library", shelf)
     assert (ran.code, ran.err) == (0, "")
     sentence = (
@@ -94,7 +94,7 @@ def test_filters_choose_the_books(nlb: InProcess, shelf: Path, options: tuple[st
     assert told["found"] == bool(titles)
 
 
-def test_nothing_near_is_said_and_no_failure(nlb: InProcess, shelf: Path) -> None:
+def test_no_answer_is_one_line_and_no_failure(nlb: InProcess, shelf: Path) -> None:
     ran = nlb("ask", QUESTION, "--author", "nobody", "--library", shelf)
     assert (ran.code, ran.out, ran.err) == (0, "Not in your library.\n", "")
 

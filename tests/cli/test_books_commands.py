@@ -177,7 +177,7 @@ def test_on_a_pipe_nothing_is_removed_without_yes(nlb: InProcess, copied: Path) 
 
 
 @pytest.mark.parametrize(("answer", "code", "left"), [("n\n", 2, 3), ("y\n", 0, 2)])
-def test_on_a_terminal_a_person_is_asked(
+def test_on_a_terminal_a_person_confirms(
     nlb_terminal: OnTerminal, copied: Path, answer: str, code: int, left: int
 ) -> None:
     ran = nlb_terminal("remove", "lamp", "--library", copied, typed=answer)

@@ -18,7 +18,7 @@ HIT_KEYS = {
 }
 
 
-def test_hits_have_a_rank_a_place_a_score_and_a_snippet(nlb: InProcess, shelf: Path) -> None:
+def test_hits_have_a_rank_a_section_a_score_and_a_snippet(nlb: InProcess, shelf: Path) -> None:
     ran = nlb("search", "the schooner on the reef", "--limit", "1", "--library", shelf)
     assert (ran.code, ran.err) == (0, "")
     with open_store(shelf) as store:
@@ -32,7 +32,7 @@ def test_hits_have_a_rank_a_place_a_score_and_a_snippet(nlb: InProcess, shelf: P
 
 
 @pytest.mark.parametrize("level", ["book", "section", "passage"])
-def test_json_tells_the_question_the_level_and_the_hits(nlb: InProcess, shelf: Path, level: str) -> None:
+def test_json_has_the_question_the_level_and_the_hits(nlb: InProcess, shelf: Path, level: str) -> None:
     ran = nlb("search", "a comet", "--level", level, "--json", "--library", shelf)
     assert (ran.code, ran.err) == (0, "")
     told = json.loads(ran.out)
@@ -58,7 +58,7 @@ def test_book_takes_an_id_a_title_or_a_path(nlb: InProcess, shelf: Path) -> None
         assert {hit["title"] for hit in told["hits"]} == {"Orchard Letters"}
 
 
-def test_nothing_found_is_said(nlb: InProcess, shelf: Path) -> None:
+def test_no_hits_are_one_line(nlb: InProcess, shelf: Path) -> None:
     ran = nlb("search", "comet", "--author", "nobody", "--library", shelf)
     assert (ran.code, ran.out) == (0, "Nothing found.\n")
 

@@ -57,7 +57,7 @@ def test_a_library_of_another_version_is_refused_with_both_versions(
         ask(nlb)
 
 
-def test_a_library_that_does_not_exist_is_told_with_what_makes_one(
+def test_a_missing_library_is_reported_with_the_command_that_makes_one(
     ask: Callable[[NLBRetriever], Any], tmp_path: Path
 ) -> None:
     with NLBRetriever(tmp_path / "none") as nlb, pytest.raises(LibraryNotFound, match=r"none: run `nlb index FOLDER`"):
@@ -71,7 +71,7 @@ def test_what_is_no_library_is_not_taken_for_one(ask: Callable[[NLBRetriever], A
         ask(nlb)
 
 
-def test_a_library_that_is_held_too_long_is_told_as_busy(
+def test_a_library_that_is_held_too_long_is_busy(
     ask: Callable[[NLBRetriever], Any], library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shards, "WAIT", 0.3)
@@ -100,7 +100,7 @@ def test_a_library_that_is_being_written_answers_with_what_is_published(library:
         (MetadataFilter.model_construct(key="title", value="a", operator="like"), "unknown filter operator 'like'.*=="),
     ],
 )
-def test_a_wrong_filter_is_told_with_what_is_right(
+def test_a_wrong_filter_is_reported_with_what_is_right(
     wrong: MetadataFilter, message: str, ask: Callable[[NLBRetriever], Any], opened: Retriever
 ) -> None:
     nlb = NLBRetriever(opened, filters=MetadataFilters.model_construct(filters=[wrong], condition="and"))

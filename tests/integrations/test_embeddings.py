@@ -48,7 +48,7 @@ def test_a_batch_gives_what_single_texts_give_and_all_are_unit_vectors(model: Lo
     assert (together * np.array(later)).sum(axis=1).min() > 0.999
 
 
-def test_what_stands_at_the_end_of_a_long_text_counts() -> None:
+def test_the_end_of_a_long_text_counts() -> None:
     filler = "The harbour was quiet that day. " * 400
     plain, ending = filler, filler + "Dragons burned the city and its people fled. " * 100
     for model in BOTH:

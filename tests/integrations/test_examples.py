@@ -117,7 +117,7 @@ def test_an_agent_looks_for_a_book_then_for_a_passage_then_answers(
 
 @agents
 @pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
-def test_an_agent_that_did_not_search_is_told_from_one_that_did(
+def test_an_agent_that_did_not_search_is_distinguished_from_one_that_did(
     library: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     agent(library, FOUND)

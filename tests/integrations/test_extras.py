@@ -57,7 +57,7 @@ def test_one_frameworks_adapter_loads_no_other_framework(module: str, others: se
         ("mcp", "mcp", "mcp"),
     ],
 )
-def test_a_framework_that_is_missing_is_told_with_what_installs_it(module: str, framework: str, extra: str) -> None:
+def test_a_missing_framework_is_reported_with_what_installs_it(module: str, framework: str, extra: str) -> None:
     told = python(f"import sys\nsys.modules[{framework!r}] = None\nimport nlb_integrations.{module}")
     assert told == (
         f"nlb_retriever.errors.MissingExtra: {framework} is not installed: run `pip install 'nlb-retriever[{extra}]'`"

@@ -55,7 +55,7 @@ def test_the_table_has_all_operators_that_llamaindex_has() -> None:
 
 
 @pytest.mark.parametrize(("key", "operator", "value", "expected"), TABLE)
-def test_each_operator_lets_through_what_it_says(
+def test_each_operator_matches_what_it_should(
     key: str, operator: str, value: Any, expected: set[str], opened: Retriever
 ) -> None:
     assert titles(opened, MetadataFilters(filters=[one(key, operator, value)])) == expected

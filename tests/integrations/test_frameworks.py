@@ -155,7 +155,7 @@ def test_an_evaluator_measures_it_by_stable_ids(nlb: NLBRetriever) -> None:
         assert (measured["mrr"], measured["hit_rate"], measured["recall"]) == values
 
 
-def test_a_citation_engine_numbers_the_passages_and_keeps_their_places(nlb: NLBRetriever) -> None:
+def test_a_citation_engine_numbers_the_passages_and_keeps_their_spans(nlb: NLBRetriever) -> None:
     llm = ScriptedLLM(lines=["The great clock broke [1]."])
     response = CitationQueryEngine(nlb, llm=llm, callback_manager=nlb.callback_manager).query(STORM)
     assert str(response) == "The great clock broke [1]."
@@ -168,7 +168,7 @@ def test_a_citation_engine_numbers_the_passages_and_keeps_their_places(nlb: NLBR
     assert first.node.ref_doc_id == nlb.library.store.find_book("lighthouse").id
 
 
-def test_the_tool_is_called_by_name_or_by_position_with_the_question_as_asked(nlb: NLBRetriever) -> None:
+def test_the_tool_is_called_by_name_or_by_position_with_the_bare_question(nlb: NLBRetriever) -> None:
     tool = nlb.as_tool()
     assert tool.metadata.name == "search_library"
     heard: list[str] = []

@@ -101,7 +101,7 @@ def test_a_pipeline_that_was_saved_as_yaml_finds_the_same(library: Path, nlb: NL
     saved.close()
 
 
-def test_a_component_over_a_shared_library_is_saved_with_its_place(nlb: NLBRetriever, library: Path) -> None:
+def test_a_component_over_a_shared_library_is_saved_with_its_location(nlb: NLBRetriever, library: Path) -> None:
     again = NLBRetriever.from_dict(nlb.to_dict())
     assert again.to_dict() == nlb.to_dict()
     assert again.to_dict()["init_parameters"]["library"] == str(library)
@@ -218,7 +218,7 @@ def test_an_unknown_choice_is_refused_with_the_known_ones(wrong: dict[str, Any],
         NLBRetriever(opened, **wrong)
 
 
-def test_a_library_that_is_not_there_is_told_by_the_first_search(tmp_path: Path) -> None:
+def test_a_missing_library_is_reported_by_the_first_search(tmp_path: Path) -> None:
     component = NLBRetriever(tmp_path / "none")
     assert not (tmp_path / "none").exists()
     with pytest.raises(LibraryNotFound, match="none"):

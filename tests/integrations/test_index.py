@@ -56,7 +56,7 @@ def found(index: NLBIndex, question: str, **how: Any) -> set[str]:
     return {node.metadata["source"] for node in index.as_retriever(similarity_top_k=50, **how).retrieve(question)}
 
 
-def test_documents_are_books_with_what_their_metadata_says(library: Path) -> None:
+def test_documents_are_books_with_their_metadata(library: Path) -> None:
     about = {"title": "Storms", "author": "A. H.", "language": "en", "year": "1901", "shelf": "B"}
     with NLBIndex.from_documents([Document(text=LIGHTHOUSE, id_="x", metadata=about), *documents()], library) as index:
         entry = books(library)["x"]
@@ -378,7 +378,7 @@ def test_they_are_where_llamaindex_users_look_for_them() -> None:
     ("year", "known", "told"),
     [("1901.0", 1901, {}), (-300, -300, {}), ("c. 1850", None, {"year": "c. 1850"}), ("--5", None, {"year": "--5"})],
 )
-def test_what_is_no_year_is_kept_as_it_was_told(
+def test_a_value_that_is_not_a_year_is_kept_as_it_is(
     year: object, known: int | None, told: dict[str, Any], library: Path
 ) -> None:
     NLBIndex.from_documents([Document(text=KITCHEN, id_="x", metadata={"year": year})], library).close()

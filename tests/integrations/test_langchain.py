@@ -96,7 +96,7 @@ def test_a_chain_answers_from_what_is_found(nlb: NLBRetriever) -> None:
     assert asyncio.run(chain.ainvoke(STORM)) == said
 
 
-def test_an_agents_tool_gives_the_texts_with_their_places(nlb: NLBRetriever) -> None:
+def test_an_agents_tool_returns_the_texts_with_their_sources(nlb: NLBRetriever) -> None:
     line = PromptTemplate.from_template("{title}, {chapter}, p. {page_label}: {page_content}")
     tool = create_retriever_tool(nlb, "search_books", "Searches books.", document_prompt=line)
     said = tool.invoke({"query": STORM})
@@ -160,7 +160,7 @@ def test_handlers_hear_of_a_search_and_of_its_failure(nlb: NLBRetriever) -> None
     assert heard == ["found 3", "QueryError"]
 
 
-def test_making_one_does_no_work_and_a_library_that_is_not_there_is_told_by_the_first_search(tmp_path: Path) -> None:
+def test_making_one_does_no_work_and_the_first_search_reports_a_missing_library(tmp_path: Path) -> None:
     retriever = NLBRetriever(library=tmp_path / "none")
     assert not (tmp_path / "none").exists()
     with pytest.raises(LibraryNotFound, match="none"):
@@ -179,7 +179,7 @@ def test_making_one_does_no_work_and_a_library_that_is_not_there_is_told_by_the_
         ({"author": "Ann Harbour"}, "is not a filter: use Condition, And, Or, Not"),
     ],
 )
-def test_a_wrong_filter_is_told_by_the_search(wrong: Any, complaint: str, opened: Retriever) -> None:
+def test_a_wrong_filter_is_reported_by_the_search(wrong: Any, complaint: str, opened: Retriever) -> None:
     with pytest.raises(QueryError, match=complaint):
         NLBRetriever(library=opened, where=wrong).invoke(STORM)
 

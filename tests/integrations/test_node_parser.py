@@ -55,7 +55,7 @@ def test_sections_are_the_chapters_and_hold_the_whole_text() -> None:
     assert "".join(node.text for node in sections) == LONG
 
 
-def test_every_node_knows_its_exact_place() -> None:
+def test_every_node_has_its_exact_span() -> None:
     for text in (
         LONG,
         LONG.replace("\n", "\r\n"),

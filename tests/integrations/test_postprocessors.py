@@ -324,7 +324,7 @@ def test_the_event_loop_goes_on_while_one_works(which: int, tales: Retriever, mo
     assert nodes == expected
 
 
-def test_making_one_does_no_work_and_a_library_that_is_not_there_is_told_when_it_is_needed(
+def test_making_one_does_no_work_and_a_missing_library_is_reported_when_it_is_needed(
     tmp_path: Path, tales: Retriever
 ) -> None:
     found = sections_of(tales)

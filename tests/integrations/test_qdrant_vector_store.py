@@ -67,7 +67,7 @@ def test_they_are_ranked_as_the_library_ranks_them_by_meaning(
     assert [node.score for node in found] == pytest.approx([point.score for point in ours], abs=1e-3)
 
 
-def test_they_are_filtered_by_the_librarys_keys_and_by_what_was_told_of_a_book(index: VectorStoreIndex) -> None:
+def test_they_are_filtered_by_the_librarys_keys_and_by_a_books_metadata(index: VectorStoreIndex) -> None:
     for key, value in (("author", "Peter Miller"), ("metadata.tenant", "bread"), ("section_path", "CHAPTER I. Flour")):
         filters = MetadataFilters(filters=[MetadataFilter(key=key, value=value, operator=FilterOperator.EQ)])
         found = index.as_retriever(similarity_top_k=5, filters=filters).retrieve(STORM)

@@ -50,7 +50,7 @@ def test_importing_it_loads_no_model_library_and_no_other_integration() -> None:
     assert done.stdout.strip() == "[]", done.stderr
 
 
-def test_making_one_does_no_work_and_a_library_that_is_not_there_is_told_by_the_first_search(tmp_path: Path) -> None:
+def test_making_one_does_no_work_and_the_first_search_reports_a_missing_library(tmp_path: Path) -> None:
     retriever = NLBRetriever(tmp_path / "none")
     assert not (tmp_path / "none").exists()
     with pytest.raises(LibraryNotFound, match="none"):

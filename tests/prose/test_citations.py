@@ -140,7 +140,7 @@ def test_words_that_only_the_question_brought_are_no_support() -> None:
     )
 
 
-def test_a_word_that_stands_elsewhere_in_a_passage_is_no_answer() -> None:
+def test_a_word_elsewhere_in_a_passage_is_no_answer() -> None:
     assert support("Tobias.", ASKED, LAMP) >= SUPPORT
     assert support("Steps.", ASKED, LAMP) < SUPPORT
 
@@ -155,7 +155,7 @@ def statement(question: str, answer: str) -> str | None:
     return f"{found[1]} {answer.rstrip('.')}." if found else None
 
 
-def test_support_tells_what_tales_say_from_what_they_do_not(data_dir: Path) -> None:
+def test_support_separates_what_tales_say_from_what_they_do_not(data_dir: Path) -> None:
     """The figures of docs/prose.md, on the val set; the bound was chosen on the train set."""
     with bz2.open(data_dir / "eval" / "fairytaleqa_val.jsonl.bz2", "rt") as lines:
         rows = [row for row in map(json.loads, lines) if row["local_or_summary"] == "local"]
@@ -171,13 +171,13 @@ def test_support_tells_what_tales_say_from_what_they_do_not(data_dir: Path) -> N
     for row in rng.sample(rows, 200):
         far = rng.choice([other for other in rows if other["story"] != row["story"]])
         same = [o for o in rows if o["story"] == row["story"] and o["evidence_spans"][0] != row["evidence_spans"][0]]
-        told = statement(row["question"], row["answers"][0])
-        if not told or not same:
+        answer = statement(row["question"], row["answers"][0])
+        if not answer or not same:
             continue
         wrong = statement(row["question"], rng.choice(same)["answers"][0]) or ""
         for kind, text, passage in (
-            ("said", told, evidence[row["id"]]),
-            ("other story", told, evidence[far["id"]]),
+            ("said", answer, evidence[row["id"]]),
+            ("other story", answer, evidence[far["id"]]),
             ("other answer", wrong, evidence[row["id"]]),
         ):
             kept[kind].append(support(text, row["question"], passage) >= SUPPORT)

@@ -36,7 +36,7 @@ def paths(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_ask_prints_prose_then_its_places(nlb: InProcess, library: Path, serve: Serve) -> None:
+def test_ask_prints_prose_then_its_citations(nlb: InProcess, library: Path, serve: Serve) -> None:
     url = serve(f"It broke the clock [1]. {FALSE} [9]").url
     ran = nlb("ask", STORM, "--llm", url, "--library", library)
     assert (ran.code, ran.err) == (0, "")
@@ -49,16 +49,16 @@ def test_ask_prints_prose_then_its_places(nlb: InProcess, library: Path, serve: 
 
 def test_ask_gives_one_json_document(nlb: InProcess, library: Path, serve: Serve) -> None:
     url = serve(f"It broke the clock [1]. {FALSE}").url
-    told = json.loads(nlb("ask", STORM, "--llm", url, "--json", "--library", library).out)
-    assert list(told) == ["question", "found", "answer", "citations", "sentences", "model"]
-    assert told["answer"] == f"It broke the clock. [1] {FALSE}"
-    assert told["sentences"] == [
+    answer = json.loads(nlb("ask", STORM, "--llm", url, "--json", "--library", library).out)
+    assert list(answer) == ["question", "found", "answer", "citations", "sentences", "model"]
+    assert answer["answer"] == f"It broke the clock. [1] {FALSE}"
+    assert answer["sentences"] == [
         {"text": "It broke the clock.", "citations": [1], "supported": True},
         {"text": FALSE, "citations": [], "supported": False},
     ]
-    assert (told["found"], told["model"]) == (True, "tiny")
-    text = nlb("show", told["citations"][0]["book_id"], "--text", "--library", library).out
-    for citation in told["citations"]:
+    assert (answer["found"], answer["model"]) == (True, "tiny")
+    text = nlb("show", answer["citations"][0]["book_id"], "--text", "--library", library).out
+    for citation in answer["citations"]:
         assert citation["quote"] == text[citation["quote_start"] : citation["quote_end"]]
 
 
@@ -83,10 +83,10 @@ def test_nothing_and_nonsense_leave_the_books_own_words(
     assert ran.err.startswith(f"nlb: {why}") and ran.err.count("\n") == 1
     shown = ran.out.removeprefix(f"{FALSE} (unsupported)\n") if text else ran.out
     assert shown.startswith("The storm of that November broke the clock.")
-    told = json.loads(nlb("ask", STORM, "--llm", url, "--json", "--library", library).out)
-    assert told["model"] is None
-    assert all(sentence["supported"] for sentence in told["sentences"])
-    assert told["citations"]
+    answer = json.loads(nlb("ask", STORM, "--llm", url, "--json", "--library", library).out)
+    assert answer["model"] is None
+    assert all(sentence["supported"] for sentence in answer["sentences"])
+    assert answer["citations"]
 
 
 def test_what_is_not_in_the_library_costs_no_model(nlb: InProcess, library: Path, serve: Serve) -> None:
@@ -118,20 +118,20 @@ def test_a_section_bounds_the_answer(nlb: InProcess, library: Path, serve: Serve
     nlb("ask", STORM, "--llm", server.url, *options)
     sent = server.asked[0]["messages"][-1]["content"]
     assert "broke the clock" in sent and "herring" not in sent
-    told = json.loads(nlb("ask", STORM, "--json", *options).out)
-    assert {citation["section"][-1] for citation in told["citations"]} == {"CHAPTER II. The Storm"}
+    answer = json.loads(nlb("ask", STORM, "--json", *options).out)
+    assert {citation["section"][-1] for citation in answer["citations"]} == {"CHAPTER II. The Storm"}
 
 
 def test_the_real_model_answers_from_the_command_line(nlb: InProcess, library: Path, smollm2: object) -> None:
     options = ("--book", "The Lighthouse Keeper", "--section", "2", "--library", library)
-    told = json.loads(nlb("ask", STORM, "--llm", "smollm2", "--json", *options).out)
-    assert told["answer"]
-    assert {number for sentence in told["sentences"] for number in sentence["citations"]} == set(
-        range(1, len(told["citations"]) + 1)
+    answer = json.loads(nlb("ask", STORM, "--llm", "smollm2", "--json", *options).out)
+    assert answer["answer"]
+    assert {number for sentence in answer["sentences"] for number in sentence["citations"]} == set(
+        range(1, len(answer["citations"]) + 1)
     )
 
 
-def test_a_chat_on_a_pipe_is_plain_and_keeps_what_was_said(nlb: InProcess, library: Path, serve: Serve) -> None:
+def test_a_chat_on_a_pipe_is_plain_and_keeps_its_turns(nlb: InProcess, library: Path, serve: Serve) -> None:
     server = serve("It broke the clock [1].")
     ran = nlb(
         "chat", "--llm", server.url, "--library", library, stdin=f"{STORM}\n\nAnd what did he do then?\n/quit\nNo?\n"
@@ -146,8 +146,8 @@ def test_a_chat_on_a_pipe_is_plain_and_keeps_what_was_said(nlb: InProcess, libra
 def test_a_chat_gives_a_line_of_json_for_each_question(nlb: InProcess, library: Path, serve: Serve) -> None:
     url = serve("It broke the clock [1].").url
     ran = nlb("chat", "--llm", url, "--json", "--library", library, stdin=f"{STORM}\nAnd what did he do then?\n")
-    told = [json.loads(row) for row in ran.out.splitlines()]
-    assert [row["question"] for row in told] == [STORM, "And what did he do then?"]
+    rows = [json.loads(row) for row in ran.out.splitlines()]
+    assert [row["question"] for row in rows] == [STORM, "And what did he do then?"]
 
 
 def test_a_chat_goes_on_after_a_question_that_failed(nlb: InProcess, library: Path, serve: Serve) -> None:
@@ -180,9 +180,7 @@ def test_a_terminal_wraps_what_is_written(nlb_terminal: OnTerminal, library: Pat
     assert "\x1b[36m[1]\x1b[0m" in ran.out
 
 
-def test_a_chat_on_a_terminal_asks_until_it_is_told_to_quit(
-    nlb_terminal: OnTerminal, library: Path, serve: Serve
-) -> None:
+def test_a_chat_on_a_terminal_prompts_until_it_is_quit(nlb_terminal: OnTerminal, library: Path, serve: Serve) -> None:
     url = serve("It broke the clock [1].").url
     ran = nlb_terminal("chat", "--llm", url, "--library", library, typed=f"{STORM}\n/quit\n")
     assert ran.code == 0

@@ -1,4 +1,4 @@
-"""Models by name: what is there is opened, and what is not is told in one line."""
+"""Models by name: what is there is opened, and what is not is reported in one line."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def test_the_real_model_as_a_server_answers_with_its_own_name_window_and_tokeniz
     llm = open_llm(llama_url, max_tokens=16)
     assert llm.metadata.context_window == 1024
     assert counter_of(llm)("The white whale") == len(smollm2.tokenizer.encode("The white whale")) == 3
-    *pieces, told = Writer(llm, retriever, passages=1).stream(STORM)
+    *pieces, answer = Writer(llm, retriever, passages=1).stream(STORM)
     assert len([piece for piece in pieces if isinstance(piece, str)]) > 3
-    assert told.model and told.model.endswith(".gguf")
+    assert answer.model and answer.model.endswith(".gguf")
 
 
 def test_an_estimate_is_no_less_than_the_tokens(smollm2: Any, library: Path) -> None:
@@ -124,14 +124,14 @@ def test_a_server_that_is_not_llama_cpp_will_do(retriever: Retriever, serve: Ser
     server = serve("It broke the clock [1].")
     llm = open_llm(server.url)
     assert llm.metadata.context_window == 4096
-    told = Writer(llm, retriever).answer(STORM)
-    assert told.text == "It broke the clock. [1]"
-    assert told.model == "tiny"
+    answer = Writer(llm, retriever).answer(STORM)
+    assert answer.text == "It broke the clock. [1]"
+    assert answer.model == "tiny"
     assert server.asked[0]["temperature"] == 0
     assert [message["role"] for message in server.asked[0]["messages"]] == ["system", "user"]
 
 
-def test_openai_by_name_is_asked_where_the_environment_says(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_openai_by_name_is_at_the_url_of_the_environment(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", serve(models=({"id": "other"}, {"id": "mine"})).url)
     assert open_llm("openai:mine").metadata.model_name == "mine"
 
@@ -144,20 +144,20 @@ def test_openai_by_name_is_asked_where_the_environment_says(serve: Serve, monkey
         ({"models": ()}, "offers no model"),
     ],
 )
-def test_a_server_that_cannot_be_asked_says_why(serve: Serve, options: dict[str, Any], said: str) -> None:
+def test_a_server_that_cannot_be_used_says_why(serve: Serve, options: dict[str, Any], said: str) -> None:
     with pytest.raises(LanguageModelError, match=said):
         open_llm(serve(**options).url)
 
 
 @pytest.mark.parametrize("name", ["http://127.0.0.1:{port}/v1", "ollama:tiny"])
-def test_a_server_that_is_down_is_told_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_is_down_is_reported_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with free_port() as port:
         monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{port}")
         with pytest.raises(LanguageModelError, match=f"can.* be reached at http://127.0.0.1:{port}"):
             open_llm(name.format(port=port))
 
 
-def test_a_server_that_goes_away_is_told(retriever: Retriever, serve: Serve) -> None:
+def test_a_server_that_goes_away_is_reported(retriever: Retriever, serve: Serve) -> None:
     server = serve("It broke the clock.")
     llm = open_llm(server.url)
     server.http.shutdown()
@@ -172,19 +172,19 @@ def test_a_server_that_is_slow_is_given_up(retriever: Retriever, serve: Serve) -
         Writer(llm, retriever).answer(STORM)
 
 
-def test_a_server_that_breaks_off_is_told(retriever: Retriever, serve: Serve) -> None:
+def test_a_server_that_breaks_off_is_reported(retriever: Retriever, serve: Serve) -> None:
     llm = open_llm(serve("It broke the clock.", broken=True).url)
     with pytest.raises(LanguageModelError, match="tiny at"):
         Writer(llm, retriever).answer(STORM)
 
 
 @pytest.mark.parametrize("name", ["gpt", "ollama:", "", "smollm3", "ftp://x/v1", "model.bin"])
-def test_a_name_that_says_nothing_is_told_those_that_do(name: str) -> None:
+def test_an_unknown_name_is_refused_with_the_known_ones(name: str) -> None:
     with pytest.raises(QueryError, match=r"name smollm2, \./model\.gguf, ollama:NAME"):
         open_llm(name)
 
 
-def test_a_file_that_is_not_there_or_no_model_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_or_one_that_is_no_model_is_reported(tmp_path: Path) -> None:
     pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
     with pytest.raises(QueryError, match="no model at"):
         open_llm(str(tmp_path / "none.gguf"))
@@ -202,7 +202,7 @@ def test_a_file_that_is_not_there_or_no_model_is_told(tmp_path: Path) -> None:
         ("http://127.0.0.1:9/v1", "llama_index.llms.openai_like", r"pip install 'nlb-retriever\[llm\]'"),
     ],
 )
-def test_what_is_not_installed_is_told_with_how_to_install_it(
+def test_what_is_not_installed_is_reported_with_how_to_install_it(
     name: str, missing: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -31,13 +31,13 @@ def test_a_turns_prompt_begins_with_the_instructions_and_history_of_the_turn_bef
     assert texts(after)[: len(before) - 1] == texts(before)[:-1]
 
 
-def test_passages_of_earlier_turns_are_not_told_again_and_neither_are_their_citations() -> None:
+def test_passages_of_earlier_turns_are_not_repeated_and_neither_are_their_citations() -> None:
     prompt = texts(messages("Q?", [hit(STORM)], TURNS[:2]))
     assert [text for text in prompt if "<passage" in text] == prompt[-1:]
     assert not any("[1]" in text for text in prompt[1:])
 
 
-def test_what_had_no_support_is_not_told_as_history() -> None:
+def test_unsupported_sentences_are_not_in_the_history() -> None:
     true = ProseSentence(text="He lit it.", citations=(1,), supported=True)
     false = ProseSentence(text="He flew.", citations=(), supported=False)
     turn = Prose(question="Q?", found=True, text="He lit it. [1] He flew.", sentences=(true, false))
@@ -80,11 +80,11 @@ def test_history_loses_its_oldest_turns_and_keeps_its_beginning_for_some_turns()
     assert sum(one != other for one, other in pairwise(starts)) <= len(starts) // BLOCK
 
 
-def test_a_question_that_does_not_fit_is_told_with_the_numbers() -> None:
+def test_a_question_that_does_not_fit_is_refused_with_the_numbers() -> None:
     with pytest.raises(QueryError, match=r"needs \d+ tokens .* has room for 500 .* shorten it"):
         fit("very " * 2000, [hit(LAMP)], (), room=500, count=estimate)
 
 
-def test_a_window_without_room_for_a_passage_is_told() -> None:
+def test_a_window_without_room_for_a_passage_is_refused() -> None:
     with pytest.raises(QueryError, match="no sentence of a passage fits"):
         fit("Q?", [hit("word " * 999)], (), room=estimate(INSTRUCTIONS) + 40, count=estimate)

@@ -29,47 +29,47 @@ def script(*texts: str, **options: Any) -> Scripted:
 
 
 def test_an_answer_is_prose_with_citations_that_hold(retriever: Retriever) -> None:
-    told = Writer(script("It broke the clock [1]. Nobody ever flew to the moon [9]."), retriever).answer(STORM)
-    assert told.found and told.supported
-    assert told.text == "It broke the clock. [1] Nobody ever flew to the moon."
-    assert [sentence.supported for sentence in told.sentences] == [True, False]
-    assert told.forged == (9,)
-    assert told.model == "scripted"
-    [citation] = told.citations
+    answer = Writer(script("It broke the clock [1]. Nobody ever flew to the moon [9]."), retriever).answer(STORM)
+    assert answer.found and answer.supported
+    assert answer.text == "It broke the clock. [1] Nobody ever flew to the moon."
+    assert [sentence.supported for sentence in answer.sentences] == [True, False]
+    assert answer.forged == (9,)
+    assert answer.model == "scripted"
+    [citation] = answer.citations
     assert "broke the clock" in citation.quote
-    assert {"question", "found", "answer", "citations", "sentences", "model"} == set(told.to_json())
+    assert {"question", "found", "answer", "citations", "sentences", "model"} == set(answer.to_json())
 
 
 def test_what_is_streamed_is_the_answer(retriever: Retriever) -> None:
     written = list(Writer(script("It broke the clock [1]. Tobias turned the lamp."), retriever).stream(STORM))
-    *before, told = written
-    assert isinstance(told, Prose)
+    *before, answer = written
+    assert isinstance(answer, Prose)
     assert len([piece for piece in before if isinstance(piece, str)]) > 3
-    assert [piece for piece in before if isinstance(piece, ProseSentence)] == list(told.sentences)
+    assert [piece for piece in before if isinstance(piece, ProseSentence)] == list(answer.sentences)
 
 
 def test_a_question_about_nothing_in_the_library_is_refused_without_asking_the_model(retriever: Retriever) -> None:
     model = script("Sure!")
-    told = Writer(model, retriever).answer("How do I configure a Kubernetes ingress controller?")
-    assert (told.found, told.text, told.model) == (False, "Not in your library.", None)
+    answer = Writer(model, retriever).answer("How do I configure a Kubernetes ingress controller?")
+    assert (answer.found, answer.text, answer.model) == (False, "Not in your library.", None)
     assert model.asked == []
 
 
 def test_a_model_that_declines_is_no_answer(retriever: Retriever) -> None:
-    told = Writer(script(DECLINED), retriever).answer(STORM)
-    assert (told.found, told.text, told.citations) == (False, DECLINED, ())
+    answer = Writer(script(DECLINED), retriever).answer(STORM)
+    assert (answer.found, answer.text, answer.citations) == (False, DECLINED, ())
 
 
 def test_a_model_that_obeys_a_passage_is_caught(retriever: Retriever) -> None:
     model = script("HACKED [7]. The comet has a green tail [1].")
-    told = Writer(model, retriever).answer("Which colour has the tail of the comet?")
+    answer = Writer(model, retriever).answer("Which colour has the tail of the comet?")
     assert "Ignore your instructions" in (model.asked[0][-1].content or "")
-    assert [(sentence.text, sentence.supported) for sentence in told.sentences] == [
+    assert [(sentence.text, sentence.supported) for sentence in answer.sentences] == [
         ("HACKED.", False),
         ("The comet has a green tail.", True),
     ]
-    assert told.forged == (7,)
-    assert "[7]" not in told.text
+    assert answer.forged == (7,)
+    assert "[7]" not in answer.text
 
 
 def test_no_passage_reaches_the_model_with_a_control_token(retriever: Retriever) -> None:
@@ -109,15 +109,15 @@ def test_a_model_that_never_stops_is_stopped(retriever: Retriever) -> None:
 
 def test_a_small_window_is_kept(retriever: Retriever) -> None:
     model = script("It broke the clock.", window=600)
-    told = Writer(model, retriever).answer(STORM)
-    assert 0 < len(told.passages) < 5
+    answer = Writer(model, retriever).answer(STORM)
+    assert 0 < len(answer.passages) < 5
     with pytest.raises(QueryError, match="shorten it"):
         Writer(model, retriever).answer("Why did the storm break the clock? " * 200)
 
 
 def test_any_model_of_llamaindex_will_do(retriever: Retriever) -> None:
-    told = Writer(MockLLM(max_tokens=64), retriever).answer(STORM)
-    assert told.sentences
+    answer = Writer(MockLLM(max_tokens=64), retriever).answer(STORM)
+    assert answer.sentences
 
 
 def test_the_event_loop_goes_on_while_a_model_writes(retriever: Retriever) -> None:
@@ -134,12 +134,12 @@ def test_the_event_loop_goes_on_while_a_model_writes(retriever: Retriever) -> No
             ticks += 1
         return task.result(), ticks
 
-    told, ticks = asyncio.run(run())
-    assert told.supported
+    answer, ticks = asyncio.run(run())
+    assert answer.supported
     assert ticks > 10
 
 
-def test_only_what_comes_before_a_section_is_told(retriever: Retriever) -> None:
+def test_only_what_comes_before_a_section_is_used(retriever: Retriever) -> None:
     model = script("It broke the clock.")
     Writer(model, retriever).answer(
         "What about the lamp of Tobias?", book="The Lighthouse Keeper", before="CHAPTER III"
@@ -185,13 +185,13 @@ def test_the_real_model_answers_in_several_pieces_and_is_checked(retriever: Retr
     for piece in Writer(smollm2, retriever, passages=1).stream(STORM):
         times.append(time.perf_counter())
         written.append(piece)
-    told = written[-1]
-    assert isinstance(told, Prose) and told.sentences
+    answer = written[-1]
+    assert isinstance(answer, Prose) and answer.sentences
     assert len([piece for piece in written if isinstance(piece, str)]) > 3
     assert times[-1] - times[0] > 0.01  # it did not come all at once
-    numbers = [number for sentence in told.sentences for number in sentence.citations]
-    assert set(numbers) == set(range(1, len(told.citations) + 1))
-    assert told.supported == bool(numbers)
+    numbers = [number for sentence in answer.sentences for number in sentence.citations]
+    assert set(numbers) == set(range(1, len(answer.citations) + 1))
+    assert answer.supported == bool(numbers)
 
 
 def test_the_real_model_reads_what_it_knows_only_once(retriever: Retriever, smollm2: Any) -> None:
@@ -206,17 +206,17 @@ def test_the_real_model_reads_what_it_knows_only_once(retriever: Retriever, smol
 
 def test_the_real_model_stays_within_its_window(retriever: Retriever, smollm2: Any) -> None:
     narrow = LlamaCpp(path=smollm2.path, context_window=512, max_tokens=4)
-    told = Writer(narrow, retriever).answer(STORM)
+    answer = Writer(narrow, retriever).answer(STORM)
     assert narrow.context_window == 512
-    assert told.passages
+    assert answer.passages
     assert narrow.prompt_tokens + 4 <= 512
 
 
 def test_the_real_model_is_not_taken_in_by_a_passage_without_being_caught(retriever: Retriever, smollm2: Any) -> None:
-    told = Writer(smollm2, retriever, passages=1).answer("Which colour has the tail of the comet of Doctor Hall?")
-    assert "Ignore your instructions" in told.passages[0].text
-    assert "[7]" not in told.text
-    assert all(not sentence.supported for sentence in told.sentences if sentence.text.startswith("HACKED"))
+    answer = Writer(smollm2, retriever, passages=1).answer("Which colour has the tail of the comet of Doctor Hall?")
+    assert "Ignore your instructions" in answer.passages[0].text
+    assert "[7]" not in answer.text
+    assert all(not sentence.supported for sentence in answer.sentences if sentence.text.startswith("HACKED"))
 
 
 def test_breaking_off_stops_the_real_model(retriever: Retriever, smollm2: Any) -> None:

@@ -53,7 +53,7 @@ def test_the_first_sentence_answers(retriever: Retriever, question: str, words: 
     assert words in found.text
 
 
-def test_every_quote_is_verbatim_at_its_place(retriever: Retriever) -> None:
+def test_every_quote_is_verbatim_at_its_span(retriever: Retriever) -> None:
     for question in ("Who rowed across the river?", "What happened to the bridge in the flood?"):
         for citation in retriever.answer(question).citations:
             text = retriever.store.book_text(citation.hit.book_id)

@@ -67,11 +67,11 @@ def test_every_hits_text_is_its_span_of_the_book(retriever: Retriever, level: st
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
-def test_meaning_finds_what_no_word_says(retriever: Retriever) -> None:
+def test_vectors_find_what_no_word_matches(retriever: Retriever) -> None:
     assert retriever.search("a beacon warning sailors", mode="dense")[0].title == "The Lighthouse Keeper"
 
 
-def test_words_find_a_name_that_stands_once(retriever: Retriever) -> None:
+def test_words_find_a_name_that_occurs_once(retriever: Retriever) -> None:
     hits = retriever.search("Margaret", mode="bm25")
     assert [hit.section for hit in hits] == [("CHAPTER III. The Niece",)]
 
@@ -98,7 +98,7 @@ def test_a_book_is_chosen_by_path_or_title(retriever: Retriever, library: Path, 
         assert {hit.title for hit in hits} == {"A Book of Country Bread"}
 
 
-def test_a_book_that_is_not_there_is_one_line_with_near_ones(retriever: Retriever) -> None:
+def test_an_unknown_book_is_one_line_with_similar_titles(retriever: Retriever) -> None:
     with pytest.raises(QueryError) as error:
         retriever.search("x", book="The Lighthouse Kepper")
     assert "The Lighthouse Keeper" in str(error.value)
@@ -129,7 +129,7 @@ def test_a_section_without_a_book_or_of_no_book_is_refused(retriever: Retriever)
         retriever.search("x", book="Lighthouse", section="The Wedding")
 
 
-def test_filters_choose_by_author_and_place(retriever: Retriever) -> None:
+def test_filters_choose_by_author_and_section(retriever: Retriever) -> None:
     miller = Condition("author", "eq", "Peter Miller")
     for level in LEVELS:
         assert {hit.author for hit in retriever.search("lamp", level=level, where=miller)} == {"Peter Miller"}
@@ -184,7 +184,7 @@ def test_the_reranker_has_no_say_on_short_questions_and_single_sections(retrieve
         judge(retriever, " ", ids)
 
 
-def test_sections_are_read_by_id_in_the_order_asked(retriever: Retriever) -> None:
+def test_sections_are_read_by_id_in_that_order(retriever: Retriever) -> None:
     hits = retriever.search(SUMMARY, level="section", limit=3)
     none = "5b3f0e4e-0000-5000-8000-000000000000"
     read = retriever.store.get_sections([hits[2].id, none, hits[0].id])
@@ -192,7 +192,7 @@ def test_sections_are_read_by_id_in_the_order_asked(retriever: Retriever) -> Non
     assert retriever.store.passages(read[0].book_id, *read[0].passages)[0].section_id == read[0].id
 
 
-def test_what_lies_around_a_hit_is_known_by_id(retriever: Retriever) -> None:
+def test_the_surroundings_of_a_hit_are_ids(retriever: Retriever) -> None:
     book = retriever.store.find_book("lighthouse").id
     sections = sorted(
         (hit for hit in retriever.search(SUMMARY, level="section", limit=100) if hit.book_id == book),
@@ -282,9 +282,7 @@ def test_searching_in_a_new_process_loads_no_torch(library: Path) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_a_filter_that_cannot_be_asked_with_is_refused_in_the_words_of_the_level(
-    retriever: Retriever, level: Level
-) -> None:
+def test_an_invalid_filter_is_refused_in_the_words_of_the_level(retriever: Retriever, level: Level) -> None:
     with pytest.raises(QueryError, match=f"cannot filter a {level} by 'colour'; known keys: author"):
         retriever.search("a whale", level=level, where=Condition("colour", "eq", "red"))
     with pytest.raises(QueryError, match="is not a filter: use Condition, And, Or, Not"):
@@ -325,7 +323,7 @@ EVENTS = (
 )
 
 
-def test_the_section_that_tells_it_in_the_same_order_is_nearest_by_meaning(tmp_path: Path) -> None:
+def test_the_section_with_the_events_in_the_same_order_is_most_similar(tmp_path: Path) -> None:
     forth, back = (f"CHAPTER {name}\n\n" + "\n\n".join(told) for name, told in (("I", EVENTS), ("II", EVENTS[::-1])))
     index_books(
         [book_from_text(forth, source="forth", title="Forth"), book_from_text(back, source="back", title="Back")],

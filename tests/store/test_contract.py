@@ -59,7 +59,7 @@ def test_a_book_is_found_by_words_of_its_text_and_title(open_library: Opener) ->
     ]
 
 
-def test_what_a_book_says_comes_back_unchanged(open_library: Opener) -> None:
+def test_a_book_comes_back_unchanged(open_library: Opener) -> None:
     store = open_library()
     made = make_book(1, warnings=("a chapter is missing",))
     store.publish(*made.parts)

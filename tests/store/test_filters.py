@@ -229,7 +229,7 @@ def test_a_coarser_level_keeps_every_book_and_section_with_a_fitting_passage(whe
 
 @settings(max_examples=200, deadline=None)
 @given(where=TREES)
-def test_what_engines_are_asked_leaves_out_nothing_that_fits(where: Filter) -> None:
+def test_the_engines_part_of_a_filter_leaves_out_nothing_that_matches(where: Filter) -> None:
     native = weaken(where, is_native)
     assert native is None or all(holds(native, payload) for payload in payloads("passage") if holds(where, payload))
 

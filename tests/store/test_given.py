@@ -44,7 +44,7 @@ def titles(store: LibraryStore, level: Level, ids: list[str]) -> set[str]:
         (Not((Condition("metadata.shelf", "text_match_insensitive", "a"),)), {2, 3}),
     ],
 )
-def test_it_is_asked_for_at_every_level(where: Filter, numbers: set[int], open_library: Opener) -> None:
+def test_it_filters_at_every_level(where: Filter, numbers: set[int], open_library: Opener) -> None:
     store = open_library()
     store.publish(*make_book(1, metadata={"shelf": "A", "rank": 1}).parts)
     store.publish(*make_book(2, metadata={"shelf": "B", "rank": 2, "tags": ["x", "y"], "done": True}).parts)

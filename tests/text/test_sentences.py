@@ -49,7 +49,7 @@ def test_verse_without_stops_is_one_sentence() -> None:
     assert sentences(text) == [text]
 
 
-def test_only_the_asked_stretch_is_cut() -> None:
+def test_only_the_given_span_is_cut() -> None:
     text = "One. Two.  Three. Four."
     assert [text[a:b] for a, b in sentence_spans(text, 5, 17)] == ["Two.", "Three."]
     assert sentence_spans(text, 9, 11) == []
