@@ -1,0 +1,95 @@
+"""Rebuilding a library: the same books under the same ids, none twice and none that was removed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever import book_from_text, index_books, index_files, open_store
+from nlb_retriever.errors import LibraryNotFound
+from nlb_retriever.indexing.report import IndexEvent
+from tests.texts import KITCHEN, LIGHTHOUSE
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two books as files."""
+    (tmp_path / "books").mkdir()
+    (tmp_path / "books" / "kitchen.txt").write_text(KITCHEN)
+    (tmp_path / "books" / "lighthouse.txt").write_text(LIGHTHOUSE)
+    return tmp_path / "books"
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    return tmp_path / "library"
+
+
+def ids(library: Path) -> dict[str, str]:
+    """File name -> id of every book."""
+    with open_store(library) as store:
+        assert store.verify() == []
+        books = store.books()
+    assert len({book.source for book in books}) == len(books)
+    return {Path(book.source).name: book.id for book in books}
+
+
+def test_a_file_that_was_moved_is_rebuilt_once_under_its_id(folder: Path, library: Path) -> None:
+    index_files([folder], library)
+    before = ids(library)
+    (folder / "kitchen.txt").rename(folder / "moved.txt")
+    report = index_files([folder], library, chunk_tokens=64, rebuild=True)
+    assert report.failed == ()
+    assert ids(library) == {"moved.txt": before["kitchen.txt"], "lighthouse.txt": before["lighthouse.txt"]}
+
+
+def test_a_changed_book_keeps_its_lasting_id(folder: Path, library: Path) -> None:
+    index_files([folder], library)
+    before = ids(library)
+    (folder / "kitchen.txt").write_text(KITCHEN + "\nThe end.\n")
+    index_files([folder], library)
+    index_files([], library, chunk_tokens=64, rebuild=True)
+    assert ids(library) == before
+
+
+def test_a_book_that_was_removed_after_an_interruption_does_not_come_back(folder: Path, library: Path) -> None:
+    index_files([folder], library)
+    index_books([book_from_text(KITCHEN.upper(), source="text")], library)
+
+    def stop(event: IndexEvent) -> None:
+        if event.kind == "done" and event.index == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        index_files([folder], library, chunk_tokens=64, rebuild=True, observer=stop)
+    before = ids(library)
+    with open_store(library, writer=True) as store:
+        store.remove(before.pop("kitchen.txt"))
+    (folder / "kitchen.txt").unlink()
+    index_files([folder], library, chunk_tokens=64, rebuild=True)
+    assert ids(library) == before
+
+
+def test_a_dry_run_names_every_book_and_changes_nothing(folder: Path, library: Path) -> None:
+    with pytest.raises(LibraryNotFound, match="no library at .* to rebuild"):
+        index_files([folder], library, rebuild=True, dry_run=True)
+    index_files([folder / "kitchen.txt"], library)
+    before = ids(library)
+    report = index_files([folder], library, chunk_tokens=64, rebuild=True, dry_run=True)
+    assert sorted(Path(ref.source).name for ref in report.indexed) == ["kitchen.txt", "lighthouse.txt"]
+    assert ids(library) == before
+    assert [path.name for path in library.parent.iterdir() if "rebuild" in path.name] == []
+
+
+def test_pruning_reports_what_it_removes_and_keeps_what_is_only_out_of_sight(folder: Path, library: Path) -> None:
+    index_files([folder], library)
+    before = ids(library)
+    (folder / "kitchen.txt").unlink()
+    report = index_files([folder], library, chunk_tokens=64, rebuild=True, prune=True)
+    assert [Path(ref.source).name for ref in report.removed] == ["kitchen.txt"]
+    assert ids(library) == {"lighthouse.txt": before["lighthouse.txt"]}
+    (folder / "lighthouse.txt").unlink()
+    report = index_files([folder], library, chunk_tokens=256, rebuild=True, prune=True)
+    assert ([Path(ref.source).name for ref in report.kept], report.removed) == (["lighthouse.txt"], ())
+    assert ids(library) == {"lighthouse.txt": before["lighthouse.txt"]}
