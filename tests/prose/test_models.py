@@ -157,6 +157,28 @@ def test_a_server_that_is_down_is_reported_at_once(name: str, monkeypatch: pytes
             open_llm(name.format(port=port))
 
 
+@pytest.mark.parametrize("options", [{"status": 401}, {"status": 404}, {"models": ()}])
+def test_a_password_in_a_servers_url_is_not_repeated(serve: Serve, options: dict[str, Any]) -> None:
+    url = serve(**options).url.replace("://", "://reader:sesame@")
+    with pytest.raises(LanguageModelError, match=r"http://\*\*\*@127.0.0.1") as caught:
+        open_llm(url)
+    assert "sesame" not in str(caught.value)
+
+
+def test_a_key_that_a_server_repeats_is_not_shown(
+    retriever: Retriever, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-sesame")
+    llm = open_llm(serve("It broke the clock.").url)
+
+    def refuse(*_: object, **__: object) -> object:
+        raise RuntimeError("Incorrect API key provided: sk-sesame")
+
+    monkeypatch.setattr(type(llm), "stream_chat", refuse)
+    with pytest.raises(LanguageModelError, match=r"Incorrect API key provided: \*\*\*"):
+        Writer(llm, retriever).answer(STORM)
+
+
 def test_a_server_that_goes_away_is_reported(retriever: Retriever, serve: Serve) -> None:
     server = serve("It broke the clock.")
     llm = open_llm(server.url)

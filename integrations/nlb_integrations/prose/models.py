@@ -12,6 +12,7 @@ from llama_index.core.llms import LLM
 
 from nlb_integrations.prose.budget import ANSWER_TOKENS
 from nlb_integrations.prose.llamacpp import WINDOW, LlamaCpp
+from nlb_integrations.prose.secrets import hide_secrets
 from nlb_integrations.prose.tokens import ServerTokenizer
 from nlb_retriever.errors import LanguageModelError, MissingExtra, QueryError, extra
 
@@ -76,7 +77,7 @@ def _ollama(name: str, max_tokens: int, timeout: float) -> LLM:
         if "not found" in str(error):
             raise LanguageModelError(f"Ollama has no model {name!r}: run `ollama pull {name}`") from error
         raise LanguageModelError(
-            f"Ollama cannot be reached at {url}: run `ollama serve`, or set OLLAMA_HOST"
+            f"Ollama cannot be reached at {hide_secrets(url)}: run `ollama serve`, or set OLLAMA_HOST"
         ) from error
     return llm
 
@@ -90,7 +91,7 @@ def _compatible(base: str, name: str | None, max_tokens: int, timeout: float) ->
     models = _list_models(base, key, timeout)
     own = next((model for model in models if name in {None, model.get("id")}), None)
     if own is None and name is None:
-        raise LanguageModelError(f"the server at {base} offers no model: load one there")
+        raise LanguageModelError(f"the server at {hide_secrets(base)} offers no model: load one there")
     return OpenAILike(
         model=name or str(own and own["id"]),
         api_base=base,
@@ -112,22 +113,23 @@ def _list_models(base: str, key: str, timeout: float) -> list[dict[str, Any]]:
     Raises:
         LanguageModelError: it does not answer, or not as OpenAI's does.
     """
+    server = hide_secrets(base)
     try:
         response = httpx.get(f"{base}/models", headers={"Authorization": f"Bearer {key}"}, timeout=timeout)
         if response.status_code in {401, 403}:
-            raise LanguageModelError(f"the server at {base} refuses the key: set OPENAI_API_KEY")
+            raise LanguageModelError(f"the server at {server} refuses the key: set OPENAI_API_KEY")
         response.raise_for_status()
         return [dict(model) for model in response.json()["data"]]
     except httpx.TimeoutException as error:
         raise LanguageModelError(
-            f"the server at {base} did not answer in {timeout:g} seconds: is it loading?"
+            f"the server at {server} did not answer in {timeout:g} seconds: is it loading?"
         ) from error
     except httpx.TransportError as error:
         what = "check the network" if base.startswith("https:") else "start it"
-        raise LanguageModelError(f"no server can be reached at {base}: {what}, or name another model") from error
+        raise LanguageModelError(f"no server can be reached at {server}: {what}, or name another model") from error
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError) as error:
         raise LanguageModelError(
-            f"the server at {base} does not list its models as OpenAI's does: does its URL end in /v1?"
+            f"the server at {server} does not list its models as OpenAI's does: does its URL end in /v1?"
         ) from error
 
 

@@ -13,6 +13,7 @@ from nlb_integrations.prose.budget import answer_room, counter_of, fit
 from nlb_integrations.prose.citations import Checker
 from nlb_integrations.prose.prompt import messages
 from nlb_integrations.prose.records import Prose, ProseSentence
+from nlb_integrations.prose.secrets import hide_secrets
 from nlb_retriever.errors import LanguageModelError, NlbError
 from nlb_retriever.records import Answer, Hit
 from nlb_retriever.search.answer import NOT_FOUND, PASSAGES
@@ -164,8 +165,8 @@ def _prose(question: str, query: str, checker: Checker, model: str, hits: Sequen
 def _failed(llm: LLM, error: Exception) -> LanguageModelError:
     """A model's failure and its remedy, by the name of its error: no client's classes are known here."""
     url = getattr(llm, "api_base", None) or getattr(llm, "base_url", None)
-    name = f"{getattr(llm, 'model', None) or type(llm).__name__}{f' at {url}' if url else ''}"
-    kind, message = type(error).__name__, " ".join(str(error).split())[:300]
+    name = hide_secrets(f"{getattr(llm, 'model', None) or type(llm).__name__}{f' at {url}' if url else ''}")
+    kind, message = type(error).__name__, hide_secrets(" ".join(str(error).split()))[:300]
     if "timeout" in f"{kind} {message}".lower() or "timed out" in message.lower():
         return LanguageModelError(f"{name} did not answer in time: ask again, or take a smaller model")
     if "connect" in kind.lower() or "connect" in message.lower():
