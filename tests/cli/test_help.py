@@ -45,6 +45,7 @@ def test_help_names_every_command(nlb: InProcess) -> None:
         "remove",
         "mcp",
         "train",
+        "train-encoder",
         "eval",
         "info",
         "doctor",

@@ -74,7 +74,7 @@ def train(
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only report failures.")] = False,
 ) -> None:
-    """Train a next-level encoder on books, for `nlb index --checkpoint`. --resume continues a stopped run."""
+    """Train a next-level encoder on books. `nlb index --checkpoint` uses it; --resume continues a stopped run."""
     licences = dict(text.partition("=")[::2] for text in licence or ())
     if not all(licences.values()):
         raise typer.BadParameter("write WHAT=TEXT, as in books='public domain'", param_hint="--licence")

@@ -1,0 +1,83 @@
+"""`nlb train-encoder`: what it prints, how it is stopped and goes on, and what it refuses."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import RUN, InProcess, environment
+from tests.training.encoder.small import write_data, write_model
+
+SMALL = [
+    argument
+    for change in (
+        "steps=20",
+        "cooldown=5",
+        *("mix.steps=20", "mix.summary=2", "mix.summary_books=2", "mix.group=2", "mix.tale=1", "mix.tale_books=2"),
+        *("mix.article=1", "mix.article_books=2", "mix.cloze=1", "mix.cloze_books=2"),
+    )
+    for argument in ("--set", change)
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("train-encoder")
+    write_data(folder / "data")
+    write_model(folder / "model")
+    return folder
+
+
+def test_ctrl_c_says_how_to_go_on_and_resume_does(nlb: InProcess, folder: Path) -> None:
+    command = ["train-encoder", folder / "data", "--from", folder / "model", "--out", folder / "run", *SMALL]
+    with subprocess.Popen(
+        [sys.executable, "-c", RUN, *map(str, command)], env=environment(), stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("[10/20] loss ")
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+    assert process.returncode == 130
+    assert rest.splitlines()[-1].startswith("nlb: interrupted: stopped after step 1")
+    assert rest.splitlines()[-1].endswith("go on with --resume")
+    ran = nlb(*command, "--resume")
+    assert ran.code == 0
+    assert ran.out == f"Chunk encoder: {folder / 'run' / 'encoder'}\n"
+    assert ran.err.splitlines()[-1].startswith("[20/20] loss ")
+    again = nlb(*command)
+    assert again.code == 2
+    assert again.err == f"nlb: {folder / 'run'} holds a run already: go on with --resume, or choose another folder\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("speed=9", "there is no setting 'speed': known are steps, "),
+        ("steps=many", "steps=many is no number of the right kind"),
+        ("learning_rate=-1", "learning_rate=-1 is below zero"),
+    ],
+)
+def test_a_wrong_setting_is_one_line(nlb: InProcess, folder: Path, change: str, message: str) -> None:
+    ran = nlb("train-encoder", folder / "data", "--set", change, "--out", folder / "other")
+    assert ran.code == 2
+    assert ran.err.startswith(f"nlb: {message}")
+    assert len(ran.err.splitlines()) == 1
+    assert not (folder / "other").exists()
+
+
+@pytest.mark.parametrize("model", ["nothing/at-all", "model-without-tokenizer"])
+def test_a_start_that_is_none_is_one_line(
+    nlb: InProcess, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    if model == "model-without-tokenizer":
+        model = str(write_model(tmp_path / model))
+        (Path(model) / "tokenizer.json").unlink()
+    ran = nlb("train-encoder", folder / "data", "--from", model, "--out", tmp_path / "run", *SMALL)
+    assert ran.code == 2
+    assert len(ran.err.splitlines()) == 1
+    assert ran.err.startswith("nlb: ")

@@ -1,0 +1,84 @@
+"""The fast MiniLM computes what transformers' computes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from nlb_training.encoder.bert import MICROBATCH_TOKENS, Bert, microbatches
+from tests.doubles import minilm_folder, minilm_tokenizer
+from tests.training.encoder.small import DIM, write_model
+
+TEXTS = [
+    "Who hunts?",
+    "The whale was seen off the coast, and the captain gave orders to lower the boats.",
+    "A sail! " * 70,
+]
+
+
+def ids_of(texts: list[str]) -> list[np.ndarray]:
+    tokenizer = minilm_tokenizer()
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return [np.array(tokenizer.encode(text, add_special_tokens=False).ids, dtype=np.uint16) for text in texts]
+
+
+def test_vectors_are_those_of_sentence_transformers() -> None:
+    from sentence_transformers import SentenceTransformer
+
+    theirs = SentenceTransformer(str(minilm_folder()), device="cpu").encode(TEXTS, normalize_embeddings=True)
+    ours = Bert.load(minilm_folder()).encode(ids_of(TEXTS))
+    assert (ours * theirs).sum(axis=1).min() > 0.9998
+
+
+def test_gradients_are_those_of_transformers(tmp_path: Path) -> None:
+    from transformers import BertModel
+
+    folder = write_model(tmp_path / "model")
+    texts = ids_of(TEXTS)
+    goal = torch.randn(len(texts), DIM, generator=torch.Generator().manual_seed(1))
+    ours = Bert.load(folder)
+    for rows, vectors in ours.encode_with_grad(texts):
+        (vectors * goal[rows]).sum().backward()
+        ours.collect_grads()
+    theirs = BertModel.from_pretrained(folder, add_pooling_layer=False, attn_implementation="eager").eval()
+    for row, text in enumerate(texts):
+        ids = torch.tensor([[101, *text.tolist(), 102]])
+        mean = theirs(input_ids=ids).last_hidden_state.mean(dim=1)
+        (torch.nn.functional.normalize(mean, dim=-1)[0] * goal[row]).sum().backward()
+    expected = {name: tensor.grad for name, tensor in theirs.named_parameters()}
+    for name, master in ours.masters.items():
+        grad = expected[name]
+        assert master.grad is not None and grad is not None
+        if grad.norm() > 1e-3:  # a key's bias has no effect
+            assert torch.nn.functional.cosine_similarity(master.grad.flatten(), grad.flatten(), dim=0) > 0.98, name
+
+
+def test_each_text_goes_through_once_beside_others_of_its_length() -> None:
+    random = np.random.default_rng(0)
+    texts = [np.zeros(int(length), dtype=np.uint16) for length in random.integers(1, 254, 300)]
+    groups = list(microbatches(texts))
+    assert sorted(row for rows in groups for row in rows) == list(range(300))
+    assert all(len(rows) * (max(len(texts[row]) for row in rows) + 2) <= MICROBATCH_TOKENS for rows in groups)
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut", "other"])
+def test_weights_that_are_no_minilm_are_refused_in_one_line(tmp_path: Path, damage: str) -> None:
+    from safetensors.torch import save_file
+
+    from nlb_retriever.errors import TrainingError
+
+    folder = write_model(tmp_path / "model")
+    file = folder / "model.safetensors"
+    if damage == "missing":
+        file.unlink()
+    elif damage == "cut":
+        file.write_bytes(file.read_bytes()[:1000])
+    else:
+        save_file({"layers.0.weight": torch.zeros(3, 3)}, file)
+    with pytest.raises(TrainingError, match=r"model\.safetensors") as caught:
+        Bert.load(folder)
+    assert "\n" not in str(caught.value)

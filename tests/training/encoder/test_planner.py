@@ -1,0 +1,130 @@
+"""What rounds are made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nlb_training.encoder.bert import Bert
+from nlb_training.encoder.planner import Mix, Planner, select_pairs
+from nlb_training.encoder.queries import SOURCES, is_aside, read_articles, read_summaries, read_tales
+from nlb_training.encoder.rounds import POSITIVE, Batch, Pair
+from tests.doubles import minilm_tokenizer
+from tests.training.encoder.small import write_data, write_model
+from tests.training.encoder.test_rounds import BOOK
+
+MIX = Mix(
+    steps=4,
+    summary=4,
+    summary_books=3,
+    group=2,
+    tale=2,
+    tale_books=3,
+    article=2,
+    article_books=3,
+    cloze=2,
+    cloze_books=3,
+)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_data(tmp_path_factory.mktemp("planner") / "data")
+
+
+@pytest.fixture(scope="module")
+def planner(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Planner:
+    tokenizer = minilm_tokenizer()
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return Planner(data, tokenizer, tmp_path_factory.mktemp("tokens"), MIX)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Bert:
+    return Bert.load(write_model(tmp_path_factory.mktemp("planner-model") / "model"))
+
+
+@pytest.fixture(scope="module")
+def batches(planner: Planner, model: Bert) -> list[Batch]:
+    return planner.plan(model, 0, 0)
+
+
+def text_of(ids: np.ndarray) -> str:
+    return minilm_tokenizer().decode(ids.tolist())
+
+
+def test_every_step_has_queries_of_all_sources_with_one_right_passage_each(batches: list[Batch]) -> None:
+    assert len(batches) == 4
+    for batch in batches:
+        assert {SOURCES[number] for number in batch.sources} == set(SOURCES)
+        assert ((batch.labels == POSITIVE).sum(axis=1) == 1).all()
+
+
+def test_the_right_passage_of_a_question_on_a_tale_holds_its_evidence(data: Path, batches: list[Batch]) -> None:
+    tokenizer = minilm_tokenizer()
+    asked = {query.text.lower(): query for query, _ in read_tales(data)}
+    seen = 0
+    for batch in batches:
+        for row in np.flatnonzero(batch.sources == SOURCES.index("tale")):
+            query = tokenizer.decode(batch.queries[row].tolist())
+            matching = [own for text, own in asked.items() if text.replace(" ", "") == query.replace(" ", "")]
+            assert matching, query
+            seen += 1
+    assert seen >= 4
+
+
+def test_the_same_model_seed_and_number_plan_the_same_round(
+    planner: Planner, model: Bert, batches: list[Batch]
+) -> None:
+    again = planner.plan(model, 0, 0)
+    assert all(
+        np.array_equal(a, b)
+        for before, after in zip(batches, again, strict=True)
+        for a, b in zip((*before.queries, *before.passages), (*after.queries, *after.passages), strict=True)
+    )
+    other = planner.plan(model, 0, 1)
+    assert any(
+        not np.array_equal(a, b)
+        for before, after in zip(batches, other, strict=True)
+        for a, b in zip(before.queries, after.queries, strict=False)
+    )
+
+
+def test_held_articles_and_tales_aside_are_never_trained_on(data: Path, planner: Planner) -> None:
+    queries, texts = read_articles(data)
+    assert {query.book for query in queries} == {"squad/Whales", "squad/Pistols", "squad/Oceans"} == set(texts)
+    assert "squad/Prime_number" not in planner.shelf
+    held, _ = read_articles(data, held=True)
+    assert {query.book for query in held} == {"squad/Prime_number"}
+    trained, aside = list(read_tales(data)), list(read_tales(data, aside=True))
+    assert len(trained) + len(aside) == 48
+    assert {is_aside(f"story-{number}") for number in range(12)} >= {False}
+
+
+def test_questions_without_an_answer_are_left_out(data: Path) -> None:
+    queries, texts = read_articles(data)
+    assert len(queries) == 9  # of 12: each article's first paragraph has none
+    for query in queries:
+        (start, end), *_ = query.spans
+        assert texts[query.book][start - 4 : end].startswith("On d")
+
+
+def test_sentences_of_summaries_know_where_they_stand(data: Path) -> None:
+    sentences = [query for query in read_summaries(data) if query.source == "summary" and query.chain == 0]
+    assert [query.place for query in sentences] == sorted(query.place for query in sentences)
+    assert all(0 < query.place < 1 for query in sentences)
+
+
+def test_hard_queries_are_taken_rather_than_easy_ones() -> None:
+    def lead(value: float) -> Pair:
+        query = np.array([1], dtype=np.uint16)
+        return Pair(query=query, source=0, book=BOOK, spans=((0, 9),), positive=(0, 9), lead=value)
+
+    pairs = [lead(0.3)] * 500 + [lead(-0.1)] * 500
+    chosen = select_pairs(pairs, 300, np.random.default_rng(0))
+    assert len(chosen) == 300
+    assert sum(pair.lead < 0 for pair in chosen) > 200
+    assert select_pairs(pairs[:10], 300, np.random.default_rng(0)) == pairs[:10]

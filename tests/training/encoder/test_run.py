@@ -1,0 +1,169 @@
+"""Training runs: the same twice, resumed to the bit, stopped and failing without loss."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from safetensors.torch import load_file
+
+from nlb_retriever.encoding.load import load_torch_encoder
+from nlb_retriever.errors import NlbError, TrainingError, TrainingInterrupted
+from nlb_training.encoder.planner import Mix
+from nlb_training.encoder.run import EncoderRequest, train_encoder
+from nlb_training.encoder.trainer import Settings
+from tests.training.encoder.small import DIM, write_data, write_model
+
+MIX = Mix(
+    steps=3,
+    summary=4,
+    summary_books=2,
+    group=2,
+    tale=2,
+    tale_books=2,
+    article=2,
+    article_books=2,
+    cloze=2,
+    cloze_books=2,
+)
+SETTINGS = Settings(steps=5, cooldown=2, warmup=2, learning_rate=1e-3, save_every=100)
+
+
+@pytest.fixture(scope="module")
+def request_of_run(tmp_path_factory: pytest.TempPathFactory) -> EncoderRequest:
+    folder = tmp_path_factory.mktemp("small")
+    data, start = write_data(folder / "data"), write_model(folder / "model")
+    return EncoderRequest(data=data, out=folder / "run", start=str(start), settings=SETTINGS, mix=MIX)
+
+
+@pytest.fixture(scope="module")
+def whole(request_of_run: EncoderRequest) -> Path:
+    """The model of a run that nothing interrupted."""
+    return train_encoder(request_of_run)
+
+
+def weights_of(model: Path) -> bytes:
+    return (model / "model.safetensors").read_bytes()
+
+
+def test_a_run_makes_another_model_that_sentence_transformers_reads(
+    request_of_run: EncoderRequest, whole: Path
+) -> None:
+    before, after = load_file(Path(request_of_run.start) / "model.safetensors"), load_file(whole / "model.safetensors")
+    assert before.keys() == after.keys()
+    table = "embeddings.word_embeddings.weight"
+    assert before[table].equal(after[table])
+    assert not before["encoder.layer.0.output.dense.weight"].equal(after["encoder.layer.0.output.dense.weight"])
+    assert load_torch_encoder(whole).encode(["The whale."]).shape == (1, DIM)
+
+
+def test_the_same_command_makes_the_same_bytes(request_of_run: EncoderRequest, whole: Path, tmp_path: Path) -> None:
+    again = train_encoder(replace(request_of_run, out=tmp_path / "again"))
+    assert weights_of(again) == weights_of(whole)
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 4])
+def test_a_run_stopped_after_any_step_goes_on_to_the_bit(
+    request_of_run: EncoderRequest, whole: Path, tmp_path: Path, step: int
+) -> None:
+    request = replace(request_of_run, out=tmp_path / "stopped")
+
+    def stop(record: dict[str, float]) -> None:
+        if record["step"] == step:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(TrainingInterrupted, match=f"after step {step}: go on with --resume"):
+        train_encoder(request, observe=stop)
+    assert weights_of(train_encoder(request, resume=True)) == weights_of(whole)
+
+
+def test_a_killed_run_goes_on_from_its_last_state_to_the_bit(
+    request_of_run: EncoderRequest, whole: Path, tmp_path: Path
+) -> None:
+    settings = replace(SETTINGS, save_every=2)
+    request = replace(request_of_run, out=tmp_path / "killed", settings=settings)
+
+    def fail(record: dict[str, float]) -> None:
+        if record["step"] == 4:
+            raise MemoryError  # nothing is written after it, as after a kill
+
+    with pytest.raises(MemoryError):
+        train_encoder(request, observe=fail)
+    assert weights_of(train_encoder(request, resume=True)) == weights_of(whole)
+
+
+def test_a_full_disk_is_one_line_and_keeps_the_last_state(
+    request_of_run: EncoderRequest, whole: Path, tmp_path: Path
+) -> None:
+    request = replace(request_of_run, out=tmp_path / "full", settings=replace(SETTINGS, save_every=1))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    def fill(record: dict[str, float]) -> None:
+        if record["step"] == 2:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
+
+    try:
+        with pytest.raises(TrainingError, match=r"state\.pt cannot be written .*--resume") as caught:
+            train_encoder(request, observe=fill)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, before)
+    assert "\n" not in str(caught.value)
+    assert weights_of(train_encoder(request, resume=True)) == weights_of(whole)
+
+
+def test_a_run_may_be_made_longer_before_its_cooldown(request_of_run: EncoderRequest, tmp_path: Path) -> None:
+    request = replace(request_of_run, out=tmp_path / "longer", settings=replace(SETTINGS, steps=3, cooldown=0))
+    train_encoder(request)
+    longer = replace(request, settings=replace(SETTINGS, steps=4, cooldown=1))
+    steps: list[float] = []
+    train_encoder(longer, resume=True, observe=lambda record: steps.append(record["step"]))
+    assert steps == [4]
+
+
+def test_a_folder_in_use_without_resume_and_with_other_settings_is_refused(
+    request_of_run: EncoderRequest, whole: Path
+) -> None:
+    assert whole.is_dir()
+    with pytest.raises(TrainingError, match="holds a run already: go on with --resume"):
+        train_encoder(request_of_run)
+    other = replace(request_of_run, settings=replace(SETTINGS, scale=5.0))
+    with pytest.raises(TrainingError, match=r"other settings \(scale\)"):
+        train_encoder(other, resume=True)
+
+
+def test_a_damaged_state_is_one_line(request_of_run: EncoderRequest, tmp_path: Path) -> None:
+    (tmp_path / "state.pt").write_bytes(b"PK\x03\x04 half")
+    with pytest.raises(TrainingError, match=r"state\.pt is damaged") as caught:
+        train_encoder(replace(request_of_run, out=tmp_path), resume=True)
+    assert "\n" not in str(caught.value)
+
+
+def test_data_that_is_not_there_is_one_line_and_nothing_is_trained(
+    request_of_run: EncoderRequest, tmp_path: Path
+) -> None:
+    with pytest.raises(NlbError, match="give the folder of the training data"):
+        train_encoder(replace(request_of_run, data=tmp_path / "nothing", out=tmp_path / "run"))
+    assert not (tmp_path / "run" / "state.pt").exists()
+
+
+def test_two_runs_do_not_share_a_folder(request_of_run: EncoderRequest, whole: Path) -> None:
+    code = "import fcntl,sys; f=open(sys.argv[1],'w'); fcntl.flock(f,fcntl.LOCK_EX); print('held',flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(request_of_run.out / "lock")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(TrainingError, match="another process trains in"):
+            train_encoder(request_of_run, resume=True)
+        other.communicate("\n")

@@ -1,0 +1,1 @@
+"""Training of the chunk encoder itself, end to end, on books and what people say about them."""

@@ -1,0 +1,175 @@
+"""Books as token ids, tokenised once: any passage of any length is a slice of them."""
+
+from __future__ import annotations
+
+import bz2
+import json
+import tarfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from nlb_retriever.errors import TrainingError
+from nlb_retriever.text.sentences import sentence_spans
+from nlb_training.encoder.bert import Ids
+
+Span = tuple[int, int]
+_SPECIAL = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenBook:
+    """A text as WordPiece ids, without special tokens."""
+
+    name: str
+    text: str
+    ids: Ids
+    """(N,)"""
+    starts: NDArray[np.uint32]
+    """(N,) offset of each token's first character."""
+    sentences: NDArray[np.int64]
+    """(S + 1,) index of each sentence's first token, and N."""
+
+    def find_tokens(self, span: Span) -> Span:
+        """Range of the tokens that begin in a span of characters."""
+        first, last = np.searchsorted(self.starts, span)
+        return int(first), int(last)
+
+    def find_text(self, tokens: Span) -> str:
+        """Characters of a range of tokens."""
+        end = len(self.text) if tokens[1] >= len(self.ids) else int(self.starts[tokens[1]])
+        return self.text[int(self.starts[tokens[0]]) : end].strip()
+
+    def cut(self, limit: int, within: Span | None = None, *, offset: int = 0) -> list[Span]:
+        """Passages: ranges of whole sentences of at most `limit` tokens, special ones counted.
+
+        Args:
+            limit: tokens of a passage; a longer sentence is cut.
+            within: range of tokens that they lie in; default: all.
+            offset: sentences that are a passage of their own at the front, so that borders move.
+        """
+        low, high = within or (0, len(self.ids))
+        inner = self.sentences[np.searchsorted(self.sentences, low, "right") : np.searchsorted(self.sentences, high)]
+        borders = [low, *inner.tolist(), high]
+        room = limit - _SPECIAL
+        spans: list[Span] = []
+        start = low
+        for index, end in enumerate(borders[1:]):
+            if end - start > room or (offset and index == offset):
+                if borders[index] > start:
+                    spans.append((start, borders[index]))
+                    start = borders[index]
+                while end - start > room:
+                    spans.append((start, start + room))
+                    start += room
+        if high > start:
+            spans.append((start, high))
+        return spans
+
+
+class Shelf:
+    """Texts by name, tokenised when they are needed and kept on disk and in memory.
+
+    Args:
+        tokenizer: BERT's.
+        cache: folder of what is tokenised.
+        texts: name -> characters.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, cache: Path, texts: Mapping[str, str]) -> None:
+        self._tokenizer = tokenizer
+        self._cache = cache
+        self._texts = dict(texts)
+        self._books: dict[str, TokenBook] = {}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._texts
+
+    @property
+    def names(self) -> list[str]:
+        """Of all texts, sorted."""
+        return sorted(self._texts)
+
+    def length(self, name: str) -> int:
+        """Characters of a text."""
+        return len(self._texts[name])
+
+    def open(self, name: str) -> TokenBook:
+        """A text's tokens."""
+        if name not in self._books:
+            self._books[name] = self._read(name)
+        return self._books[name]
+
+    def encode(self, texts: Sequence[str], *, longest: int = 254) -> list[Ids]:
+        """Token ids of short texts."""
+        encoded = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        return [np.array(each.ids[:longest], dtype=np.uint16) for each in encoded]
+
+    def _read(self, name: str) -> TokenBook:
+        text = self._texts[name]
+        file = self._cache / f"{name.replace('/', '_')}.npz"
+        damaged = (OSError, ValueError, KeyError, EOFError, BadZipFile)
+        with suppress(*damaged), file.open("rb") as stream, np.load(stream) as stored:
+            if int(stored["length"]) == len(text):
+                parts = stored["ids"], stored["starts"], stored["sentences"]
+                return TokenBook(name=name, text=text, ids=parts[0], starts=parts[1], sentences=parts[2])
+        encoded = self._tokenizer.encode(text, add_special_tokens=False)
+        ids = np.array(encoded.ids, dtype=np.uint16)
+        starts = np.array([start for start, _ in encoded.offsets], dtype=np.uint32)
+        begins = np.array([start for start, _ in sentence_spans(text)], dtype=np.int64)
+        sentences = np.unique(np.append(np.searchsorted(starts, begins), len(ids)))
+        write_arrays(file, ids=ids, starts=starts, sentences=sentences, length=np.array(len(text)))
+        return TokenBook(name=name, text=text, ids=ids, starts=starts, sentences=sentences)
+
+
+def write_arrays(file: Path, **arrays: Any) -> None:
+    """Write an .npz file as a whole.
+
+    Raises:
+        TrainingError: it cannot be written; what was there is kept.
+    """
+    from nlb_training.corpus.storage import write_whole
+
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, lambda stream: np.savez(stream, **arrays))
+    except OSError as error:
+        raise TrainingError(f"{file} cannot be written ({error.strerror}): nothing is lost, make room") from error
+
+
+def read_rows(file: Path) -> list[dict[str, Any]]:
+    """Rows of a .jsonl.bz2 file.
+
+    Raises:
+        TrainingError: it cannot be read.
+    """
+    try:
+        with bz2.open(file, "rt", encoding="utf-8") as stream:
+            return [json.loads(line) for line in stream]
+    except (OSError, EOFError, ValueError) as error:
+        raise TrainingError(f"{file} cannot be read ({error}): give the folder of the training data") from error
+
+
+def read_archives(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """File name and text of each book in corpus/NAME.tar.bz2.
+
+    Raises:
+        TrainingError: an archive cannot be read.
+    """
+    for name in names:
+        file = folder / "corpus" / f"{name}.tar.bz2"
+        try:
+            with tarfile.open(file) as archive:
+                for member in archive:
+                    stream = archive.extractfile(member)
+                    if stream:
+                        yield Path(member.name).name, stream.read().decode("utf-8")
+        except (OSError, EOFError, ValueError, tarfile.TarError) as error:
+            raise TrainingError(f"{file} cannot be read ({error}): give the folder of the training data") from error

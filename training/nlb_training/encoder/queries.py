@@ -1,0 +1,113 @@
+"""What people say about books, as training queries: each with the stretch of a text that it is about."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from nlb_retriever.text.sentences import sentence_spans
+from nlb_training.encoder.books import Span, read_archives, read_rows
+from nlb_training.squad_split import HELD_ARTICLES
+
+Source = Literal["summary", "book", "title", "tale", "article", "cloze"]
+SOURCES: tuple[Source, ...] = ("summary", "book", "title", "tale", "article", "cloze")
+_WORDS = 5
+"""Words that a summary's sentence has at least."""
+_TALES_ASIDE = 20
+"""One tale of so many is kept aside, to choose settings with."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """A query and where its answer lies."""
+
+    text: str
+    source: Source
+    book: str
+    """Name of the text."""
+    spans: tuple[Span, ...]
+    """Characters that hold what answers it; a long stretch where nobody knows which passage does."""
+    chain: int
+    """Number of the summary that it is a sentence of, else -1."""
+    place: float
+    """Where in that summary it stands: 0 to 1."""
+
+
+def read_summaries(folder: Path) -> Iterator[Query]:
+    """Sentences of chapter and book summaries."""
+    for source, name in (("summary", "booksum_chapters_train"), ("book", "booksum_books_train")):
+        for chain, row in enumerate(read_rows(folder / "eval" / f"{name}.jsonl.bz2")):
+            text = row["summary"]
+            sentences = [text[start:end] for start, end in sentence_spans(text)]
+            for index, sentence in enumerate(sentences):
+                if len(sentence.split()) >= _WORDS:
+                    yield Query(
+                        text=sentence,
+                        source="summary" if source == "summary" else "book",
+                        book=row["book_file"],
+                        spans=((row["start"], row["end"]),) if source == "summary" else ((0, 1 << 32),),
+                        chain=chain if source == "summary" else 1_000_000 + chain,
+                        place=(index + 0.5) / len(sentences),
+                    )
+
+
+def read_titles(folder: Path) -> Iterator[Query]:
+    """Authors' own titles and synopses of chapters."""
+    for name, key in (("chapter_titles_train", "chapter_title"), ("chapter_synopses_train", "synopsis")):
+        for row in read_rows(folder / "eval" / f"{name}.jsonl.bz2"):
+            span = (row["start"], row["end"])
+            yield Query(text=row[key], source="title", book=row["book_file"], spans=(span,), chain=-1, place=0.5)
+
+
+def is_aside(story: str) -> bool:
+    """Whether a tale of FairytaleQA's train split is kept aside."""
+    return int(hashlib.sha256(story.encode()).hexdigest(), 16) % _TALES_ASIDE == 0
+
+
+def read_tales(folder: Path, *, aside: bool = False) -> Iterator[tuple[Query, Span]]:
+    """Questions on tales, each with its tale's span in the collection."""
+    for row in read_rows(folder / "eval" / "fairytaleqa_train.jsonl.bz2"):
+        if is_aside(row["story"]) == aside:
+            spans = tuple((start, end) for start, end in row["evidence_spans"])
+            query = Query(text=row["question"], source="tale", book=row["book_file"], spans=spans, chain=-1, place=0.5)
+            yield query, (row["story_span"][0], row["story_span"][1])
+
+
+def read_articles(folder: Path, *, held: bool = False) -> tuple[list[Query], dict[str, str]]:
+    """SQuAD's answerable questions, and its articles as texts.
+
+    Args:
+        folder: of the data.
+        held: those that are only measured with, not those to train on.
+    """
+    rows = read_rows(folder / "eval" / "squad_dev.jsonl.bz2")
+    paragraphs: dict[str, dict[int, str]] = defaultdict(dict)
+    for row in rows:
+        if (row["article"] in HELD_ARTICLES) == held:
+            paragraphs[row["article"]][row["paragraph"]] = row["context"]
+    texts: dict[str, str] = {}
+    begins: dict[tuple[str, int], int] = {}
+    for article, numbered in paragraphs.items():
+        length = 0
+        for number in sorted(numbered):
+            begins[article, number] = length
+            length += len(numbered[number]) + 2
+        texts[f"squad/{article}"] = "\n\n".join(numbered[number] for number in sorted(numbered))
+    queries = []
+    for row in rows:
+        begin = begins.get((row["article"], row["paragraph"]))
+        if begin is not None and row["answers"]:
+            answer = row["answers"][0]
+            span = (begin + answer["start"], begin + answer["start"] + len(answer["text"]))
+            name = f"squad/{row['article']}"
+            queries.append(Query(text=row["question"], source="article", book=name, spans=(span,), chain=-1, place=0.5))
+    return queries, texts
+
+
+def read_books(folder: Path) -> dict[str, str]:
+    """All texts that training may see: the 530 train books and the tales."""
+    return dict(read_archives(folder, ("train-00", "train-01", "train-02", "fairytaleqa")))

@@ -1,0 +1,117 @@
+"""One training run of the chunk encoder: data, start and settings in, a sentence-transformers folder out."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from nlb_retriever.encoding.load import DEFAULT_ENCODER, find_weights
+from nlb_retriever.errors import TrainingError
+from nlb_training.encoder.bert import Bert
+from nlb_training.encoder.planner import Mix, Planner
+from nlb_training.encoder.trainer import STATE, Run, Settings, save_model
+
+MODEL = "encoder"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderRequest:
+    """What is to be trained."""
+
+    data: Path
+    """Folder with corpus/ and eval/."""
+    out: Path
+    """Of the run's state, and of the model in `encoder/` at its end."""
+    start: str = DEFAULT_ENCODER
+    """A sentence-transformers model of MiniLM's kind: its name or folder."""
+    settings: Settings = field(default_factory=Settings)
+    mix: Mix = field(default_factory=Mix)
+
+
+def read_changes(changes: Sequence[str]) -> tuple[Settings, Mix]:
+    """Settings and mix with changes like "learning_rate=3e-5" or "mix.tale=12".
+
+    Raises:
+        TrainingError: a change names no setting, or its value is none.
+    """
+    kinds = {each.name: type(each.default) for each in fields(Settings)}
+    kinds |= {f"mix.{each.name}": type(each.default) for each in fields(Mix)}
+    values: dict[str, int | float] = {}
+    for change in changes:
+        key, _, value = change.partition("=")
+        if key not in kinds:
+            raise TrainingError(f"there is no setting {key!r}: known are {', '.join(kinds)}")
+        try:
+            values[key] = kinds[key](value)
+        except ValueError as error:
+            raise TrainingError(f"{key}={value} is no number of the right kind") from error
+        if values[key] < 0:
+            raise TrainingError(f"{key}={value} is below zero")
+    mix = {key.removeprefix("mix."): value for key, value in values.items() if key.startswith("mix.")}
+    own = {key: value for key, value in values.items() if not key.startswith("mix.")}
+    return Settings(**own), Mix(**mix)  # type: ignore[arg-type]
+
+
+def train_encoder(
+    request: EncoderRequest, *, resume: bool = False, observe: Callable[[dict[str, float]], None] | None = None
+) -> Path:
+    """Train to the last step and write the model.
+
+    Args:
+        request: what is to be trained.
+        resume: go on with the run in `request.out`.
+        observe: called after each step with its figures.
+
+    Returns:
+        The model's folder.
+
+    Raises:
+        TrainingInterrupted: a signal to stop came; resumed, the run goes on with the next step.
+        TrainingError: data, settings or the folder do not allow it, the disk is full or the loss is no number.
+        EncoderError: the model to start from is not to be found.
+    """
+    from tokenizers import Tokenizer
+
+    _, start = find_weights(request.start)
+    model = Bert.load(start)
+    file = start / "tokenizer.json"
+    try:
+        tokenizer = Tokenizer.from_file(str(file))
+    except Exception as error:  # tokenizers raises nothing narrower
+        raise TrainingError(f"{file} is missing or no tokenizer: give a whole model with --start") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    with _locked(request.out):
+        there = (request.out / STATE).is_file()
+        if there and not resume:
+            raise TrainingError(f"{request.out} holds a run already: go on with --resume, or choose another folder")
+        planner = Planner(request.data, tokenizer, request.out / "tokens", request.mix)
+        run = Run(model, planner, request.settings, request.out, steps_a_round=request.mix.steps)
+        if there:
+            run.resume()
+        run.train(observe)
+        save_model(run.averaged(), start, request.out / MODEL)
+    return request.out / MODEL
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One run at a time in a folder.
+
+    Raises:
+        TrainingError: another process trains there, or the folder cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / "lock").open("w")
+    except OSError as error:
+        raise TrainingError(f"{folder} cannot be written to ({error.strerror}): choose another folder") from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise TrainingError(f"another process trains in {folder}: wait for it, or choose another folder") from error
+        yield

@@ -1,0 +1,271 @@
+"""Steps, states and a clean stop: what was trained is never lost, and a stopped run goes on to the bit."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nlb_retriever.errors import TrainingError, TrainingInterrupted
+from nlb_training.corpus.storage import write_whole
+from nlb_training.encoder.bert import Bert
+from nlb_training.encoder.loss import contrast
+from nlb_training.encoder.planner import Planner
+from nlb_training.encoder.queries import SOURCES
+from nlb_training.encoder.rounds import Batch, read_round, write_round
+
+STATE, LOG = "state.pt", "log.jsonl"
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Of a run; all but `steps` must stay the same when it is resumed."""
+
+    steps: int = 1000
+    """May grow when a run is resumed before its cooldown."""
+    cooldown: int = 200
+    """Last steps, over which the learning rate falls to nothing."""
+    warmup: int = 40
+    learning_rate: float = 5e-5
+    weight_decay: float = 0.01
+    clip: float = 1.0
+    scale: float = 20.0
+    """Inverse temperature of the loss."""
+    average: float = 0.99
+    """Decay of the moving average of the weights."""
+    save_every: int = 25
+    seed: int = 0
+
+
+class Run:
+    """A training run in a folder.
+
+    Args:
+        model: the start.
+        planner: makes its rounds.
+        settings: of the run.
+        folder: of its state, log and rounds.
+        steps_a_round: how many steps each planned round has.
+    """
+
+    def __init__(self, model: Bert, planner: Planner, settings: Settings, folder: Path, *, steps_a_round: int) -> None:
+        self.model = model
+        self.settings = settings
+        self._planner = planner
+        self._folder = folder
+        self._steps_a_round = steps_a_round
+        self._step = 0
+        for tensor in model.masters.values():
+            tensor.requires_grad_()
+        self._optimizer = torch.optim.AdamW(
+            [
+                {"params": [t for t in model.masters.values() if t.ndim > 1], "weight_decay": settings.weight_decay},
+                {"params": [t for t in model.masters.values() if t.ndim == 1], "weight_decay": 0.0},
+            ],
+            lr=settings.learning_rate,
+            fused=True,
+        )
+        self._average = {name: tensor.detach().clone() for name, tensor in model.masters.items()}
+        self._batches: list[Batch] = []
+
+    def resume(self) -> int:
+        """Go back to the last state.
+
+        Raises:
+            TrainingError: the state is damaged, or of other settings.
+        """
+        file = self._folder / STATE
+        try:
+            state = torch.load(file, weights_only=True)
+            stored = state["settings"]
+        except (OSError, RuntimeError, KeyError, EOFError, ValueError) as error:
+            raise TrainingError(f"{file} is damaged ({error}): start anew in another folder") from error
+        mine = asdict(self.settings)
+        changed = [
+            key for key in mine if key not in ("steps", "cooldown", "save_every") and stored.get(key) != mine[key]
+        ]
+        if changed:
+            raise TrainingError(
+                f"{self._folder} was begun with other settings ({', '.join(changed)}): resume with those, or choose "
+                "another folder"
+            )
+        with torch.no_grad():
+            for name, tensor in self.model.masters.items():
+                tensor.copy_(state["weights"][name])
+        self._average = state["average"]
+        self._optimizer.load_state_dict(state["optimizer"])
+        self._step = int(state["step"])
+        self.model.refresh()
+        return self._step
+
+    def train(self, observe: Callable[[dict[str, float]], None] | None = None) -> None:
+        """Train to the last step.
+
+        Raises:
+            TrainingInterrupted: a signal to stop came; the state is written.
+            TrainingError: the loss is no number, or the disk is full.
+        """
+        with _stop_signals() as stopped:
+            while self._step < self.settings.steps:
+                batch = self._next_batch()
+                started = time.perf_counter()
+                record = self._train_step(batch)
+                record["seconds"] = time.perf_counter() - started
+                self._step += 1
+                self._write_log({"step": self._step, **record})
+                if observe:
+                    observe({"step": self._step, **record})
+                last = self._step == self.settings.steps
+                if stopped.is_set() or last or self._step % self.settings.save_every == 0:
+                    self.save()
+                if stopped.is_set() and not last:
+                    raise TrainingInterrupted(f"stopped after step {self._step}: go on with --resume")
+
+    def averaged(self) -> dict[str, Tensor]:
+        """The moving average of all weights."""
+        return {**self.model.weights(), **self._average}
+
+    def save(self) -> None:
+        """Write the state.
+
+        Raises:
+            TrainingError: it cannot be written; the former one is kept.
+        """
+        state = {
+            "step": self._step,
+            "settings": asdict(self.settings),
+            "weights": {name: tensor.detach() for name, tensor in self.model.masters.items()},
+            "average": self._average,
+            "optimizer": self._optimizer.state_dict(),
+        }
+        try:
+            write_whole(self._folder / STATE, lambda stream: torch.save(state, stream))
+        except (OSError, RuntimeError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise TrainingError(
+                f"{self._folder / STATE} cannot be written ({why}): make room and go on with --resume"
+            ) from error
+
+    def _next_batch(self) -> Batch:
+        number, inside = divmod(self._step, self._steps_a_round)
+        if inside == 0 or not self._batches:
+            file = self._folder / f"round-{number:04}.npz"
+            if not file.is_file():
+                if inside:
+                    raise TrainingError(f"{file} is missing: a run cannot go on in the middle of a round without it")
+                started = time.perf_counter()
+                write_round(file, self._planner.plan(self.model, self.settings.seed, number))
+                _log.info("round %d planned in %.0f s", number, time.perf_counter() - started)
+                (self._folder / f"round-{number - 2:04}.npz").unlink(missing_ok=True)
+            self._batches = read_round(file)
+        return self._batches[inside]
+
+    def _train_step(self, batch: Batch) -> dict[str, float]:
+        rate = self._learning_rate()
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+        parts = self.model.encode_with_grad([*batch.queries, *batch.passages])
+        vectors = torch.empty(len(batch.queries) + len(batch.passages), parts[0][1].shape[1])
+        for rows, encoded in parts:
+            vectors[rows] = encoded.detach()
+        vectors.requires_grad_()
+        losses = contrast(
+            vectors[: len(batch.queries)],
+            vectors[len(batch.queries) :],
+            torch.from_numpy(batch.labels),
+            scale=self.settings.scale,
+        )
+        loss = losses.mean()
+        if not torch.isfinite(loss):
+            raise TrainingError(f"the loss is {loss.item()} at step {self._step + 1}: use a lower learning rate")
+        loss.backward()  # type: ignore[no-untyped-call]
+        assert vectors.grad is not None
+        for index, (rows, encoded) in enumerate(parts):
+            torch.autograd.backward(encoded, vectors.grad[rows])
+            self.model.collect_grads()
+            parts[index] = ([], vectors)
+        masters = list(self.model.masters.values())
+        norm = torch.nn.utils.clip_grad_norm_(masters, self.settings.clip)
+        self._optimizer.step()
+        self._optimizer.zero_grad()
+        self.model.refresh()
+        with torch.no_grad():
+            for name, tensor in self.model.masters.items():
+                self._average[name].lerp_(tensor, 1 - self.settings.average)
+        tokens = sum(len(text) + 2 for text in (*batch.queries, *batch.passages))
+        record = {"loss": float(loss.detach()), "norm": float(norm), "rate": rate, "tokens": float(tokens)}
+        for number, name in enumerate(SOURCES):
+            own = losses.detach()[torch.from_numpy(batch.sources == number)]
+            if len(own):
+                record[name] = float(own.mean())
+        return record
+
+    def _learning_rate(self) -> float:
+        settings = self.settings
+        left = (settings.steps - self._step) / max(1, settings.cooldown)
+        return settings.learning_rate * min(1.0, (self._step + 1) / max(1, settings.warmup), left)
+
+    def _write_log(self, record: dict[str, Any]) -> None:
+        try:
+            with (self._folder / LOG).open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(record) + "\n")
+        except OSError as error:
+            raise TrainingError(f"{self._folder / LOG} cannot be written ({error.strerror}): make room") from error
+
+
+@contextmanager
+def _stop_signals() -> Iterator[threading.Event]:
+    """An event that SIGINT and SIGTERM set while this lasts; a second SIGINT interrupts at once."""
+    stopped = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stopped
+        return
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        if stopped.is_set() and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        stopped.set()
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def save_model(weights: dict[str, Tensor], start: Path, out: Path) -> None:
+    """Write a sentence-transformers folder: new weights beside the start's other files.
+
+    Raises:
+        TrainingError: it cannot be written.
+    """
+    import shutil
+
+    from safetensors.torch import save_file
+
+    part = out.with_name(f"{out.name}.{os.getpid()}.part")
+    try:
+        shutil.copytree(start, part, ignore=shutil.ignore_patterns("*.safetensors", "README.md", "data_config.json"))
+        save_file(
+            {name: t.detach().contiguous() for name, t in weights.items()}, part / "model.safetensors", {"format": "pt"}
+        )
+        shutil.rmtree(out, ignore_errors=True)
+        part.rename(out)
+    except OSError as error:
+        raise TrainingError(f"{out} cannot be written ({error.strerror}): make room") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
