@@ -10,7 +10,7 @@ import typer
 
 from nlb_cli.output.progress import duration
 from nlb_cli.output.terminal import exact, line, note, write_lines
-from nlb_retriever.errors import TrainingInterrupted
+from nlb_retriever.errors import TrainingInterrupted, extra
 
 _EVERY = 10
 """Steps that a line of progress tells of."""
@@ -34,9 +34,10 @@ def train_encoder(
     changes: Changes = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
-    """Train the chunk encoder itself on books. Stopped, --resume goes on."""
-    from nlb_training.encoder.run import EncoderRequest, read_changes
-    from nlb_training.encoder.run import train_encoder as run
+    """Train the chunk encoder itself on books. --resume continues a stopped run."""
+    with extra("train"):
+        from nlb_training.encoder.run import EncoderRequest, read_changes
+        from nlb_training.encoder.run import train_encoder as run
 
     settings, mix = read_changes(changes or ())
     started = time.monotonic()

@@ -37,8 +37,8 @@ def read_changes(changes: Sequence[str]) -> tuple[Settings, Mix]:
     Raises:
         TrainingError: a change names no setting, or its value is none.
     """
-    kinds = {each.name: type(each.default) for each in fields(Settings)}
-    kinds |= {f"mix.{each.name}": type(each.default) for each in fields(Mix)}
+    kinds = {each.name: float if each.type == "float" else int for each in fields(Settings)}
+    kinds |= {f"mix.{each.name}": int for each in fields(Mix)}
     values: dict[str, int | float] = {}
     for change in changes:
         key, _, value = change.partition("=")
