@@ -160,6 +160,8 @@ def _update(request: IndexRequest) -> IndexReport:
         if store is None:
             if not plan.tasks:  # no library is made for no book
                 return _report(request, inputs, plan, Outcome())
+            encoder = request.load(manifest.encoder)  # no library is made for an encoder that cannot be loaded
+            request = replace(request, load=lambda _: encoder)
             store = stack.enter_context(open_store(request.location, create=manifest, writer=True))
             plan = make_plan(inputs, store.books(), request.prune)
         outcome = carry_out(plan, store, manifest, load=request.load, observer=request.observer)

@@ -394,3 +394,10 @@ def test_nan_from_an_encoder_fails_that_book_only(books: Path, library: Path, mo
     report: IndexReport = index_files([books], library)
     assert [Path(failed.source).name for failed in report.failed] == ["book-1.txt"]
     assert len(report.indexed) == 3
+
+
+def test_an_encoder_that_cannot_be_loaded_leaves_no_library(tmp_path: Path) -> None:
+    (tmp_path / "book.txt").write_text("Ahab hunts the white whale. " * 20)
+    with pytest.raises(EncoderError):
+        index_files([tmp_path / "book.txt"], tmp_path / "library", device="cuda:99")
+    assert not (tmp_path / "library").exists()

@@ -24,9 +24,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from nlb_retriever.atomic import write_file
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.records import LEVELS, Level
-from nlb_training.corpus import write_whole
 
 Kind = Literal["summary", "title", "synopsis", "question", "book-summary"]
 Span = tuple[int, int]
@@ -152,7 +152,7 @@ def write_examples(file: Path, examples: Iterable[Example]) -> None:
         row |= {"file": example.file, "spans": example.spans or None}
         row |= {"group": example.group, "story_span": example.within}
         rows.append(json.dumps({key: value for key, value in row.items() if value is not None}) + "\n")
-    write_whole(file, "".join(rows).encode())
+    write_file(file, "".join(rows).encode())
 
 
 def match_examples(

@@ -1,0 +1,55 @@
+"""The oldest versions that the base requirements allow do the main job."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.install.environments import ROOT, Environment, create_environment
+
+
+def oldest() -> dict[str, str]:
+    """Each base requirement and the lowest version that it allows."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    bounds = {}
+    for requirement in project["dependencies"]:
+        name, bound = re.match(r"([\w.-]+)>=([\d.]+)", requirement).groups()  # type: ignore[union-attr]
+        bounds[name] = bound
+    return bounds
+
+
+@pytest.fixture(scope="module")
+def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    pins = [f"{name}=={version}" for name, version in oldest().items()]
+    return create_environment(tmp_path_factory.mktemp("oldest"), str(wheel), *pins)
+
+
+def test_the_oldest_versions_are_installed(environment: Environment) -> None:
+    rows = json.loads(environment.run("pip", "list", "--format", "json").stdout)
+    installed = {row["name"].lower(): row["version"] for row in rows}
+    for name, version in oldest().items():
+        assert re.match(rf"{re.escape(version)}(\.0)*$", installed[name]), (name, installed[name])
+
+
+def test_the_oldest_versions_index_answer_and_check(environment: Environment) -> None:
+    indexed = environment.run("nlb", "index", "books", "--quiet")
+    assert indexed.returncode == 0, indexed.stderr
+    assert indexed.stderr == ""
+    answer = json.loads(environment.run("nlb", "ask", "--json", "Who took the lamp after Tobias died?").stdout)
+    assert "Margaret" in answer["citations"][0]["quote"]
+    checked = json.loads(environment.run("nlb", "doctor", "--json").stdout)
+    assert checked["healthy"], checked
+
+
+def test_the_llamaindex_retriever_works(environment: Environment) -> None:
+    code = (
+        "from llama_index.retrievers.nlb import NLBRetriever\n"
+        "print(NLBRetriever(library='llama').retrieve('Who took the lamp?')[0].node.metadata['title'])\n"
+    )
+    assert environment.run("nlb", "index", "books", "--library", "llama").returncode == 0
+    done = environment.run("python", "-c", code)
+    assert done.stdout == "THE LIGHTHOUSE OF CARROW POINT\n", done.stderr
