@@ -116,9 +116,11 @@ def special_ids(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
     return [], []
 
 
-def pad(rows: list[list[int]], padding: int, *, multiple: int = 1) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows of ids as two arrays (rows, longest or a little more): ids, and the mask of what is real."""
-    width = -(-max(len(row) for row in rows) // multiple) * multiple
+def pad(
+    rows: list[list[int]], padding: int, *, width_of: Callable[[int], int] = int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows of ids as two arrays (rows, width_of(longest)): ids, and the mask of what is not padding."""
+    width = width_of(max(len(row) for row in rows))
     ids = np.full((len(rows), width), padding, dtype=np.int64)
     mask = np.zeros((len(rows), width), dtype=np.int64)
     for index, row in enumerate(rows):

@@ -70,6 +70,14 @@ def test_vectors_are_unit_rows_in_the_order_of_their_texts(int8: ChunkEncoder) -
     np.testing.assert_allclose(vectors, alone, atol=2e-2)
 
 
+def test_int8_vectors_agree_with_fp32_ones_at_every_length(int8: ChunkEncoder, fp32: TorchEncoder) -> None:
+    words = ("The storm of that November broke the great clock of the lighthouse. " * 8).split()
+    texts = [" ".join(words[:count]) for count in range(1, len(words))]
+    alone = np.concatenate([int8.encode([text]) for text in texts])
+    cosines = (alone * fp32.encode(texts)).sum(axis=1)
+    assert cosines.min() > 0.98, cosines.round(3)
+
+
 def test_no_texts_give_no_rows(int8: ChunkEncoder, fp32: TorchEncoder) -> None:
     assert int8.encode([]).shape == fp32.encode([]).shape == (0, 384)
 

@@ -45,6 +45,24 @@ def test_the_oldest_versions_index_answer_and_check(environment: Environment) ->
     assert checked["healthy"], checked
 
 
+AGREEMENT = """
+import numpy as np
+from nlb_retriever.encoding import load_encoder
+
+words = ("The storm of that November broke the great clock of the lighthouse. " * 8).split()
+texts = [" ".join(words[:count]) for count in range(1, 80)]
+together = load_encoder(device="cpu").encode(texts)
+alone = load_encoder(use="ask").encode(texts)
+cosines = (together * alone).sum(axis=1)
+assert cosines.min() > 0.98, cosines.round(3)
+"""
+
+
+def test_the_oldest_openvino_gives_a_text_one_vector_whatever_its_batch(environment: Environment) -> None:
+    done = environment.run("python", "-c", AGREEMENT)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_llamaindex_retriever_works(environment: Environment) -> None:
     code = (
         "from llama_index.retrievers.nlb import NLBRetriever\n"
