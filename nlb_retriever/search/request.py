@@ -11,7 +11,7 @@ from nlb_retriever.records import LEVELS, Level, Mode, Strategy
 from nlb_retriever.store.filters import Filter, check
 from nlb_retriever.text.cleaning import clean_query
 
-MOST = 100_000
+MOST = 1_000_000
 """The largest `limit` and `neighbours`."""
 
 
