@@ -22,8 +22,8 @@ UNTRAINED = "untrained"
 DEFAULT_CHUNK_TOKENS = 256
 """Tokens of a chunk in the paper (arXiv 2402.17682, section 3)."""
 
-FORMAT = 1
-"""Version of the layout of a library; raised when older ones can no longer be read."""
+FORMAT = 2
+"""Version of a manifest; raised when older libraries can no longer be read."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -32,10 +32,10 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 class Manifest:
     """What every vector in a library was made with; a library refuses anything else."""
 
-    encoder: str
-    """Name or folder of the chunk encoder."""
-    encoder_sha256: str
-    """Hash of the chunk encoder's weights."""
+    chunk_encoder: str
+    """Its name or folder."""
+    chunk_encoder_sha256: str
+    """Hash of its weights."""
     dim: int
     """Numbers of the vectors of passages and books."""
     chunk_tokens: int
@@ -53,10 +53,7 @@ class Manifest:
         return {"book": self.dim, "section": self.dim + self.order_dim, "passage": self.dim}
 
     def to_dict(self) -> dict[str, Any]:
-        values = asdict(self)
-        if not self.order_dim:  # as it was before there were any: fingerprints stay
-            del values["order_dim"]
-        return values
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Manifest:
@@ -69,9 +66,8 @@ class Manifest:
         if values.get("format") != FORMAT:
             raise MismatchError(
                 f"the library has format {values.get('format')!r}, this version reads {FORMAT}: "
-                "run `nlb index --rebuild` on your books"
+                "index your books into another library, and delete this one"
             )
-        values = {"order_dim": 0, **values}
         if wrong := sorted(known ^ set(values)):
             raise MismatchError(f"the library's manifest has wrong or missing keys {wrong}; known: {sorted(known)}")
         return cls(**values)
@@ -81,8 +77,8 @@ class Manifest:
         return hashlib.sha256(json.dumps(self._decisive(), sort_keys=True).encode()).hexdigest()[:16]
 
     def _decisive(self) -> dict[str, Any]:
-        """All but the names: a model is the same wherever its folder lies."""
-        return {key: value for key, value in self.to_dict().items() if key not in {"encoder", "checkpoint"}}
+        """All but the names: a model is the same in whatever folder it is."""
+        return {key: value for key, value in self.to_dict().items() if key not in {"chunk_encoder", "checkpoint"}}
 
     def check(self, other: Manifest, library: str) -> None:
         """Refuse `other` (what the caller wants to use) where it differs from what the library was made with.
@@ -97,7 +93,8 @@ class Manifest:
         differences = "; ".join(
             f"{key} {_short(mine[key])} in the library, {_short(theirs[key])} requested" for key in different
         )
-        how = "with other settings" if self.encoder == other.encoder else f"with {self.encoder}, not {other.encoder}"
+        same = self.chunk_encoder == other.chunk_encoder
+        how = "with other settings" if same else f"with {self.chunk_encoder}, not {other.chunk_encoder}"
         raise MismatchError(
             f"library {library} was made {how} ({differences}): "
             "run `nlb index --rebuild`, or use the encoder it was made with"

@@ -94,7 +94,7 @@ def _encoders(manifest: Manifest | None) -> Iterator[Check]:
     from nlb_retriever.encoding import DEFAULT_ENCODER, load_encoder
     from nlb_retriever.encoding.openvino import OpenVinoEncoder
 
-    name = manifest.encoder if manifest else DEFAULT_ENCODER
+    name = manifest.chunk_encoder if manifest else DEFAULT_ENCODER
     uses: tuple[tuple[str, Use], ...] = (("chunk encoder (ask)", "ask"), ("chunk encoder (index)", "index"))
     for what, use in uses:
         try:
@@ -107,8 +107,8 @@ def _encoders(manifest: Manifest | None) -> Iterator[Check]:
             continue
         sha256 = encoder.identity.sha256
         told = f"{encoder.identity.name}, {encoder.identity.dim}-d, SHA-256 {sha256[:12]}, by {encoder.backend}"
-        if manifest and manifest.encoder_sha256 != sha256:
-            pinned = manifest.encoder_sha256[:12]
+        if manifest and manifest.chunk_encoder_sha256 != sha256:
+            pinned = manifest.chunk_encoder_sha256[:12]
             yield Check(what, "problem", f"{told}; the library's is {pinned}: run `nlb index --rebuild`")
         else:
             yield Check(what, "ok", told)

@@ -160,7 +160,7 @@ def _update(request: IndexRequest) -> IndexReport:
         if store is None:
             if not plan.tasks:  # no library is made for no book
                 return _report(request, inputs, plan, Outcome())
-            encoder = request.load(manifest.encoder)  # no library is made for an encoder that cannot be loaded
+            encoder = request.load(manifest.chunk_encoder)  # no library is made for an encoder that cannot be loaded
             request = replace(request, load=lambda _: encoder)
             store = stack.enter_context(open_store(request.location, create=manifest, writer=True))
             plan = make_plan(inputs, store.books(), request.prune)

@@ -111,11 +111,11 @@ class _Publisher:
     def __init__(
         self, store: LibraryStore, manifest: Manifest, load: Callable[[str], ChunkEncoder], progress: Progress
     ) -> None:
-        encoder = load(manifest.encoder)
-        if encoder.identity.sha256 != manifest.encoder_sha256:
+        encoder = load(manifest.chunk_encoder)
+        if encoder.identity.sha256 != manifest.chunk_encoder_sha256:
             raise MismatchError(
-                f"library {store.place} was made with {manifest.encoder} of SHA-256 "
-                f"{manifest.encoder_sha256[:12]}, the one loaded is {encoder.identity.sha256[:12]}"
+                f"library {store.place} was made with {manifest.chunk_encoder} of SHA-256 "
+                f"{manifest.chunk_encoder_sha256[:12]}, the one loaded is {encoder.identity.sha256[:12]}"
             )
         self._store = store
         self._vectorizer = Vectorizer(encoder, checkpoints.pinned(manifest.checkpoint, manifest.checkpoint_sha256))

@@ -51,7 +51,7 @@ def choose_manifest(request: IndexRequest, pinned: Manifest | None) -> Manifest:
         EncoderError: an encoder is not found.
         MismatchError: the checkpoint does not fit the chunk encoder.
     """
-    name = request.chunk_encoder or (pinned.encoder if pinned else DEFAULT_ENCODER)
+    name = request.chunk_encoder or (pinned.chunk_encoder if pinned else DEFAULT_ENCODER)
     identity = identify_encoder(name)
     checkpoint, folder = _choose_checkpoint(request, pinned, identity)
     tokens = request.chunk_tokens
@@ -59,8 +59,8 @@ def choose_manifest(request: IndexRequest, pinned: Manifest | None) -> Manifest:
         tokens = pinned.chunk_tokens if pinned else checkpoint.config.chunk_tokens or DEFAULT_CHUNK_TOKENS
     checkpoint.check(identity, tokens)
     return Manifest(
-        encoder=str(Path(name).absolute()) if Path(name).is_dir() else str(name),
-        encoder_sha256=identity.sha256,
+        chunk_encoder=str(Path(name).absolute()) if Path(name).is_dir() else str(name),
+        chunk_encoder_sha256=identity.sha256,
         dim=identity.dim,
         chunk_tokens=tokens,
         checkpoint=folder,
@@ -79,7 +79,7 @@ def _choose_checkpoint(
     """
     if request.checkpoint:
         return checkpoints.load(request.checkpoint), str(Path(request.checkpoint).expanduser().absolute())
-    if pinned and pinned.encoder_sha256 == identity.sha256:
+    if pinned and pinned.chunk_encoder_sha256 == identity.sha256:
         return checkpoints.pinned(pinned.checkpoint, pinned.checkpoint_sha256), pinned.checkpoint
     released = checkpoints.load()
     try:

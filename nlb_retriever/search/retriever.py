@@ -86,12 +86,12 @@ class Retriever:
 
     def _load(self, store: LibraryStore) -> Vectorizer:
         manifest = store.manifest
-        encoder = load_encoder(manifest.encoder, device=self._device, use="ask")
+        encoder = load_encoder(manifest.chunk_encoder, device=self._device, use="ask")
         # Opening the levels and reading them for the first time takes as long as compiling the encoder.
         threading.Thread(target=_warm, args=(store,), name="nlb-warm", daemon=True).start()
         checkpoint = checkpoints.pinned(manifest.checkpoint, manifest.checkpoint_sha256)
         for name, sha256, pinned in (
-            (manifest.encoder, encoder.identity.sha256, manifest.encoder_sha256),
+            (manifest.chunk_encoder, encoder.identity.sha256, manifest.chunk_encoder_sha256),
             (manifest.checkpoint, checkpoint.sha256, manifest.checkpoint_sha256),
         ):
             if sha256 != pinned:

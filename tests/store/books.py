@@ -18,8 +18,8 @@ from nlb_retriever.store.engine import Floats
 
 DIM = 8
 MANIFEST = Manifest(
-    encoder="keywords",
-    encoder_sha256="0" * 64,
+    chunk_encoder="keywords",
+    chunk_encoder_sha256="0" * 64,
     dim=DIM,
     chunk_tokens=256,
     checkpoint="released",

@@ -87,7 +87,7 @@ def _rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Passages", f"{facts['passages']:,} ({facts['tokens']:,} tokens, {facts['chars']:,} characters)"
     if facts["bytes"] is not None:
         yield "On disk", f"{facts['bytes'] / 1e6:,.1f} MB"
-    yield "Chunk encoder", f"{facts['encoder']} ({facts['dim']}-d, SHA-256 {facts['encoder_sha256'][:12]})"
+    yield "Chunk encoder", f"{facts['chunk_encoder']} ({facts['dim']}-d, SHA-256 {facts['chunk_encoder_sha256'][:12]})"
     chunk = f"{facts['chunk_tokens']} tokens" if facts["chunk_tokens"] else "one sentence"
     yield "Chunk", chunk
     yield "Checkpoint", f"{facts['checkpoint']} (SHA-256 {facts['checkpoint_sha256'][:12]})"

@@ -1,0 +1,62 @@
+"""A library's manifest: closed, comparable, and refused where it is not this version's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from nlb_retriever.config import FORMAT, Manifest
+from nlb_retriever.errors import MismatchError
+
+MANIFEST = Manifest(
+    chunk_encoder="all-MiniLM-L6-v2",
+    chunk_encoder_sha256="1" * 64,
+    dim=384,
+    chunk_tokens=256,
+    checkpoint="released",
+    checkpoint_sha256="2" * 64,
+    order_dim=384,
+)
+
+
+def test_it_has_these_keys_and_is_read_back() -> None:
+    assert MANIFEST.to_dict() == {
+        "chunk_encoder": "all-MiniLM-L6-v2",
+        "chunk_encoder_sha256": "1" * 64,
+        "dim": 384,
+        "chunk_tokens": 256,
+        "checkpoint": "released",
+        "checkpoint_sha256": "2" * 64,
+        "order_dim": 384,
+        "format": FORMAT,
+    }
+    assert Manifest.from_dict(MANIFEST.to_dict()) == MANIFEST
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"encoder": "x", "format": 1}, "has format 1, this version reads 2: index your books into another library"),
+        ({}, "has format None"),
+        ({**MANIFEST.to_dict(), "colour": "red"}, r"wrong or missing keys \['colour'\]; known: \['checkpoint'"),
+        ({"format": FORMAT}, "wrong or missing keys .*'dim'"),
+    ],
+)
+def test_another_version_or_key_is_refused(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(MismatchError, match=message):
+        Manifest.from_dict(values)
+
+
+def test_the_folder_of_a_model_does_not_matter_but_what_it_is_does() -> None:
+    moved = replace(MANIFEST, chunk_encoder="/models/minilm", checkpoint="/models/books")
+    MANIFEST.check(moved, "library")
+    assert moved.fingerprint() == MANIFEST.fingerprint()
+    other = replace(moved, chunk_encoder_sha256="3" * 64, chunk_tokens=64)
+    with pytest.raises(
+        MismatchError,
+        match=r"with all-MiniLM-L6-v2, not /models/minilm \(chunk_encoder_sha256 111111111111 in the library, "
+        r"333333333333 requested; chunk_tokens 256 in the library, 64 requested\).*--rebuild",
+    ):
+        MANIFEST.check(other, "library")
