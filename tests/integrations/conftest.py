@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 from llama_index.core import Settings
+from llama_index.core.schema import NodeWithScore
 
 from nlb_integrations import NLBRetriever
 from nlb_retriever import Retriever, index_files
-from tests.texts import KITCHEN, LIGHTHOUSE
+from tests.texts import KITCHEN, LIGHTHOUSE, TALES
 
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # read when Haystack is imported
 
@@ -49,6 +50,26 @@ def opened(library: Path) -> Iterator[Retriever]:
     """One open library, so that the encoder is loaded once."""
     with Retriever(library) as retriever:
         yield retriever
+
+
+@pytest.fixture(scope="session")
+def tales(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
+    """One book of four chapters, each of several passages."""
+    folder = tmp_path_factory.mktemp("tales")
+    (folder / "tales.txt").write_text(TALES)
+    index_files([folder / "tales.txt"], folder / "library", chunk_tokens=48)
+    with Retriever(folder / "library") as retriever:
+        yield retriever
+
+
+@pytest.fixture(scope="session")
+def chapter(tales: Retriever) -> list[NodeWithScore]:
+    """All passages of the third chapter, in reading order, with falling scores."""
+    everything = NLBRetriever(tales, similarity_top_k=1000).retrieve("What was in the mill?")
+    own = [node for node in everything if node.metadata["section"] == 2]
+    own.sort(key=lambda node: node.metadata["ordinal"])
+    assert len(own) >= 4
+    return [NodeWithScore(node=node.node, score=1 - place / 10) for place, node in enumerate(own)]
 
 
 @pytest.fixture

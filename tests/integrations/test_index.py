@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 from llama_index.core import Document, SimpleDirectoryReader
-from llama_index.core.node_parser import HierarchicalNodeParser, MarkdownNodeParser, SentenceSplitter
-from llama_index.core.schema import MetadataMode, NodeRelationship, RelatedNodeInfo, TextNode
+from llama_index.core.schema import TextNode
 from llama_index.core.vector_stores.types import FilterOperator, MetadataFilter, MetadataFilters
 
 from nlb_integrations import NLBIndex, NLBNodeParser
@@ -20,8 +19,8 @@ from nlb_integrations.llama_index import ExtractiveQueryEngine
 from nlb_integrations.llama_index import index as index_module
 from nlb_retriever import index_files
 from nlb_retriever.errors import QueryError
-from nlb_retriever.records import BookRecord
 from nlb_retriever.store import open_store
+from tests.integrations.indexed import books, documents, text_of
 from tests.integrations.ticking import run_while_ticking
 from tests.texts import KITCHEN, LIGHTHOUSE
 
@@ -31,25 +30,6 @@ LAMP = "Who took the lamp?"
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
     return tmp_path / "library"
-
-
-def documents() -> list[Document]:
-    """As an application makes them anew at every start."""
-    return [
-        Document(text=LIGHTHOUSE, id_="lamp", metadata={"tenant": "coast", "rank": 3}),
-        Document(text=KITCHEN, id_="bread", metadata={"tenant": "inland", "rank": 5, "tags": ["food", "craft"]}),
-    ]
-
-
-def books(library: Path) -> dict[str, BookRecord]:
-    with open_store(library) as store:
-        return {entry.source: entry for entry in store.books()}
-
-
-def text_of(library: Path, source: str) -> str:
-    with open_store(library) as store:
-        assert store.verify() == []
-        return store.book_text(next(entry.id for entry in store.books() if entry.source == source))
 
 
 def found(index: NLBIndex, question: str, **how: Any) -> set[str]:
@@ -217,62 +197,6 @@ def test_parts_of_a_file_without_pages_that_come_one_by_one_do_not_replace_each_
     assert len(books(library)) == 6
 
 
-def test_nodes_of_other_parsers_are_sections_with_their_exact_text(library: Path) -> None:
-    document = Document(text=LIGHTHOUSE, id_="lamp", metadata={"tenant": "coast"})
-    nodes = SentenceSplitter(chunk_size=60, chunk_overlap=0).get_nodes_from_documents([document])
-    index = NLBIndex.from_nodes(nodes, library)
-    with open_store(library) as store:
-        entry = store.find_book("lamp")
-        sections = [section.text.strip() for section in store.sections(entry.id)]
-    assert sections == [node.get_content(MetadataMode.NONE) for node in nodes]
-    assert entry.metadata == {"tenant": "coast"}
-    index.insert_nodes(nodes)
-    assert index.report is not None and not index.report.indexed
-    index.insert_nodes([*nodes, *SentenceSplitter().get_nodes_from_documents([Document(text=KITCHEN, id_="bread")])])
-    assert set(index.ref_doc_info) == {"lamp", "bread"}
-
-
-def test_nodes_that_come_in_batches_make_one_book(library: Path, tmp_path: Path) -> None:
-    nodes = SentenceSplitter(chunk_size=60, chunk_overlap=0).get_nodes_from_documents(documents()[:1])
-    index = NLBIndex(library)
-    index.insert_nodes(nodes[:2])
-    index.insert_nodes(nodes[2:])
-    text = text_of(library, "lamp")
-    assert [text.count(node.get_content(MetadataMode.NONE)) for node in nodes] == [1] * len(nodes)
-
-
-def test_what_nodes_share_is_kept_once(library: Path) -> None:
-    sentences = " ".join(f"Sentence number {number} is about the harbour." for number in range(60))
-    document = Document(text=sentences, id_="overlapping")
-    nodes = SentenceSplitter(chunk_size=80, chunk_overlap=40).get_nodes_from_documents([document])
-    assert sum(len(node.get_content(MetadataMode.NONE)) for node in nodes) > 1.3 * len(sentences)
-    NLBIndex.from_nodes(nodes, library)
-    assert text_of(library, "overlapping").split() == sentences.split()
-
-
-def test_markdown_headings_and_nodes_in_nodes_are_kept(library: Path) -> None:
-    markdown = "# Trees\n\nAbout trees.\n\n## Oaks\n\nOaks grow old.\n\n## Elms\n\nElms grow tall.\n"
-    nodes = MarkdownNodeParser().get_nodes_from_documents([Document(text=markdown, id_="trees")])
-    NLBIndex.from_nodes(nodes, library)
-    nested = HierarchicalNodeParser.from_defaults(chunk_sizes=[128, 32]).get_nodes_from_documents(documents()[:1])
-    ours = NLBNodeParser().get_nodes_from_documents(documents()[1:])
-    NLBIndex.from_nodes([*nested, *ours], library)
-    with open_store(library) as store:
-        paths = {entry.source: [each.path for each in store.sections(entry.id)] for entry in store.books()}
-    assert paths["trees"][1:] == [("Trees",), ("Trees",)]
-    assert paths["bread"] == [("CHAPTER I. Flour",), ("CHAPTER II. The Oven",)]
-    assert text_of(library, "lamp").split() == LIGHTHOUSE.split()
-
-
-def test_nodes_without_a_document_are_books_by_their_own_ids(library: Path) -> None:
-    made = TextNode(text="A node that somebody made by hand.", id_="mine")
-    other = TextNode(
-        text="Another one.", relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id="their document")}
-    )
-    index = NLBIndex.from_nodes([made, other], library)
-    assert set(index.ref_doc_info) == {"mine", "their document"}
-
-
 def test_documents_own_metadata_is_filtered_by(library: Path) -> None:
     index = NLBIndex.from_documents(documents(), library)
     for key, operator, value, sources in (
@@ -383,16 +307,3 @@ def test_a_value_that_is_not_a_year_is_kept_as_it_is(
 ) -> None:
     NLBIndex.from_documents([Document(text=KITCHEN, id_="x", metadata={"year": year})], library).close()
     assert (books(library)["x"].year, books(library)["x"].metadata) == (known, told)
-
-
-def test_a_short_node_is_kept_though_its_words_stand_in_another(library: Path) -> None:
-    def node(text: str, id_: str) -> TextNode:
-        source = {NodeRelationship.SOURCE: RelatedNodeInfo(node_id="recipe")}
-        return TextNode(text=text, id_=id_, relationships=source)
-
-    index = NLBIndex.from_nodes([node("Salt the water before the pasta goes in.", "a")], library)
-    index.insert_nodes([node("Salt", "b")])
-    index.insert_nodes([node("Salt", "b")])
-    with open_store(library) as store:
-        sections = [section.text.strip() for section in store.sections(store.find_book("recipe").id)]
-    assert sections == ["Salt the water before the pasta goes in.", "Salt"]
