@@ -1,0 +1,28 @@
+"""The short way of docs/training.md works as shown; its other commands take hours and are only parsed."""
+
+from __future__ import annotations
+
+import pytest
+
+from nlb_training.presets import read_preset
+from tests.cli.conftest import InProcess
+from tests.docs.pages import commands, read_page
+
+PAGE = read_page("docs/training.md")
+
+
+@pytest.mark.usefixtures("user")
+@pytest.mark.timeout(900)
+def test_training_on_ones_own_books_and_measuring_run(nlb: InProcess) -> None:
+    shown = commands(PAGE)[:3]
+    assert [arguments[0] for arguments in shown] == ["train", "index", "eval"]
+    assert nlb("index", "./books").code == 0
+    for arguments in shown:
+        ran = nlb(*arguments)
+        assert ran.code == 0, (arguments, ran.out, ran.err)
+
+
+def test_its_presets_exist() -> None:
+    for arguments in commands(PAGE):
+        if "--preset" in arguments:
+            assert read_preset(arguments[arguments.index("--preset") + 1], [])
