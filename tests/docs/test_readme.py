@@ -54,7 +54,8 @@ def test_the_transcript_is_what_a_terminal_shows(
 
 def steady(output: str) -> str:
     """An output without what differs from run to run: progress, times and the library's folder."""
-    kept = [line.rstrip() for line in output.rpartition("\r")[2].strip().splitlines()]
+    lines = (line.rstrip() for line in output.strip().splitlines())
+    kept = [line for line in lines if not re.match(r"\[\d+/\d+\] ", line)]
     return re.sub(r"in \d.*? s|[\d,]+ a second|Library: .*", "", "\n".join(kept))
 
 
