@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
@@ -18,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlb_retriever import config as settings
+from nlb_retriever.atomic import write_folder
 from nlb_retriever.errors import EncoderError, MismatchError, extra
 from nlb_retriever.model.config import NextLevelConfig, check_keys
 from nlb_retriever.model.projections import PREFIX, Projections
@@ -267,20 +265,9 @@ def save(
         heads=projections is not None,
     )
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-        fresh, old = temporary / "new", temporary / "old"
-        try:
-            fresh.mkdir()
-            _write(fresh / FILES.weights, weights)
-            _write(fresh / FILES.config, (json.dumps(config.to_dict(), indent=2) + "\n").encode())
-            if folder.exists():
-                folder.rename(old)
-            fresh.rename(folder)
-        finally:
-            if old.exists() and not folder.exists():
-                old.rename(folder)
-            shutil.rmtree(temporary, ignore_errors=True)
+        with write_folder(folder) as new:
+            (new / FILES.weights).write_bytes(weights)
+            (new / FILES.config).write_bytes((json.dumps(config.to_dict(), indent=2) + "\n").encode())
     except OSError as error:
         raise EncoderError(f"cannot write checkpoint {folder} ({error.strerror}): what was there is kept") from error
     return Checkpoint(folder=folder, config=config)
@@ -293,10 +280,3 @@ def _read(file: Path) -> bytes:
         raise EncoderError(
             f"cannot read {file} ({error.strerror}): give the folder of a next-level checkpoint"
         ) from error
-
-
-def _write(file: Path, content: bytes) -> None:
-    with file.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())

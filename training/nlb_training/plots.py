@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from nlb_retriever.atomic import write_file
+
 _WINDOW_SHARE = 0.02
 
 
@@ -37,6 +39,4 @@ def draw_losses(losses: Sequence[float], validation: Sequence[Mapping[str, float
     axes.set_ylabel("loss")
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)
-    partial = file.with_name(f".{file.name}")
-    figure.savefig(partial, format="png", dpi=110)
-    partial.replace(file)
+    write_file(file, lambda stream: figure.savefig(stream, format="png", dpi=110))

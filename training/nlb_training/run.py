@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nlb_retriever.atomic import write_file
 from nlb_retriever.encoding import DEFAULT_ENCODER, identify_encoder, load_encoder
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.checkpoint import FILES, Checkpoint
 from nlb_retriever.records import source_of
-from nlb_training.corpus import Chunking, Corpus, build_corpus, open_corpus, write_listing, write_whole
+from nlb_training.corpus import Chunking, Corpus, build_corpus, open_corpus, write_listing
 from nlb_training.data.examples import Example, Problem, find_borders, match_examples, read_examples, write_examples
 from nlb_training.data.selection import select_books
 from nlb_training.data.synthetic import PseudoQueries, make_sentence_queries, make_title_queries
@@ -294,8 +295,8 @@ class _Run:
             "sha256": saved.sha256,
             "versions": list_versions(),
         }
-        write_whole(self.out / RECORD, (json.dumps(facts, indent=1) + "\n").encode())
-        write_whole(self.out / MODEL_CARD, format_model_card(self.out.name, facts).encode())
+        write_file(self.out / RECORD, (json.dumps(facts, indent=1) + "\n").encode())
+        write_file(self.out / MODEL_CARD, format_model_card(self.out.name, facts).encode())
         for name in (LOSS_FILE, PLOT_FILE):
             if history and (file := self.folder / PRETRAINING / name).exists():
                 shutil.copyfile(file, self.out / name)

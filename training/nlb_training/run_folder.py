@@ -22,8 +22,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from nlb_retriever.atomic import write_file
 from nlb_retriever.errors import TrainingError
-from nlb_training.corpus import write_whole
 from nlb_training.pretraining.loop import LOSS_FILE, SETTINGS_FILE, History
 from nlb_training.settings import list_differences
 
@@ -57,7 +57,7 @@ def open_run(out: Path, record: Mapping[str, Any], *, resume: bool) -> None:
         if out.exists() and any(out.iterdir()):
             raise TrainingError(f"{out} holds other files: name an empty or new folder (--out)")
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(file, json.dumps(record, indent=1).encode())
+        write_file(file, json.dumps(record, indent=1).encode())
         return
     if not resume:
         raise TrainingError(f"{out} holds an earlier run: continue it (--resume), or name another folder (--out)")

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nlb_retriever.atomic import TEMPORARY
 from nlb_retriever.errors import MismatchError, TrainingError
 from nlb_retriever.indexing.report import IndexEvent
 from nlb_retriever.reading import read_book
@@ -18,7 +19,6 @@ from nlb_retriever.records import Section
 from nlb_training.corpus import Chunking, Corpus, CorpusBook, build_corpus, open_corpus
 from nlb_training.corpus import building as corpus_building
 from nlb_training.corpus.cutting import Cutter
-from nlb_training.corpus.storage import TEMPORARY
 from tests.doubles import KeywordEncoder
 from tests.training.books import KEYWORDS, CountingEncoder, write_books
 

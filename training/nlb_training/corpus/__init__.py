@@ -9,6 +9,6 @@ from __future__ import annotations
 from nlb_training.corpus.books import Corpus, open_corpus, write_listing
 from nlb_training.corpus.building import build_corpus
 from nlb_training.corpus.cutting import Chunking
-from nlb_training.corpus.storage import CorpusBook, write_whole
+from nlb_training.corpus.storage import CorpusBook
 
-__all__ = ["Chunking", "Corpus", "CorpusBook", "build_corpus", "open_corpus", "write_listing", "write_whole"]
+__all__ = ["Chunking", "Corpus", "CorpusBook", "build_corpus", "open_corpus", "write_listing"]

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nlb_retriever.atomic import write_file
 from nlb_retriever.encoding import EncoderIdentity, Vectors
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.records import FailedFile, Section
-from nlb_training.corpus.storage import ChunkVectors, CorpusBook, Spans, StoredBook, read_book, write_whole
+from nlb_training.corpus.storage import ChunkVectors, CorpusBook, Spans, StoredBook, read_book
 
 if TYPE_CHECKING:
     from datasets import Dataset  # type: ignore[import-untyped]
@@ -191,7 +192,7 @@ def write_listing(file: Path, encoder: EncoderIdentity, corpus: Corpus | None) -
         "warnings": corpus.warnings if corpus else [],
     }
     content = json.dumps(values, indent=1).encode()
-    write_whole(file, content)
+    write_file(file, content)
 
 
 def book_file(folder: Path, key: str) -> Path:

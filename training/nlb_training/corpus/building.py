@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 
+from nlb_retriever.atomic import TEMPORARY, write_file
 from nlb_retriever.encoding import ChunkEncoder, EncoderIdentity
 from nlb_retriever.errors import MismatchError, ReadingError, TrainingError
 from nlb_retriever.indexing.report import IndexEvent
@@ -35,7 +36,7 @@ from nlb_training.corpus.books import (
 )
 from nlb_training.corpus.cutting import Chunking, Cutter
 from nlb_training.corpus.jobs import Job, cut_batches, run_ahead
-from nlb_training.corpus.storage import TEMPORARY, CorpusBook, read_book, write_book, write_whole
+from nlb_training.corpus.storage import CorpusBook, read_book, write_book
 
 BATCH_TOKENS = 32 * 1024
 """Tokens of a batch for the encoder, of one book or several: one or two seconds on a laptop."""
@@ -202,7 +203,7 @@ class _Build:
             book = None if isinstance(read, ReadingError) else read
             if book:
                 text = book.text.encode("utf-8", "surrogatepass")
-                write_whole(text_file(self.folder, book.content_hash), text)
+                write_file(text_file(self.folder, book.content_hash), text)
                 self.warnings += [(source_of(path), warning) for warning in book.warnings]
             for chunking in todo[path]:
                 number += 1

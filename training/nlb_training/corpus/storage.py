@@ -7,8 +7,7 @@ is flushed to the disk and renamed.
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -17,12 +16,12 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
+from nlb_retriever.atomic import write_file
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.records import Section
 from nlb_training.corpus.cutting import Chunking
 
 _HEADER = b"nlb-corpus-book"
-TEMPORARY = ".part"
 
 ChunkVectors = NDArray[np.float16]
 Spans = NDArray[np.int32]
@@ -95,7 +94,7 @@ def write_book(
         with pa.ipc.new_stream(stream, table.schema) as writer:
             writer.write_table(table)
 
-    write_whole(file, write)
+    write_file(file, write)
     return book
 
 
@@ -125,27 +124,3 @@ def read_book(file: Path) -> StoredBook:
             f"the corpus's file {file} is missing or damaged ({reason}): delete it and build the corpus again"
         ) from error
     return StoredBook(book=book, sections=sections, vectors=vectors, spans=spans)
-
-
-def write_whole(file: Path, content: bytes | Callable[[IO[bytes]], object]) -> None:
-    """Write a file atomically; an existing one is replaced.
-
-    Args:
-        file: to write.
-        content: its bytes, or a function that writes them.
-
-    Raises:
-        OSError: it cannot be written; an existing file is kept.
-    """
-    part = file.with_name(f"{file.name}.{os.getpid()}{TEMPORARY}")
-    try:
-        with part.open("wb") as stream:
-            if isinstance(content, bytes):
-                stream.write(content)
-            else:
-                content(stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        part.replace(file)
-    finally:
-        part.unlink(missing_ok=True)

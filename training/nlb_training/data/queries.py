@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from nlb_retriever.atomic import write_file
 from nlb_retriever.encoding import ChunkEncoder, EncoderIdentity, Vectors
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.vectorizer import Vectorizer
-from nlb_training.corpus import write_whole
 
 _BATCH = 256
 """Queries of a cache file."""
@@ -111,4 +111,4 @@ def _read(file: Path, count: int, dim: int) -> _Part | None:
 def _write(file: Path, part: _Part) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     whole, sentences, counts = part
-    write_whole(file, lambda stream: np.savez(stream, whole=whole, sentences=sentences, counts=counts))
+    write_file(file, lambda stream: np.savez(stream, whole=whole, sentences=sentences, counts=counts))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from nlb_retriever.atomic import write_file
 from nlb_retriever.encoding import ChunkEncoder, Vectors, identify_encoder, load_encoder
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.model import checkpoint as checkpoints
@@ -180,13 +180,7 @@ def _write(path: Path, arrays: dict[str, NDArray[np.generic]]) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as stream:
-            try:
-                np.savez(stream, **arrays)  # type: ignore[arg-type]
-                stream.close()
-                Path(stream.name).replace(path)
-            finally:
-                Path(stream.name).unlink(missing_ok=True)
+        write_file(path, lambda stream: np.savez(stream, **arrays))  # type: ignore[arg-type]
     except OSError as error:
         raise EncoderError(
             f"vectors cannot be written to {path.parent} ({error.strerror}): make room, or name another --cache"

@@ -22,6 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nlb_retriever.atomic import write_file
 from nlb_retriever.errors import TrainingError, TrainingInterrupted
 from nlb_training.events import StepObserver
 from nlb_training.plots import draw_losses
@@ -137,6 +138,4 @@ def _open_run(folder: Path, record: Mapping[str, Any], *, resume: bool) -> None:
 
 
 def _write_json(file: Path, content: object) -> None:
-    partial = file.with_name(f".{file.name}")
-    partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    partial.replace(file)
+    write_file(file, (json.dumps(content, indent=1) + "\n").encode())

@@ -16,11 +16,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nlb_retriever.atomic import write_file
 from nlb_retriever.encoding import ChunkEncoder, Vectors
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.model.next_level import NextLevelEncoder
 from nlb_retriever.model.projections import Projections
-from nlb_training.corpus import Corpus, write_whole
+from nlb_training.corpus import Corpus
 from nlb_training.data.dataset import RetrievalDataset, build_dataset
 from nlb_training.data.examples import Example
 from nlb_training.data.queries import encode_queries
@@ -166,11 +167,11 @@ def _write(folder: Path, projections: Projections, figures: Mapping[str, Any], l
     folder.mkdir(parents=True, exist_ok=True)
     if losses:
         history = {"steps": len(losses), "losses": list(losses), "validation": []}
-        write_whole(folder / LOSS_FILE, (json.dumps(history, indent=1) + "\n").encode())
+        write_file(folder / LOSS_FILE, (json.dumps(history, indent=1) + "\n").encode())
         draw_losses(losses, [], folder / PLOT_FILE)
-    write_whole(folder / FIGURES, (json.dumps(figures, indent=1) + "\n").encode())
+    write_file(folder / FIGURES, (json.dumps(figures, indent=1) + "\n").encode())
     tensors = projections.tensors()
-    write_whole(folder / PROJECTIONS, lambda stream: np.savez(stream, **tensors))  # type: ignore[arg-type]
+    write_file(folder / PROJECTIONS, lambda stream: np.savez(stream, **tensors))  # type: ignore[arg-type]
 
 
 def _hold_out(corpus: Corpus, dataset: RetrievalDataset, settings: RetrievalSettings, seed: int) -> Tensor:
