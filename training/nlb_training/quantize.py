@@ -3,9 +3,7 @@
     python -m nlb_training.quantize all-MiniLM-L6-v2 OUT BOOKS...
 
 Post-training quantization of weights and activations (NNCF, transformer scheme with SmoothQuant),
-calibrated on windows of real books: full-length ones as passages are, short ones as questions are.
-SmoothQuant's alpha is 0.99: on full passages of unseen books 0.9, 0.95 and 0.99 kept the vectors at a cosine of
-0.9959, 0.9954 and 0.9963 to the fp32 ones; on an earlier sample 0.15, 0.5 and 0.95 gave 0.989, 0.990 and 0.9945.
+calibrated on windows of real books: full-length ones like passages, short ones like queries.
 Needs the extra: pip install 'nlb-retriever[quantize]'.
 """
 
@@ -33,8 +31,9 @@ if TYPE_CHECKING:
 SAMPLES = 300
 """Calibration windows."""
 SHORT_SHARE = 0.25
-"""Share of them that is as short as a question."""
+"""Share of them with the length of a query."""
 SMOOTH_QUANT_ALPHA = 0.99
+"""See docs/training.md for others."""
 
 
 def quantize(model: str | Path, out: Path, books: Sequence[Path], *, seed: int = 0) -> None:
@@ -42,7 +41,7 @@ def quantize(model: str | Path, out: Path, books: Sequence[Path], *, seed: int =
 
     Args:
         model: its name or folder.
-        out: the folder to make; an existing one is replaced.
+        out: the folder to write; an existing one is replaced.
         books: plain text files to calibrate on.
         seed: of the choice of windows.
 
@@ -78,7 +77,7 @@ def _inputs(ids: list[int]) -> dict[str, Any]:
 
 
 def _windows(encoder: TorchEncoder, books: Sequence[Path], random: np.random.Generator) -> list[list[int]]:
-    """Token ids of windows at random places of random books."""
+    """Token ids of random windows of random books."""
     before, after = special_ids(encoder.tokenizer)
     longest = encoder.identity.max_tokens - len(before) - len(after)
     windows: list[list[int]] = []
@@ -91,7 +90,7 @@ def _windows(encoder: TorchEncoder, books: Sequence[Path], random: np.random.Gen
         ids = encoder.tokenizer.encode(text[start : start + 24 * longest], add_special_tokens=False).ids[:length]
         if len(ids) == length:
             windows.append([*before, *ids, *after])
-    raise EncoderError(f"the books hold too little text to calibrate on: only {len(windows)} of {SAMPLES} windows")
+    raise EncoderError(f"the books have too little text to calibrate on: only {len(windows)} of {SAMPLES} windows")
 
 
 def _convert(encoder: TorchEncoder) -> Any:
@@ -138,10 +137,10 @@ def main(arguments: Sequence[str]) -> int:
     if len(arguments) < 3:
         print("usage: python -m nlb_training.quantize MODEL OUT BOOKS...", file=sys.stderr)
         return 2
-    model, out, *places = arguments
+    model, out, *paths = arguments
     books: list[Path] = []
-    for place in map(Path, places):
-        books += sorted(place.rglob("*.txt")) if place.is_dir() else [place]
+    for path in map(Path, paths):
+        books += sorted(path.rglob("*.txt")) if path.is_dir() else [path]
     try:
         quantize(model, Path(out), books)
     except (NlbError, OSError) as error:
