@@ -39,19 +39,19 @@ from typing import Any
 
 import numpy as np
 import platformdirs
-from data import Collection, books_folder
+from data import Collection, books_folder, data_folder
 from latency import spread
 from llama_index.core.schema import NodeWithScore
-from pipelines import System, build, read_shelf
-from quality import LITERARY, TALES, asked_for, judge_words, rows_of
+from pipelines import System, build, read_nodes
 
 from nlb_integrations import NLBRetriever
 from nlb_retriever import Hit, Retriever, index_files
 from nlb_retriever.records import Level
 from nlb_training.evaluation import metrics
+from nlb_training.evaluation.answer_match import holds_answer, required_stems
 from nlb_training.evaluation.metrics import Values
-from nlb_training.evaluation.retrieval import first_right
-from nlb_training.evaluation.rows import Row
+from nlb_training.evaluation.retrieval import first_right, right_by_span
+from nlb_training.evaluation.rows import Row, read_rows
 
 TOP = 10
 """`similarity_top_k` of every system."""
@@ -90,11 +90,16 @@ def judge_book(row: Row, hits: Sequence[Hit]) -> dict[str, float]:
 
 
 def judge_passage(row: Row, hits: Sequence[Hit]) -> dict[str, float]:
-    return _of_rank(first_right(row, hits, "passage", row.file))
+    return _of_rank(first_right(hits, right_by_span(row, "passage", row.file)))
 
 
 def judge_answer(row: Row, hits: Sequence[Hit]) -> dict[str, float]:
-    return judge_words(row, hits, "passage", row.file)
+    required = _required(row)
+    return {"answer in top 5": float(any(holds_answer(hit.text, required) for hit in hits[:5]))}
+
+
+def _required(row: Row) -> tuple[frozenset[int], ...]:
+    return required_stems(row.query, row.values["answers"])
 
 
 def _of_rank(rank: float) -> dict[str, float]:
@@ -105,17 +110,17 @@ SETS = (
     Questions(
         name="LiteraryQA",
         collection="dev",
-        file=LITERARY,
+        file="literaryqa_val_questions",
         books=True,
         tasks=(
             Task(name="question -> book", judge=judge_book),
-            Task(name="question -> answer", judge=judge_answer, asks=lambda row: bool(asked_for(row)), of_books=False),
+            Task(name="question -> answer", judge=judge_answer, asks=lambda row: bool(_required(row)), of_books=False),
         ),
     ),
     Questions(
         name="FairytaleQA",
         collection="fairytaleqa",
-        file=TALES,
+        file="fairytaleqa_val",
         books=False,
         tasks=(Task(name="question -> passage", judge=judge_passage),),
     ),
@@ -213,11 +218,11 @@ def judge(task: Task, rows: Sequence[Row], systems: Sequence[System], found: Fou
 
 def compare(questions: Questions, library: Path, arguments: argparse.Namespace, notice: Notice) -> dict[str, Any]:
     """One set of questions to all systems over a library."""
-    rows = rows_of(questions.file, arguments.data)
+    rows = list(read_rows(data_folder(arguments.data) / "eval" / f"{questions.file}.jsonl.bz2").rows)
     if arguments.sample and arguments.sample < len(rows):
         rows = [rows[number * len(rows) // arguments.sample] for number in range(arguments.sample)]
     texts = [row.query for row in rows]
-    shelf = read_shelf(library, arguments.cache / "vectors", arguments.vectors)
+    shelf = read_nodes(library, arguments.cache / "vectors", arguments.vectors)
     notice(f"{len(shelf.passages):,} passages, vectors ready")
     with tempfile.TemporaryDirectory() as scratch, Retriever(library) as retriever:
         systems = build(shelf, retriever, Path(scratch), top=TOP, books=questions.books)

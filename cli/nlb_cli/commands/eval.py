@@ -1,4 +1,4 @@
-"""`nlb eval`: how good the ranking is, beside the baselines in the same run."""
+"""`nlb eval`: quality of search and answers, beside baselines in the same run."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from nlb_cli.output.terminal import Line, exact, is_terminal, line, note, write_
 from nlb_retriever.errors import QueryError, extra
 
 if TYPE_CHECKING:
+    from nlb_retriever.reader import Reader
     from nlb_training.evaluation import Results, Table
 
 _SHOWN = 5
-"""Rows that could not be used, shown one by one."""
+"""Number of problems that are shown."""
 
 Rows = Annotated[
     Path | None,
@@ -32,7 +33,8 @@ Tasks = Annotated[
     str | None,
     typer.Option(
         metavar="TASK,...",
-        help="Of similarity, classification, multiple-choice, retrieval. [default: all; retrieval for QUESTIONS]",
+        help="Of similarity, classification, multiple-choice, retrieval, answers, reading (with --reader). "
+        "[default: all; retrieval for QUESTIONS]",
     ),
 ]
 Checkpoints = Annotated[
@@ -48,7 +50,7 @@ AtLeast = Annotated[
     list[str] | None,
     typer.Option(
         metavar="KEY=VALUE",
-        help="Exit with 1 where a figure is lower: retrieval.section.mrr=0.8 (TASK.SET.METRIC, or ...@SYSTEM).",
+        help="Exit with 1 if a figure is lower: retrieval.section.mrr=0.8 (TASK.SET.METRIC, or ...@SYSTEM).",
     ),
 ]
 
@@ -60,31 +62,36 @@ def evaluate(
     tasks: Tasks = None,
     checkpoint: Checkpoints = None,
     baselines: Baselines = "mean,bm25,mean+bm25",
-    every: Annotated[int, typer.Option(min=1, metavar="N", help="Ask only every n-th query.")] = 1,
-    seeds: Annotated[int, typer.Option(min=1, metavar="N", help="Train classifiers with so many seeds.")] = 3,
+    sets: Annotated[
+        str | None, typer.Option(metavar="NAME,...", help="Of the data only sets whose names begin so.")
+    ] = None,
+    reader: Annotated[Path | None, typer.Option(metavar="FOLDER", help="A reader to evaluate.")] = None,
+    every: Annotated[int, typer.Option(min=1, metavar="N", help="Use only every n-th query.")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, metavar="N", help="Number of seeds of classifiers.")] = 3,
     at_least: AtLeast = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Also write table.md, results.json and plot.png there.")
     ] = None,
-    cache: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where vectors and libraries are kept for the next run.")
-    ] = None,
+    cache: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Cache of books, vectors and libraries.")] = None,
     device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where the encoder runs.")] = "auto",
     as_json: Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not tell what is being done.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")] = False,
 ) -> None:
-    """Measure the ranking of checkpoints and baselines. Interrupted, the same command goes on."""
+    """Measure checkpoints and baselines. If interrupted, run the same command again to continue."""
     with extra("eval"):
         from nlb_training.evaluation import TASKS, Settings, Threshold
         from nlb_training.evaluation import evaluate as run
         from nlb_training.evaluation.multiple_choice import is_quality
 
     thresholds = [Threshold.parse(text) for text in at_least or ()]
-    named = _names(tasks) if tasks else list(TASKS)
-    if questions and not tasks:
-        named = ["multiple-choice" if is_quality(questions) else "retrieval"]
+    if tasks:
+        chosen = _names(tasks)
+    elif questions:
+        chosen = ["multiple-choice" if is_quality(questions) else "retrieval"]
+    else:
+        chosen = [task for task in TASKS if task != "reading" or reader]
     settings = Settings(
-        tasks=named,
+        tasks=chosen,
         data=data,
         questions=questions,
         books=books,
@@ -94,16 +101,20 @@ def evaluate(
         seeds=range(seeds),
         cache=cache,
         device=device,
+        sets=_names(sets) if sets else (),
+        reader=_load_reader(reader) if reader else None,
     )
     with extra("eval"):
-        results = run(settings, notice=_silent if quiet else _tell, watch=lambda: watch(quiet=quiet, plain=as_json))
+        results = run(
+            settings, notice=_ignore if quiet else _show_notice, watch=lambda: watch(quiet=quiet, plain=as_json)
+        )
         if out:
             _write(results, out)
     if as_json:
         write_json(results.to_json())
     else:
         _show(results)
-    _name_problems(results)
+    _show_problems(results)
     missed = [line for each in thresholds if (line := each.missed(results))]
     for each in missed:
         note(exact(f"nlb: missed: {each}"))
@@ -114,11 +125,17 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _tell(text: str) -> None:
+def _load_reader(folder: Path) -> Reader:
+    from nlb_retriever.reader import load_reader
+
+    return load_reader(folder)
+
+
+def _show_notice(text: str) -> None:
     note(exact(f"nlb: {text}"))
 
 
-def _silent(text: str) -> None:
+def _ignore(text: str) -> None:
     pass
 
 
@@ -155,15 +172,15 @@ def _plain_lines(table: Table) -> Iterator[Line]:
         yield line("  ".join((row[0].ljust(widths[0]), *cells)))
 
 
-def _name_problems(results: Results) -> None:
+def _show_problems(results: Results) -> None:
     for problem in results.problems[:_SHOWN]:
         note(exact(f"nlb: warning: {problem}"))
     if (more := len(results.problems) - _SHOWN) > 0:
-        note(f"nlb: warning: and {more:,} more rows like these are left out")
+        note(f"nlb: warning: and {more:,} more problems")
 
 
 def _write(results: Results, folder: Path) -> None:
-    """Write the table, the figures and the picture.
+    """Write table.md, results.json and plot.png.
 
     Raises:
         QueryError: they cannot be written.

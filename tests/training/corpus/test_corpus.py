@@ -277,7 +277,7 @@ def test_chunkings_out_of_range_are_refused() -> None:
         Chunking(tokens=8)
     with pytest.raises(TrainingError, match="cannot have the offset 64: use 0, or 8 to one less"):
         Chunking(tokens=64, offset=64)
-    with pytest.raises(TrainingError, match="chunks of one sentence cannot begin 10 tokens late"):
+    with pytest.raises(TrainingError, match="chunks of one sentence cannot have the offset 10"):
         Chunking(tokens=0, offset=10)
 
 

@@ -1,22 +1,31 @@
-"""What counts as a right hit at each level."""
+"""Which hits are right, and the metrics of their ranks."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Hit, Level
 from nlb_training.evaluation.books import BookCollection, data_folder, open_archive, open_folder
-from nlb_training.evaluation.retrieval import compute_metrics, first_right
+from nlb_training.evaluation.retrieval import (
+    compute_metrics,
+    first_right,
+    make_query_set,
+    right_by_answer,
+    right_by_span,
+)
 from nlb_training.evaluation.rows import Row, keep_within, read_rows
+from nlb_training.evaluation.sets import RETRIEVAL
 
 
-def hit(level: Level, start: int, end: int, source: str = "/a.txt") -> Hit:
+def hit(level: Level, start: int, end: int, source: str = "/a.txt", text: str = "") -> Hit:
     return Hit(
         level=level, id="", book_id="", title="", author=None, source=source, section=(), section_id=None,
-        start=start, end=end, page=None, score=0, text="", metadata={},
+        start=start, end=end, page=None, score=0, text=text, metadata={},
     )  # fmt: skip
 
 
@@ -38,24 +47,54 @@ def row(*spans: tuple[int, int]) -> Row:
     ],
 )
 def test_a_hit_is_right_by_what_it_shares_with_the_span(level: Level, start: int, end: int, right: bool) -> None:
-    rank = first_right(row((0, 100)), [hit(level, start, end)], level, "/a.txt")
-    assert rank == (1 if right else float("inf"))
+    assert right_by_span(row((0, 100)), level, "/a.txt")(hit(level, start, end)) is right
 
 
 def test_the_same_place_in_another_book_is_wrong() -> None:
     hits = [hit("passage", 0, 9, "/b.txt"), hit("passage", 20, 30), hit("passage", 0, 9)]
-    assert first_right(row((5, 8), (200, 300)), hits, "passage", "/a.txt") == 3
+    assert first_right(hits, right_by_span(row((5, 8), (200, 300)), "passage", "/a.txt")) == 3
+    assert first_right(hits[:2], right_by_span(row((5, 8)), "passage", "/a.txt")) == float("inf")
+
+
+ASKED = Row(
+    query="Who bought the grey mare?",
+    file="a.txt",
+    spans=(),
+    group="a.txt",
+    where="test",
+    values={"answers": ["The miller of Trant bought the mare", "a mare"]},
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("It was sold to the millers of Trant.", True),  # by stems; the question's own words are not needed
+        ("It was sold to the miller.", False),  # not all words
+        ("The grey mare.", False),  # an answer of the question's words alone counts for nothing
+    ],
+)
+def test_without_spans_a_hit_is_right_if_it_holds_all_words_of_an_answer(text: str, right: bool) -> None:
+    assert right_by_answer(ASKED)(hit("passage", 0, 9, text=text)) is right
+
+
+def test_a_set_of_answers_has_only_questions_that_can_be_checked_by_words() -> None:
+    known = next(each for each in RETRIEVAL if each.right == "answer")
+    unknown = replace(ASKED, values={"answers": ["a grey mare"]})
+    books = BookCollection("b", {}, Path())
+    assert make_query_set(known, [unknown, ASKED, ASKED, ASKED], books).rows == (ASKED,) * 3
+    assert len(make_query_set(known, [ASKED] * 3, books, every=2).rows) == 2
 
 
 def test_each_metric_is_of_the_first_right_hit() -> None:
-    import numpy as np
-
     values = compute_metrics(np.array([1.0, 3.0, np.inf]))
     assert {metric: each.tolist() for metric, each in values.items()} == {
         "mrr": [1, 1 / 3, 0],
         "recall@1": [1, 0, 0],
         "recall@5": [1, 1, 0],
         "recall@10": [1, 1, 0],
+        "recall@20": [1, 1, 0],
+        "recall@50": [1, 1, 0],
         "ndcg@10": [1, 0.5, 0],
     }
 
@@ -66,7 +105,7 @@ def test_a_folder_without_data_or_books_is_one_clear_line(tmp_path: Path, monkey
         data_folder()
     with pytest.raises(QueryError, match="has no corpus/ and eval/"):
         data_folder(tmp_path)
-    with pytest.raises(QueryError, match="no book in .*--books"):
+    with pytest.raises(QueryError, match="no books in .*--books"):
         open_folder(tmp_path)
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus" / "dev.tar.bz2").write_bytes(b"BZh9 torn")
@@ -76,8 +115,8 @@ def test_a_folder_without_data_or_books_is_one_clear_line(tmp_path: Path, monkey
 
 
 def test_every_real_question_on_fairy_tales_is_usable(data_dir: Path, tmp_path: Path) -> None:
-    shelf: BookCollection = open_archive(data_dir, "fairytaleqa", tmp_path)
+    books = open_archive(data_dir, "fairytaleqa", tmp_path)
     rows = read_rows(data_dir / "eval" / "fairytaleqa_val.jsonl.bz2").rows
-    kept = keep_within(rows, shelf.lengths({each.file for each in rows}), "there")
+    kept = keep_within(rows, books.lengths({each.file for each in rows}), "there")
     assert len(kept.rows) == 1025
     assert not kept.problems

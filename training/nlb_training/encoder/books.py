@@ -135,11 +135,11 @@ def write_arrays(file: Path, **arrays: Any) -> None:
     Raises:
         TrainingError: it cannot be written; what was there is kept.
     """
-    from nlb_training.corpus.storage import write_whole
+    from nlb_retriever.atomic import write_file
 
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(file, lambda stream: np.savez(stream, **arrays))
+        write_file(file, lambda stream: np.savez(stream, **arrays))
     except OSError as error:
         raise TrainingError(f"{file} cannot be written ({error.strerror}): nothing is lost, make room") from error
 

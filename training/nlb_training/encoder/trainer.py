@@ -18,8 +18,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from nlb_retriever.atomic import write_file
 from nlb_retriever.errors import TrainingError, TrainingInterrupted
-from nlb_training.corpus.storage import write_whole
 from nlb_training.encoder.bert import Bert
 from nlb_training.encoder.loss import contrast
 from nlb_training.encoder.planner import Planner
@@ -152,7 +152,7 @@ class Run:
             "optimizer": self._optimizer.state_dict(),
         }
         try:
-            write_whole(self._folder / STATE, lambda stream: torch.save(state, stream))
+            write_file(self._folder / STATE, lambda stream: torch.save(state, stream))
         except (OSError, RuntimeError) as error:
             why = getattr(error, "strerror", None) or error
             raise TrainingError(

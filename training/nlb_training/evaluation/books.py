@@ -14,19 +14,24 @@ from nlb_retriever.config import home
 from nlb_retriever.errors import NlbError, QueryError
 from nlb_retriever.reading import discover, read_book
 
+NOVELS = "novels"
+"""The books of `dev` and others, as many as the documents of MTEB's LEMBNarrativeQA."""
+NOVELS_ARCHIVES = ("dev", "train-00", "train-01", "train-02")
+NOVELS_COUNT = 355
 
-def cache_folder(given: Path | None = None) -> Path:
+
+def cache_folder(folder: Path | None = None) -> Path:
     """Folder of the cache for vectors, unpacked books and libraries; default: `evaluation` under $NLB_HOME."""
-    return given or home() / "evaluation"
+    return folder or home() / "evaluation"
 
 
-def data_folder(given: Path | None = None) -> Path:
+def data_folder(named: Path | None = None) -> Path:
     """The folder with corpus/*.tar.bz2 and eval/*.jsonl.bz2.
 
     Raises:
         QueryError: there is no such folder.
     """
-    folder = given or (Path(named) if (named := os.environ.get("NLB_DATA")) else None)
+    folder = named or (Path(variable) if (variable := os.environ.get("NLB_DATA")) else None)
     if folder is None:
         raise QueryError(
             "no evaluation data: name its folder (corpus/*.tar.bz2, eval/*.jsonl.bz2) with --data or NLB_DATA, "
@@ -46,8 +51,13 @@ class BookCollection:
         """Unique; names its cached library."""
         self.files = files
         self.folder = folder
-        """That a library of these books is indexed from."""
+        """Of the files, for messages."""
         self._texts: dict[str, str] = {}
+
+    @property
+    def paths(self) -> list[Path]:
+        """The distinct files, sorted."""
+        return sorted({*self.files.values()})
 
     def text(self, file: str) -> str:
         """The text of a book as in a library, which spans refer to.
@@ -99,8 +109,28 @@ def archive_path(data: Path, name: str) -> Path:
     return data / "corpus" / f"{name}.tar.bz2"
 
 
+def archives_of(name: str) -> tuple[str, ...]:
+    """The archives that a collection consists of."""
+    return NOVELS_ARCHIVES if name == NOVELS else (name,)
+
+
+def open_collection(data: Path, name: str, cache: Path) -> BookCollection:
+    """A collection of the data folder: an archive of corpus/, or `NOVELS`.
+
+    Raises:
+        QueryError: an archive is missing or damaged.
+    """
+    if name != NOVELS:
+        return open_archive(data, name, cache)
+    first, *others = (open_archive(data, archive, cache) for archive in NOVELS_ARCHIVES)
+    more = {file: path for books in others for file, path in books.files.items()}
+    chosen = sorted(more, key=lambda file: hashlib.sha256(file.encode()).hexdigest())[: NOVELS_COUNT - len(first.files)]
+    files = {**first.files, **{file: more[file] for file in chosen}}
+    return BookCollection(f"{NOVELS}-{len(files)}-{first.name}", files, first.folder)
+
+
 def open_archive(data: Path, name: str, cache: Path) -> BookCollection:
-    """A collection of the data folder: corpus/NAME.tar.bz2.
+    """The books of corpus/NAME.tar.bz2.
 
     Raises:
         QueryError: there is no such archive, or it is damaged.

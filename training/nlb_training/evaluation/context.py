@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from nlb_retriever.config import DEFAULT_CHUNK_TOKENS
 from nlb_retriever.encoding import DEFAULT_ENCODER, ChunkEncoder
@@ -16,19 +16,23 @@ from nlb_retriever.records import Level
 from nlb_training.evaluation.books import (
     BookCollection,
     archive_path,
+    archives_of,
     cache_folder,
     data_folder,
-    open_archive,
+    open_collection,
     open_folder,
 )
+from nlb_training.evaluation.libraries import IndexWatch, build_library
+from nlb_training.evaluation.queries import choose_queries
+from nlb_training.evaluation.reading import PassageReader
 from nlb_training.evaluation.results import Results
 from nlb_training.evaluation.rows import Row, keep_within, read_rows
 from nlb_training.evaluation.sets import KnownSet, own_sets
 from nlb_training.evaluation.systems import DEFAULT_BASELINES, Space, System
 from nlb_training.evaluation.vectors import ChunkVectors, LazyEncoder, Notice
 
-Task = Literal["similarity", "classification", "multiple-choice", "retrieval"]
-TASKS: tuple[Task, ...] = ("similarity", "classification", "multiple-choice", "retrieval")
+Task = Literal["similarity", "classification", "multiple-choice", "retrieval", "answers", "reading"]
+TASKS: tuple[Task, ...] = get_args(Task)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,20 +60,26 @@ class Settings:
     device: str = "auto"
     encoder: ChunkEncoder | None = None
     """Chunk encoder to use; None for the checkpoints' own."""
+    reader: PassageReader | None = None
+    """Evaluated by the task "reading"."""
+    sets: Sequence[str] = ()
+    """Of retrieval and answers only sets whose names begin with one of these; all if empty."""
 
 
 class EvaluationContext:
     """The books, rows, checkpoints and vectors of one evaluation."""
 
-    def __init__(self, settings: Settings, notice: Notice) -> None:
+    def __init__(self, settings: Settings, notice: Notice, watch: IndexWatch) -> None:
         self.settings = settings
         self.notice = notice
+        self.watch = watch
         self.cache = cache_folder(settings.cache)
         self.data = None if settings.questions else data_folder(settings.data)
         self.evaluated = _with_unique_names([checkpoints.load(folder) for folder in settings.checkpoints])
         self.results = Results()
         self._collections: dict[str, BookCollection] = {}
         self._chunks: dict[tuple[str, int], ChunkVectors] = {}
+        self._libraries: dict[tuple[str, str], Path] = {}
 
     def collection(self, name: str) -> BookCollection:
         """A collection of the data folder by name; the user's books if there are user's rows."""
@@ -78,7 +88,7 @@ class EvaluationContext:
                 assert self.settings.questions is not None
                 self._collections[name] = open_folder(self.settings.books or self.settings.questions.parent)
             else:
-                self._collections[name] = open_archive(self.data, name, self.cache)
+                self._collections[name] = open_collection(self.data, name, self.cache)
         return self._collections[name]
 
     def sets(
@@ -99,28 +109,39 @@ class EvaluationContext:
             return
         assert self.data is not None
         for each in known:
+            if self.settings.sets and not each.name.startswith(tuple(self.settings.sets)):
+                continue
             file = self.data / "eval" / f"{each.file}.jsonl.bz2"
-            if missing := [path for path in (file, archive_path(self.data, each.archive)) if not path.is_file()]:
+            archives = (archive_path(self.data, archive) for archive in archives_of(each.collection))
+            if missing := [path for path in (file, *archives) if not path.is_file()]:
                 self.add_problems([f"{missing[0]} does not exist: {each.name} is skipped"])
                 continue
             try:
-                rows, books = self.rows(file, each.archive)
+                rows, books = self.rows(file, each.collection)
             except QueryError as error:
                 self.add_problems([f"{each.name} is skipped: {error}"])
                 continue
-            yield each, books, rows
+            yield each, books, choose_queries(each, rows, books)
 
-    def rows(self, file: Path, archive: str, query: str | None = None) -> tuple[tuple[Row, ...], BookCollection]:
+    def rows(self, file: Path, collection: str, query: str | None = None) -> tuple[tuple[Row, ...], BookCollection]:
         """The usable rows of a file, and their books.
 
         Raises:
             QueryError: none is usable.
         """
         read = read_rows(file, query)
-        books = self.collection(archive)
+        books = self.collection(collection)
         kept = keep_within(read.rows, books.lengths({row.file for row in read.rows}), str(books.folder))
         self.add_problems((*read.problems, *kept.problems, *books.unreadable.values()))
         return kept.rows, books
+
+    def library(self, books: BookCollection, checkpoint: Checkpoint) -> Path:
+        """A checkpoint's library of a collection, indexed when it is first used."""
+        key = books.name, checkpoint.sha256
+        if key not in self._libraries:
+            self.notice(f"the library of {books.folder} with {checkpoint.name}")
+            self._libraries[key] = build_library(books, checkpoint, self.encoder(checkpoint), self.cache, self.watch)
+        return self._libraries[key]
 
     def add_problems(self, problems: Sequence[str]) -> None:
         """Add problems to the results, each once."""

@@ -16,12 +16,16 @@ TITLES = {
     "classification": "Classification of long documents",
     "multiple-choice": "Multiple choice over long documents",
     "retrieval": "Retrieval from a library",
+    "answers": "Answers and refusals",
+    "reading": "Reading of given paragraphs",
 }
+NOTED = 1
+"""Of the metrics of a set, so many have their differences noted below its table."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """One figure of one system on one set, 0 to 1."""
+    """One figure of one system on one set, mostly 0 to 1."""
 
     task: str
     set: str
@@ -38,6 +42,8 @@ class Measurement:
     """Number of groups of the bootstrap: books, tales or sections."""
     trained: bool = False
     """Whether the system is evaluated, not a baseline."""
+    scale: float = 100.0
+    """Factor of the value in tables."""
 
     @classmethod
     def of(
@@ -51,6 +57,7 @@ class Measurement:
         *,
         spread: float | None = None,
         trained: bool = False,
+        scale: float = 100.0,
     ) -> Measurement:
         """The mean of one value for each query, with its bootstrap interval."""
         estimate = bootstrap(values, groups)
@@ -64,6 +71,7 @@ class Measurement:
             queries=len(values),
             groups=len({*groups}),
             trained=trained,
+            scale=scale,
         )
 
 
@@ -133,7 +141,7 @@ class Results:
                     f"{each.system} less {each.baseline}, {each.metric}: "
                     f"{100 * each.value:+.1f} [{100 * each.low:+.1f}, {100 * each.high:+.1f}]"
                     for each in self.differences
-                    if (each.task, each.set) == (task, set)
+                    if (each.task, each.set) == (task, set) and each.metric in names[:NOTED]
                 ),
             )
 
@@ -214,12 +222,12 @@ class Threshold:
 def _cell(measurement: Measurement | None) -> str:
     if measurement is None:
         return ""
-    spread = "" if measurement.spread is None else f" ± {100 * measurement.spread:.1f}"
-    return f"{100 * measurement.value:.1f}{spread}"
+    spread = "" if measurement.spread is None else f" ± {measurement.scale * measurement.spread:.1f}"
+    return f"{measurement.scale * measurement.value:.1f}{spread}"
 
 
 def _interval(measurement: Measurement | None) -> str:
     """The 95% interval as text; empty if there is none."""
     if measurement is None or measurement.low is None or measurement.high is None:
         return ""
-    return f"{100 * measurement.low:.1f}–{100 * measurement.high:.1f}"
+    return f"{measurement.scale * measurement.low:.1f}–{measurement.scale * measurement.high:.1f}"

@@ -1,134 +1,106 @@
-"""Retrieval with the library's own search, on libraries of real books.
+"""Retrieval with the library's own search, on libraries of real books: vectors alone, BM25 alone, and fused.
 
 A section is right if it shares at least half of the shorter one of the two with a span, a passage if it overlaps the
-span, a book if it is the row's. Metrics are of the first right hit among 50: recall@k is the share of questions with a
-right hit among k, and nDCG@10 is that of one right document at its rank.
+span, a book if it is the row's. Without spans, a passage is right if it holds a human answer (`answer_match`). Metrics
+are of the first right hit among 50: recall@k is the share of queries with a right hit among k, and nDCG@10 is that of
+one right document at its rank.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from nlb_retriever.config import DEFAULT_CHUNK_TOKENS
-from nlb_retriever.encoding import DEFAULT_ENCODER
-from nlb_retriever.errors import QueryError
-from nlb_retriever.indexing.indexer import index_files
-from nlb_retriever.indexing.report import Observer
 from nlb_retriever.model.checkpoint import Checkpoint
+from nlb_retriever.model.vectorizer import EncodedQuery
 from nlb_retriever.records import Hit, Level, Mode, source_of
+from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.retriever import Retriever
+from nlb_retriever.text.cleaning import clean_query
 from nlb_training.evaluation import metrics
+from nlb_training.evaluation.answer_match import holds_answer, required_stems
 from nlb_training.evaluation.books import BookCollection
 from nlb_training.evaluation.metrics import Values
 from nlb_training.evaluation.results import Difference, Measurement
 from nlb_training.evaluation.rows import Row
+from nlb_training.evaluation.sets import KnownSet
 from nlb_training.evaluation.vectors import Notice
 
 TASK = "retrieval"
 MODES: tuple[Mode, ...] = ("dense", "bm25", "fused")
-LOOK_AT = 50
+DEPTH = 50
 """Number of hits in which the first right one is searched."""
-CUTS = (1, 5, 10)
-_NOTICE_EVERY = 250
-"""Questions between two notices."""
+_NOTICE_EVERY = 100
+"""Queries between two notices."""
+
+IsRight = Callable[[Hit], bool]
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuerySet:
-    """Queries to one library at one level."""
+    """Queries to one library."""
 
-    name: str
-    level: Level
+    known: KnownSet
     rows: tuple[Row, ...]
     """Checked against the books."""
+    books: BookCollection
+
+    @property
+    def groups(self) -> list[str]:
+        return [row.group for row in self.rows]
 
 
-def build_library(
-    books: BookCollection,
-    checkpoint: Checkpoint,
-    encoder: tuple[str, int],
-    cache: Path,
-    *,
-    observer: Observer | None = None,
-) -> Path:
-    """Index a collection with a checkpoint, or update its library.
-
-    Args:
-        books: the collection.
-        checkpoint: the next-level encoder.
-        encoder: name of the chunk encoder, and chunk length.
-        cache: folder of the libraries.
-        observer: as of `index_files`.
-
-    Raises:
-        QueryError: no book could be indexed.
-        StoreError, EncoderError: as `index_files`.
-    """
-    name, tokens = encoder
-    kind = "" if encoder == (DEFAULT_ENCODER, DEFAULT_CHUNK_TOKENS) else f"-{Path(name).name}-{tokens}"
-    folder = cache / "libraries" / f"{books.name}-{checkpoint.sha256[:12]}{kind}"
-    report = index_files(
-        [books.folder],
-        folder,
-        chunk_encoder=name,
-        chunk_tokens=tokens,
-        checkpoint=checkpoint.folder,
-        prune=True,
-        observer=observer,
-    )
-    if not (report.indexed or report.unchanged or report.renamed):
-        reason = report.failed[0].reason if report.failed else "it is empty"
-        raise QueryError(f"{books.folder} cannot be indexed: {reason}")
-    return folder
+def make_query_set(known: KnownSet, rows: Sequence[Row], books: BookCollection, every: int = 1) -> QuerySet:
+    """Every n-th query of a set; answers that cannot be checked by words are left out."""
+    if known.right == "answer":
+        rows = [row for row in rows if required_stems(row.query, row.values["answers"])]
+    return QuerySet(known=known, rows=tuple(rows[::every]), books=books)
 
 
 def measure(
     queries: QuerySet,
-    books: BookCollection,
     libraries: Sequence[tuple[Checkpoint, Path]],
     *,
     trained: Sequence[str] = (),
     notice: Notice = lambda line: None,
 ) -> tuple[list[Measurement], list[Difference]]:
-    """Search every checkpoint's library with one set: by vectors, by BM25 and fused (the default).
+    """Search every checkpoint's library with one set.
 
     Args:
         queries: the set.
-        books: of the set.
-        libraries: of these books, by checkpoint.
+        libraries: of its books, by checkpoint.
         trained: names of the checkpoints that are evaluated.
         notice: called with the progress.
 
     Returns:
-        Measurements, and the difference of each fused search to the better of its parts by MRR.
+        Measurements, and for every metric the difference of fused search to BM25 alone.
     """
-    ranks: dict[str, Values] = {}
+    name, groups = queries.known.name, queries.groups
+    values: dict[str, dict[str, Values]] = {}
     evaluated: set[str] = set()
     for checkpoint, library in libraries:
+        modes = [mode for mode in MODES if _system(checkpoint, mode) not in values]  # BM25 only once
         with Retriever(library) as retriever:
-            for mode in MODES:
-                system = _system(checkpoint, mode)
-                if system not in ranks:  # BM25 is the same for all checkpoints
-                    ranks[system] = _rank(queries, books, retriever, mode, notice)
-                if mode != "bm25" and checkpoint.name in trained:
-                    evaluated.add(system)
-    groups = [row.group for row in queries.rows]
+            ranks = _rank(queries, retriever, modes, notice)
+        for mode in modes:
+            values[_system(checkpoint, mode)] = compute_metrics(ranks[mode])
+            if mode != "bm25" and checkpoint.name in trained:
+                evaluated.add(_system(checkpoint, mode))
+    order = [*queries.known.metrics, *sorted({*next(iter(values.values()))} - {*queries.known.metrics})]
     measurements = [
-        Measurement.of(TASK, queries.name, system, metric, values, groups, trained=system in evaluated)
-        for system, own in ranks.items()
-        for metric, values in compute_metrics(own).items()
+        Measurement.of(TASK, name, system, metric, own[metric], groups, trained=system in evaluated)
+        for system, own in values.items()
+        for metric in order
     ]
-    reciprocal = {system: metrics.reciprocal_ranks(own) for system, own in ranks.items()}
     differences = []
     for checkpoint, _ in libraries:
-        dense, words, fused = (_system(checkpoint, mode) for mode in MODES)
-        better = max((dense, words), key=lambda name: float(reciprocal[name].mean()))
-        estimate = metrics.compare(reciprocal[fused], reciprocal[better], groups)
-        differences.append(Difference.of(TASK, queries.name, fused, better, "mrr", estimate))
+        fused = _system(checkpoint, "fused")
+        for metric in order:
+            estimate = metrics.compare(values[fused][metric], values["bm25"][metric], groups)
+            differences.append(Difference.of(TASK, name, fused, "bm25", metric, estimate))
     return measurements, differences
 
 
@@ -137,41 +109,61 @@ def _system(checkpoint: Checkpoint, mode: Mode) -> str:
 
 
 def compute_metrics(ranks: Values) -> dict[str, Values]:
-    """Each question's metrics from the rank of its first right hit."""
-    values = {"mrr": metrics.reciprocal_ranks(ranks)}
-    values |= {f"recall@{cut}": metrics.hits(ranks, cut) for cut in CUTS}
-    return values | {"ndcg@10": metrics.gains(ranks, 10)}
+    """Each query's metrics from the rank of its first right hit."""
+    recalls = {f"recall@{cut}": metrics.hits(ranks, cut) for cut in (1, 5, 10, 20, DEPTH)}
+    return {"mrr": metrics.reciprocal_ranks(ranks), **recalls, "ndcg@10": metrics.gains(ranks, 10)}
 
 
-def first_right(row: Row, hits: Sequence[Hit], level: Level, source: str) -> float:
-    """Rank, from 1, of the first right hit; infinite without one.
+def right_by_span(row: Row, level: Level, source: str) -> IsRight:
+    """Whether a hit of a level is right by a row's spans, in the book of this source."""
 
-    Args:
-        row: the question.
-        hits: best first.
-        level: of the hits.
-        source: of the row's book.
-    """
-    right = (rank for rank, hit in enumerate(hits, 1) if hit.source == source and _answers(hit, row, level))
-    return next(right, float("inf"))
-
-
-def _answers(hit: Hit, row: Row, level: Level) -> bool:
-    if level == "book":
-        return True
-    for start, end in row.spans:
-        shared = min(hit.end, end) - max(hit.start, start)
-        least = 0.5 * min(hit.end - hit.start, end - start) if level == "section" else 1
-        if shared >= max(least, 1):
+    def is_right(hit: Hit) -> bool:
+        if hit.source != source:
+            return False
+        if level == "book":
             return True
-    return False
+        for start, end in row.spans:
+            shared = min(hit.end, end) - max(hit.start, start)
+            least = 0.5 * min(hit.end - hit.start, end - start) if level == "section" else 1
+            if shared >= max(least, 1):
+                return True
+        return False
+
+    return is_right
 
 
-def _rank(queries: QuerySet, books: BookCollection, retriever: Retriever, mode: Mode, notice: Notice) -> Values:
-    ranks = []
+def right_by_answer(row: Row) -> IsRight:
+    """Whether a hit holds one of a row's human answers."""
+    required = required_stems(row.query, row.values["answers"])
+    return lambda hit: holds_answer(hit.text, required)
+
+
+def first_right(hits: Sequence[Hit], is_right: IsRight) -> float:
+    """Rank, from 1, of the first right hit; infinite without one."""
+    return next((float(rank) for rank, hit in enumerate(hits, 1) if is_right(hit)), float("inf"))
+
+
+def _rank(queries: QuerySet, retriever: Retriever, modes: Sequence[Mode], notice: Notice) -> dict[Mode, Values]:
+    """For each mode the rank (q,) of each query's first right hit."""
+    known = queries.known
+    ranks: dict[Mode, list[float]] = {mode: [] for mode in modes}
     for number, row in enumerate(queries.rows, 1):
-        hits = retriever.search(row.query, level=queries.level, mode=mode, limit=LOOK_AT)
-        ranks.append(first_right(row, hits, queries.level, source_of(books.files[row.file])))
+        source = source_of(queries.books.files[row.file])
+        is_right = right_by_answer(row) if known.right == "answer" else right_by_span(row, known.level, source)
+        book = source if known.in_book else None
+        vectors: EncodedQuery | None = None
+        if modes != ["bm25"]:
+            vectors = retriever.vectorizer.encode_query(clean_query(row.query))
+        for mode in modes:
+            request = SearchRequest(
+                query=row.query,
+                level=known.level,
+                limit=DEPTH,
+                book=book,
+                mode=mode,
+                vectors=None if mode == "bm25" else vectors,
+            )
+            ranks[mode].append(first_right(retriever.run(request).hits, is_right))
         if number % _NOTICE_EVERY == 0:
-            notice(f"{queries.name}, {mode}: {number:,} of {len(queries.rows):,} questions")
-    return np.array(ranks, dtype=np.float64)
+            notice(f"{known.name}: {number:,} of {len(queries.rows):,} queries")
+    return {mode: np.array(own, dtype=np.float64) for mode, own in ranks.items()}

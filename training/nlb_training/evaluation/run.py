@@ -4,32 +4,37 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
+from contextlib import nullcontext
 
 from nlb_retriever.errors import QueryError
-from nlb_retriever.indexing.report import Observer
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.checkpoint import Checkpoint
-from nlb_training.evaluation import classification, multiple_choice, retrieval, similarity
+from nlb_retriever.search.retriever import Retriever
+from nlb_training.evaluation import answers, classification, multiple_choice, reading, retrieval, similarity
 from nlb_training.evaluation.books import archive_path
 from nlb_training.evaluation.classification import Labelled
 from nlb_training.evaluation.context import TASKS, EvaluationContext, Settings, is_mean
 from nlb_training.evaluation.documents import encode_documents, pool_documents
+from nlb_training.evaluation.libraries import IndexWatch
 from nlb_training.evaluation.metrics import Values
 from nlb_training.evaluation.multiple_choice import Choice
 from nlb_training.evaluation.pairs import make_ranking_set
 from nlb_training.evaluation.reranked import make_reranked
 from nlb_training.evaluation.results import Difference, Measurement, Results
-from nlb_training.evaluation.sets import CENTURY_ARCHIVES, CHOICES, LABEL, ORIGINS, RETRIEVAL, SIMILARITY
+from nlb_training.evaluation.sets import (
+    ANSWERS,
+    CENTURY_ARCHIVES,
+    CHOICES,
+    LABEL,
+    ORIGINS,
+    RETRIEVAL,
+    SIMILARITY,
+    TEXTBOOK_QUESTIONS,
+)
 from nlb_training.evaluation.systems import make_baselines, make_trained
 from nlb_training.evaluation.vectors import Notice
 
 _log = logging.getLogger(__name__)
-
-
-IndexWatch = Callable[[], AbstractContextManager[Observer | None]]
-"""Opens an observer of `index_files`, as long as a library is indexed."""
 
 
 def evaluate(settings: Settings, *, notice: Notice = _log.info, watch: IndexWatch = nullcontext) -> Results:
@@ -49,7 +54,7 @@ def evaluate(settings: Settings, *, notice: Notice = _log.info, watch: IndexWatc
     """
     if unknown := [task for task in settings.tasks if task not in TASKS]:
         raise QueryError(f"no task {unknown[0]!r}: choose from {', '.join(TASKS)}")
-    context = EvaluationContext(settings, notice)
+    context = EvaluationContext(settings, notice, watch)
     encoders = (context.chunks(each).encoder.identity.name for each in context.evaluated)
     context.results.about = {
         "checkpoints": ", ".join(f"{each.name} ({each.sha256[:12]})" for each in context.evaluated),
@@ -57,7 +62,7 @@ def evaluate(settings: Settings, *, notice: Notice = _log.info, watch: IndexWatc
         "every": settings.every,
     }
     for task in settings.tasks:
-        _RUNNERS[task](context, watch)
+        _RUNNERS[task](context)
     if not context.results.measurements:
         raise QueryError(f"nothing to measure: {context.results.problems[0]}")
     return context.results
@@ -68,7 +73,7 @@ def _add(context: EvaluationContext, measurements: list[Measurement], difference
     context.results.differences += differences
 
 
-def _similarity(context: EvaluationContext, watch: IndexWatch) -> None:
+def _similarity(context: EvaluationContext) -> None:
     settings = context.settings
     sets = list(context.sets(SIMILARITY, ("section", "book")))
     for known, books, rows in sets:
@@ -89,35 +94,44 @@ def _similarity(context: EvaluationContext, watch: IndexWatch) -> None:
             _add(context, *similarity.measure(pairs.thin(settings.every), systems))
 
 
-def _retrieval(context: EvaluationContext, watch: IndexWatch) -> None:
-    settings = context.settings
-    checkpoints_ = [checkpoint for checkpoint, _ in _with_mean(context)]
-    libraries: dict[str, list[tuple[Checkpoint, Path]]] = {}
+def _retrieval(context: EvaluationContext) -> None:
     for known, books, rows in context.sets(RETRIEVAL, ("book", "section", "passage")):
-        if books.name not in libraries:
-            context.notice(f"retrieval: the library of {books.folder}")
-            with watch() as observer:
-                libraries[books.name] = [
-                    (
-                        each,
-                        retrieval.build_library(books, each, context.encoder(each), context.cache, observer=observer),
-                    )
-                    for each in checkpoints_
-                ]
-        context.notice(f"retrieval: {known.name}, {known.title}")
-        _add(
-            context,
-            *retrieval.measure(
-                retrieval.QuerySet(name=known.name, level=known.level, rows=tuple(rows[:: settings.every])),
-                books,
-                libraries[books.name],
-                trained=[each.name for each in context.evaluated],
-                notice=context.notice,
-            ),
-        )
+        queries = retrieval.make_query_set(known, rows, books, context.settings.every)
+        if not queries.rows:
+            context.add_problems([f"{known.name} is skipped: it has no queries"])
+            continue
+        libraries = [(checkpoint, context.library(books, checkpoint)) for checkpoint, _ in _with_mean(context)]
+        context.notice(f"retrieval: {known.name}, {known.title}, {len(queries.rows):,} queries")
+        trained = [each.name for each in context.evaluated]
+        _add(context, *retrieval.measure(queries, libraries, trained=trained, notice=context.notice))
 
 
-def _classification(context: EvaluationContext, watch: IndexWatch) -> None:
+def _answers(context: EvaluationContext) -> None:
+    sets = [
+        retrieval.QuerySet(known=known, rows=tuple(rows[:: context.settings.every]), books=books)
+        for known, books, rows in context.sets((*ANSWERS, TEXTBOOK_QUESTIONS), ())
+    ]
+    textbooks = next((queries for queries in sets if queries.known is TEXTBOOK_QUESTIONS), None)
+    for checkpoint in context.evaluated:
+        for queries in sets:
+            context.notice(f"answers: {queries.known.name}, {len(queries.rows):,} questions")
+            with Retriever(context.library(queries.books, checkpoint)) as retriever:
+                context.results.measurements += answers.measure_library(
+                    queries, retriever, checkpoint.name, strange=textbooks, notice=context.notice
+                )
+
+
+def _reading(context: EvaluationContext) -> None:
+    reader = context.settings.reader
+    if reader is None or context.data is None:
+        context.add_problems(["reading is skipped: there is no reader, or no evaluation data"])
+        return
+    for name, paragraphs in reading.paragraph_sets(context.data):
+        context.notice(f"reading: {name}, {len(paragraphs):,} questions")
+        context.results.measurements += reading.measure_reading(reader, name, paragraphs[:: context.settings.every])
+
+
+def _classification(context: EvaluationContext) -> None:
     from nlb_training.evaluation.tuning import classify_fine_tuned  # imports torch
 
     for name, documents in _labelled_sets(context):
@@ -157,10 +171,10 @@ def _labelled_sets(context: EvaluationContext) -> Iterator[tuple[str, list[Label
         context.add_problems([f"century is skipped: {error}"])
     tales = [row for _, _, rows in context.sets(ORIGINS, ()) for row in rows]
     if tales:
-        yield "origin", classification.read_origins(tales, context.collection(ORIGINS[0].archive))
+        yield "origin", classification.read_origins(tales, context.collection(ORIGINS[0].collection))
 
 
-def _multiple_choice(context: EvaluationContext, watch: IndexWatch) -> None:
+def _multiple_choice(context: EvaluationContext) -> None:
     for name, choices in _choice_sets(context):
         context.notice(f"multiple-choice: {name}, {len(choices):,} questions")
         for system, right, evaluated in _choose(context, choices):
@@ -210,9 +224,11 @@ def _with_mean(context: EvaluationContext) -> list[tuple[Checkpoint, bool]]:
     return evaluated
 
 
-_RUNNERS: dict[str, Callable[[EvaluationContext, IndexWatch], None]] = {
+_RUNNERS: dict[str, Callable[[EvaluationContext], None]] = {
     "similarity": _similarity,
     "classification": _classification,
     "multiple-choice": _multiple_choice,
     "retrieval": _retrieval,
+    "answers": _answers,
+    "reading": _reading,
 }

@@ -1,12 +1,18 @@
-"""The sets of the data folder: their files and levels."""
+"""The sets of the data folder: their files, collections, and what is right for their queries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from nlb_retriever.records import Level
+from nlb_training.evaluation.books import NOVELS
 from nlb_training.evaluation.rows import Row
+
+SPAN_METRICS = ("mrr", "recall@1", "recall@5", "recall@10", "ndcg@10")
+BOOK_METRICS = ("recall@1", "mrr", "recall@5", "ndcg@10")
+ANSWER_METRICS = ("recall@5", "recall@1", "recall@20", "recall@50")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,10 +23,20 @@ class KnownSet:
     title: str
     file: str
     """In eval/, without ".jsonl.bz2"."""
-    archive: str
-    """In corpus/, without ".tar.bz2"."""
+    collection: str
+    """Of the books, see `books.open_collection`."""
     level: Level
     """Of the hits."""
+    right: Literal["span", "answer"] = "span"
+    """Whether a hit is right by the rows' spans, or if it holds a human answer (`answer_match`)."""
+    in_book: bool = False
+    """Whether the right book is given, and only searched."""
+    queries: Literal["all", "few-words", "quotes"] = "all"
+    """"few-words": only queries with few words of their evidence; "quotes": made of quotations in summaries."""
+    metrics: tuple[str, ...] = SPAN_METRICS
+    """Shown, the main one first."""
+    leave_out: bool = False
+    """Whether its questions are also asked while their book is left out, and should be refused."""
 
 
 SIMILARITY = (
@@ -28,63 +44,131 @@ SIMILARITY = (
         name="booksum-chapters",
         title="summary -> chapter",
         file="booksum_chapters_val",
-        archive="dev",
+        collection="dev",
         level="section",
     ),
-    KnownSet(name="booksum-books", title="summary -> book", file="booksum_books_val", archive="dev", level="book"),
+    KnownSet(name="booksum-books", title="summary -> book", file="booksum_books_val", collection="dev", level="book"),
 )
 RETRIEVAL = (
     KnownSet(
         name="literaryqa-book",
         title="question -> book",
         file="literaryqa_val_questions",
-        archive="dev",
+        collection="dev",
         level="book",
+        metrics=BOOK_METRICS,
+    ),
+    KnownSet(
+        name="literaryqa-book-of-355",
+        title="question -> book",
+        file="literaryqa_val_questions",
+        collection=NOVELS,
+        level="book",
+        metrics=("ndcg@10", "recall@1", "mrr", "recall@5"),
+    ),
+    KnownSet(
+        name="literaryqa-answer",
+        title="question -> passage with an answer",
+        file="literaryqa_val_questions",
+        collection="dev",
+        level="passage",
+        right="answer",
+        metrics=ANSWER_METRICS,
+    ),
+    KnownSet(
+        name="literaryqa-answer-in-book",
+        title="question -> passage with an answer, book given",
+        file="literaryqa_val_questions",
+        collection="dev",
+        level="passage",
+        right="answer",
+        in_book=True,
+        metrics=ANSWER_METRICS,
     ),
     KnownSet(
         name="booksum-section",
         title="summary -> section",
         file="booksum_chapters_val",
-        archive="dev",
+        collection="dev",
         level="section",
+    ),
+    KnownSet(
+        name="booksum-quote-passage",
+        title="sentences about a quotation -> the quoted passage",
+        file="booksum_chapters_val",
+        collection="dev",
+        level="passage",
+        queries="quotes",
+        metrics=("recall@5", "mrr", "recall@1", "recall@20", "recall@50"),
     ),
     KnownSet(
         name="fairytaleqa-passage",
         title="question -> passage",
         file="fairytaleqa_val",
-        archive="fairytaleqa",
+        collection="fairytaleqa",
         level="passage",
+        metrics=("mrr", "recall@1", "recall@5", "recall@20", "recall@50"),
+    ),
+    KnownSet(
+        name="fairytaleqa-passage-few-words",
+        title="question with few words of its evidence -> passage",
+        file="fairytaleqa_val",
+        collection="fairytaleqa",
+        level="passage",
+        queries="few-words",
+        metrics=("mrr", "recall@1", "recall@5", "recall@20", "recall@50"),
     ),
     KnownSet(
         name="openstax-question-section",
         title="question -> section",
         file="openstax_questions_dev",
-        archive="openstax",
+        collection="openstax",
         level="section",
     ),
     KnownSet(
         name="openstax-summary-section",
         title="summary -> section",
         file="openstax_summaries_dev",
-        archive="openstax",
+        collection="openstax",
         level="section",
     ),
+)
+ANSWERS = (
+    KnownSet(
+        name="fairytaleqa",
+        title="question -> answer",
+        file="fairytaleqa_val",
+        collection="fairytaleqa",
+        level="passage",
+    ),
+    KnownSet(
+        name="literaryqa",
+        title="question -> answer",
+        file="literaryqa_val_questions",
+        collection="dev",
+        level="passage",
+        leave_out=True,
+    ),
+)
+TEXTBOOK_QUESTIONS = KnownSet(
+    name="openstax", title="question", file="openstax_questions_dev", collection="openstax", level="passage"
 )
 
 CENTURY_ARCHIVES = ("dev", "val", "train-00", "train-01", "train-02")
 """Archives of the books whose years are in corpus/books.tsv."""
 ORIGINS = tuple(
     KnownSet(
-        name=f"origin-{split}", title="tale -> collection", file=f"fairytaleqa_{split}", archive="fairytaleqa",
+        name=f"origin-{split}", title="tale -> collection", file=f"fairytaleqa_{split}", collection="fairytaleqa",
         level="book",
     )
     for split in ("train", "val")
 )  # fmt: skip
 CHOICES = (
     KnownSet(
-        name="openstax", title="question -> option", file="openstax_questions_dev", archive="openstax", level="section"
+        name="openstax", title="question -> option", file="openstax_questions_dev", collection="openstax",
+        level="section",
     ),
-)
+)  # fmt: skip
 LABEL = "label"
 """Key of the label in the user's rows."""
 
@@ -95,6 +179,6 @@ def own_sets(rows: Sequence[Row], *, levels: Sequence[Level]) -> list[tuple[Know
     for level in levels:
         fitting = [row for row in rows if level == "book" or row.spans]
         if fitting:
-            known = KnownSet(name=level, title=f"query -> {level}", file="", archive="", level=level)
+            known = KnownSet(name=level, title=f"query -> {level}", file="", collection="", level=level)
             sets.append((known, fitting))
     return sets

@@ -1,0 +1,26 @@
+"""The books of an evaluation, from archives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nlb_training.evaluation import books
+from nlb_training.evaluation.books import NOVELS, NOVELS_ARCHIVES, archives_of, open_collection
+from tests.training.evaluation.test_run import pack
+
+
+def test_novels_are_the_dev_books_and_a_fixed_choice_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "corpus").mkdir()
+    for name in NOVELS_ARCHIVES:
+        texts = {f"{name}-{book}.txt": f"Book {book} of {name}." for book in range(5)}
+        pack(tmp_path / "corpus" / f"{name}.tar.bz2", texts)
+    monkeypatch.setattr(books, "NOVELS_COUNT", 12)
+    first, again = (open_collection(tmp_path, NOVELS, tmp_path / cache) for cache in ("one", "other"))
+    assert archives_of(NOVELS) == NOVELS_ARCHIVES
+    assert len(first.paths) == 12
+    assert sum(name.startswith("dev") for name in first.files) == 5
+    assert {*first.files} == {*again.files}
+    assert first.text("dev-3.txt") == "Book 3 of dev."
+    assert len(open_collection(tmp_path, "dev", tmp_path / "one").paths) == 5

@@ -1,0 +1,173 @@
+"""Answers of `Retriever.answer`: how they match human answers, and which questions are refused.
+
+Of an answer the short form is compared by exact match and token F1, or all quotes together if it has none; a question
+without an answer counts as 0. "quoted" is the share of questions whose human answer is in the quotes (`answer_match`),
+among those that can be checked in this way. Refused are questions that the library cannot answer: everyday questions,
+questions on textbooks for a library of novels, and questions on a novel while its book is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nlb_retriever.records import Answer, source_of
+from nlb_retriever.search.retriever import Retriever
+from nlb_retriever.store import Condition
+from nlb_training.evaluation.answer_match import holds_answer, required_stems
+from nlb_training.evaluation.metrics import Values
+from nlb_training.evaluation.results import Measurement
+from nlb_training.evaluation.retrieval import QuerySet
+from nlb_training.evaluation.vectors import Notice
+from nlb_training.reader.answers import best_f1, exact_match
+
+TASK = "answers"
+EVERYDAY = (
+    "How do I install Python on Windows?",
+    "What is the capital of Mongolia?",
+    "Who won the 2018 football World Cup?",
+    "How long should I boil an egg?",
+    "What is the boiling point of ethanol?",
+    "How do I reset my router password?",
+    "What is the difference between TCP and UDP?",
+    "Which vitamins are in broccoli?",
+    "How do I centre a div with CSS?",
+    "What is the population of Brazil?",
+    "Who invented the transistor?",
+    "How do I change the oil of a Toyota Corolla?",
+    "How many bits are in a byte?",
+    "What is the exchange rate of the euro to the yen?",
+    "How do I cancel my Netflix subscription?",
+    "When does the next train to Berlin leave?",
+    "What is the derivative of sin x?",
+    "How does a nuclear reactor work?",
+    "Who is the CEO of Microsoft?",
+    "What is the recommended dose of ibuprofen for adults?",
+    "How do I write a for loop in JavaScript?",
+    "Which planets have rings?",
+    "What is quantum entanglement?",
+    "How do I file my tax return online?",
+    "Why did Harry Potter go to Hogwarts?",
+    "What did Katniss Everdeen do at the reaping?",
+    "How does a diesel engine differ from a petrol engine?",
+    "How do I train a neural network in PyTorch?",
+    "What are the symptoms of dengue fever?",
+    "How tall is Mount Kilimanjaro?",
+    "How do I remove red wine from a carpet?",
+    "What is the wifi password of this hotel?",
+    "Which phone has the best camera?",
+    "How do I renew my passport?",
+    "What time does the supermarket close on Sundays?",
+    "Who directed the film Inception?",
+    "How many calories are in a banana?",
+    "What is the speed limit on German motorways?",
+    "How do I merge two branches in Git?",
+    "What does the error code 404 mean?",
+)
+"""Questions that none of the books answers."""
+_NOTICE_EVERY = 100
+
+
+def measure_library(
+    queries: QuerySet, retriever: Retriever, system: str, *, strange: QuerySet | None, notice: Notice
+) -> list[Measurement]:
+    """All measurements of answers from one library.
+
+    Args:
+        queries: questions on its books, with "answers" or (multiple choice) without.
+        retriever: of the library.
+        system: its name.
+        strange: questions on books of another kind, which the library should refuse; None to skip them.
+        notice: called with the progress.
+    """
+    name = queries.known.name
+    measurements = [_measure_refused(f"everyday-to-{name}", EVERYDAY, EVERYDAY, retriever, system)]
+    if strange is not None and strange.known.name != name:
+        questions = [row.query for row in strange.rows]
+        other = f"{strange.known.name}-to-{name}"
+        measurements.append(_measure_refused(other, questions, strange.groups, retriever, system))
+    if not all("answers" in row.values for row in queries.rows):
+        questions = [row.query for row in queries.rows]
+        return [_measure_refused(f"{name}-to-{name}", questions, queries.groups, retriever, system), *measurements]
+    matched = [
+        each
+        for in_book in (False, True)
+        for each in measure_answers(queries, retriever, system, in_book=in_book, notice=notice)
+    ]
+    if queries.known.leave_out:
+        measurements.append(measure_left_out(queries, retriever, system))
+    return [*matched, *measurements]
+
+
+def measure_answers(
+    queries: QuerySet, retriever: Retriever, system: str, *, in_book: bool, notice: Notice
+) -> list[Measurement]:
+    """Match the answers to a set's questions with the human ones.
+
+    Args:
+        queries: questions with "answers".
+        retriever: of a library of their books.
+        system: its name.
+        in_book: whether the right book is given.
+        notice: called with the progress.
+    """
+    name = f"{queries.known.name}-in-book" if in_book else queries.known.name
+    rows: list[dict[str, float]] = []
+    for number, row in enumerate(queries.rows, 1):
+        book = source_of(queries.books.files[row.file]) if in_book else None
+        answer = retriever.answer(row.query, book=book)
+        rows.append(compare_answer(answer, row.query, row.values["answers"]))
+        if number % _NOTICE_EVERY == 0:
+            notice(f"answers to {name}: {number:,} of {len(queries.rows):,} questions")
+    measurements = []
+    for metric in ("f1", "em", "quoted", "answered", "words"):
+        kept = [index for index, row in enumerate(rows) if metric in row]
+        values: Values = np.array([rows[index][metric] for index in kept])
+        groups = [queries.groups[index] for index in kept]
+        scale = 1.0 if metric == "words" else 100.0
+        measurements.append(Measurement.of(TASK, name, system, metric, values, groups, trained=True, scale=scale))
+    return measurements
+
+
+def compare_answer(answer: Answer, question: str, expected: Sequence[str]) -> dict[str, float]:
+    """Metrics of one answer; without "quoted" if the expected answers cannot be checked by words.
+
+    Args:
+        answer: of the library.
+        question: the question.
+        expected: human answers.
+
+    Returns:
+        f1, em: of the short answer; quoted: whether the quotes hold an expected answer; answered: 0 if it was
+        refused; words: number of words of the quotes.
+    """
+    quotes = " ".join(citation.quote for citation in answer.citations)
+    short = getattr(answer, "short", None) or quotes if answer.found else ""
+    values = {
+        "f1": best_f1(short, expected) if short else 0.0,
+        "em": exact_match(short, expected) if short else 0.0,
+        "answered": float(answer.found),
+        "words": float(len(quotes.split())),
+    }
+    if required := required_stems(question, expected):
+        values["quoted"] = float(holds_answer(quotes, required))
+    return values
+
+
+def measure_left_out(queries: QuerySet, retriever: Retriever, system: str) -> Measurement:
+    """Share of a set's questions that its library refuses while the right book is left out."""
+    refused = []
+    for row in queries.rows:
+        others = Condition("source", "ne", source_of(queries.books.files[row.file]))
+        refused.append(float(not retriever.answer(row.query, where=others).found))
+    name = f"{queries.known.name}-book-left-out"
+    return Measurement.of(TASK, name, system, "refused", np.array(refused), queries.groups, trained=True)
+
+
+def _measure_refused(
+    name: str, questions: Sequence[str], groups: Sequence[str], retriever: Retriever, system: str
+) -> Measurement:
+    """Share of questions that a library refuses."""
+    refused: Values = np.array([float(not retriever.answer(question).found) for question in questions])
+    return Measurement.of(TASK, name, system, "refused", refused, groups, trained=True)
