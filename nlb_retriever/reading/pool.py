@@ -18,7 +18,6 @@ from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 
-import nlb_retriever
 from nlb_retriever.errors import ReadingError, ReadingLimit
 from nlb_retriever.reading.limits import DEFAULT, Limits, shown
 from nlb_retriever.reading.wire import HEADER_BYTES, body_length, book_from_wire, decode, encode, error_from_wire
@@ -102,7 +101,7 @@ class _Worker:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        root = str(Path(nlb_retriever.__path__[0]).resolve().parent)
+        root = str(Path(__file__).resolve().parents[2])
         paths = [root, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "nlb_retriever.reading.worker"],
