@@ -90,7 +90,7 @@ def test_every_book_of_a_folder_is_indexed_with_its_sections_and_passages(books:
             assert store.book_text(entry.id) == text
             sections = store.sections(entry.id)
             paths = [section.path for section in sections]
-            assert paths == [[f"CHAPTER {number}"] for number in (1, 2, 3)]
+            assert paths == [(f"CHAPTER {number}",) for number in (1, 2, 3)]
 
 
 def test_unchanged_books_are_no_work(books: Path, library: Path) -> None:

@@ -227,7 +227,7 @@ def test_a_missing_library_is_reported_by_the_first_search(tmp_path: Path) -> No
     pipeline.add_component("retriever", component)
     with pytest.raises(LibraryNotFound, match="none"):
         pipeline.run({"retriever": {"query": STORM}})
-    with pytest.raises(StoreError, match="no name for a library"):
+    with pytest.raises(StoreError, match="is not a library's name"):
         NLBRetriever("my books!")
 
 

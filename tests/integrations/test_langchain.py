@@ -167,7 +167,7 @@ def test_making_one_does_no_work_and_the_first_search_reports_a_missing_library(
         retriever.invoke(STORM)
     with pytest.raises(LibraryNotFound, match="none"):
         asyncio.run(retriever.ainvoke(STORM))
-    with pytest.raises(StoreError, match="no name for a library"):
+    with pytest.raises(StoreError, match="is not a library's name"):
         NLBRetriever(library="my books!")
 
 

@@ -63,7 +63,7 @@ def test_which_pieces_meet_depends_on_the_seed_alone() -> None:
 
 
 def test_a_corpus_without_a_chunk_is_refused() -> None:
-    with pytest.raises(TrainingError, match=r"no chunk to train on \(2 books\)"):
+    with pytest.raises(TrainingError, match=r"the corpus has no chunks to train on \(2 books\)"):
         Sequences(numbered_books(0, 0), 10)
 
 
