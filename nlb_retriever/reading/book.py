@@ -16,6 +16,8 @@ from nlb_retriever.errors import NlbError, NotABook, ReadingError, ReadingLimit
 from nlb_retriever.reading.draft import Draft, clean, one_line
 from nlb_retriever.reading.gutenberg import LANGUAGES
 from nlb_retriever.reading.limits import DEFAULT, Limits, shown
+from nlb_retriever.reading.omissions import LONGEST
+from nlb_retriever.reading.signatures import kind_of
 from nlb_retriever.reading.structure import partition
 from nlb_retriever.records import Book
 
@@ -27,14 +29,6 @@ FORMATS = {
 }  # fmt: skip
 """Module of this package that reads files of each suffix."""
 _NAMES = {"plain": "text", "markdown": "text", "html": "text", "epub": "EPUB", "pdf": "PDF", "docx": "Word"}
-_MAGIC = (
-    (b"\x89PNG", "a PNG image"), (b"\xff\xd8\xff", "a JPEG image"), (b"GIF8", "a GIF image"),
-    (b"II*\x00", "a TIFF image"), (b"\x1f\x8b", "a gzip file"), (b"BZh", "a bzip2 file"), (b"\xfd7zXZ", "an xz file"),
-    (b"7z\xbc\xaf", "a 7-Zip file"), (b"Rar!", "a RAR file"), (b"\x7fELF", "a program"), (b"MZ\x90", "a program"),
-    (b"AT&TFORM", "a DjVu document"), (b"SQLite format 3", "a database"), (b"OggS", "an audio file"),
-    (b"\xd0\xcf\x11\xe0", "an old Word document (save it as .docx)"), (b"ID3", "an audio file"),
-    (b"{\\rtf", "an RTF document (save it as .docx or .txt)"), (b"RIFF", "an audio, image or video file"),
-)  # fmt: skip
 _SMALL = "a an and as at by for from in of on or the to with de la le les du des der die das und el y e o"
 _SMALL_WORDS = frozenset(_SMALL.split())
 _CHUNK = 1 << 20
@@ -137,7 +131,7 @@ def _read(path: Path, data: bytes, limits: Limits) -> Book:
         text=draft.text,
         sections=partition(draft.text, draft.headings, title),
         pages=tuple(draft.pages),
-        warnings=tuple(one_line(warning, 300) for warning in draft.warnings[:100]),
+        warnings=(*draft.omissions.warnings(), *(one_line(warning, LONGEST) for warning in draft.warnings)),
     )
 
 
@@ -154,7 +148,7 @@ def _format(path: Path, data: bytes) -> str:
     kind = FORMATS.get(suffix)
     if kind is None:
         raise NotABook(f"has no suffix of a book ({', '.join(sorted(FORMATS))})")
-    found = _sniff(data)
+    found = kind_of(data)
     if found == _NAMES[kind] or (found == "zip" and kind in {"epub", "docx"}):
         return kind
     if found == "text":
@@ -162,15 +156,3 @@ def _format(path: Path, data: bytes) -> str:
     other = {"EPUB": "an EPUB book: rename it to .epub", "PDF": "a PDF document: rename it to .pdf"}
     other |= {"Word": "a Word document: rename it to .docx", "zip": "a zip file", "binary": "binary data"}
     raise NotABook(f"is {other.get(found, found)}, though its suffix is {suffix}")
-
-
-def _sniff(data: bytes) -> str:
-    if b"%PDF-" in data[:1024]:
-        return "PDF"
-    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        if b"application/epub+zip" in data[:200] or b"META-INF/container.xml" in data:
-            return "EPUB"
-        return "Word" if b"word/document.xml" in data else "zip"
-    if data[60:68] == b"BOOKMOBI":
-        return "a Kindle book (convert it to .epub)"
-    return next((name for magic, name in _MAGIC if data.startswith(magic)), "text")

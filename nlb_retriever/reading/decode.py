@@ -1,47 +1,58 @@
-"""Bytes to text: byte order marks, UTF-8, then a guess that expects western text."""
+"""Bytes to text: byte order marks, the declared encoding, UTF-8, then a guess that expects western text."""
 
 from __future__ import annotations
 
 import codecs
 import re
-from collections import Counter
 
 from nlb_retriever.errors import NotABook
+from nlb_retriever.reading.encodings import DECLARED, MULTIBYTE, guess_ebcdic, guess_seven_bit, guess_wide
 
 _BOMS = (
-    (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_UTF8_SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _HIGH = re.compile(rb"[\x80-\xff]")
 _BINARY = bytes(range(7)) + bytes(range(14, 27)) + bytes(range(28, 32))
 _WESTERN = set("àâäáãåæçéèêëíìîïñóòôöõøœßúùûüýÿÀÂÄÁÃÅÆÇÉÈÊËÍÌÎÏÑÓÒÔÖÕØŒÚÙÛÜÝ")
 _PUNCTUATION = set("‘’“”‚„…–—«»‹›¡¿£§°©®™·•†‡€¢¥±×÷½¼¾²³¹ªº´¨`¶ \xa0\xad")
+_CYRILLIC = ("cp1251", "koi8_r", "cp866", "iso8859_5", "mac_cyrillic")
 _SAMPLE = 1 << 18
+_CERTAIN = 8
+"""So many UTF-8 sequences, and no other byte above 127, are no accident in a file that declares an Asian encoding."""
 
 
 def decode(data: bytes, declared: str | None = None) -> tuple[str, str | None]:
-    """Decode a text file; the second value is the encoding where it had to be guessed, else None.
+    """Decode a text file.
 
     Args:
-        declared: encoding that the file itself names (HTML), tried after BOM and before UTF-8.
+        data: the file's bytes.
+        declared: encoding that the file itself names (HTML). It is not believed against the bytes: UTF-8 and UTF-16
+            are known by their look.
+
+    Returns:
+        The text, and a warning where the encoding had to be guessed or bytes could not be decoded, else None.
 
     Raises:
         NotABook: the bytes are no text in any encoding (message without the path).
     """
     for bom, name in _BOMS:
         if data.startswith(bom):
-            return data[len(bom) :].decode(name, "replace"), None
-    if declared:
-        try:
-            return data.decode(declared), None
-        except (LookupError, UnicodeError, ValueError):
-            pass
-    if wide := _utf16(data):
-        return data[: len(data) & ~1].decode(wide, "surrogatepass"), wide
+            return _wide(data[len(bom) :], name), None
+    if data.startswith(codecs.BOM_UTF8):
+        data, declared = data[len(codecs.BOM_UTF8) :], None
+    if name := guess_wide(data):
+        return _wide(data, name), _guessed(name)
+    if declared and (text := _by_declaration(data, declared)) is not None:
+        return text, None
+    if data.isascii():
+        if name := guess_seven_bit(data):
+            return data.decode(name), _guessed(name)
+    elif name := guess_ebcdic(data):
+        return data.decode(name).replace("\x85", "\n"), _guessed(name)
     sample = data[:_SAMPLE]
     if len(sample) - len(sample.translate(None, _BINARY)) > 0.02 * len(sample) + 8:
         raise NotABook("is binary data, not text")
@@ -49,59 +60,70 @@ def decode(data: bytes, declared: str | None = None) -> tuple[str, str | None]:
         return data.decode("utf-8"), None
     except UnicodeDecodeError:
         pass
-    good = len(_MULTIBYTE.findall(data))
-    broken = len(_HIGH.findall(_MULTIBYTE.sub(b"", data)))
+    good = len(_UTF8_SEQUENCE.findall(data))
+    broken = len(_HIGH.findall(_UTF8_SEQUENCE.sub(b"", data)))
     if good > 4 * broken:
-        return _utf8_with_strays(data), f"UTF-8 with {broken} stray bytes read as Windows-1252"
+        return data.decode("utf-8", _STRAY), _guessed(f"UTF-8 with {broken} stray bytes read as Windows-1252")
     name = _guess(data)
-    return _eight_bit(data, name), name
+    return _eight_bit(data, name), _guessed(name)
 
 
-def _utf16(data: bytes) -> str | None:
-    """UTF-16 without BOM shows as NUL bytes at one parity only (spaces and line ends of any script)."""
-    sample = data[: _SAMPLE & ~1]
-    if len(sample) < 4 or b"\x00" not in sample:
+def _guessed(name: str) -> str:
+    return f"the encoding was guessed: {name}"
+
+
+def _wide(data: bytes, name: str) -> str:
+    width = 4 if "32" in name else 2
+    return data[: len(data) // width * width].decode(name, "replace" if width == 4 else "surrogatepass")
+
+
+def _by_declaration(data: bytes, declared: str) -> str | None:
+    """The text in the encoding that is declared; None where the bytes are plainly of another."""
+    name = DECLARED.get(declared.lower(), declared.lower())
+    if not name or name.startswith(("utf-8", "utf8", "utf_8")):
         return None
-    for name, high, low in (("utf-16-le", sample[1::2], sample[0::2]), ("utf-16-be", sample[0::2], sample[1::2])):
-        if high.count(0) <= 0.08 * len(high) or low.count(0) > 0.02 * len(low):
-            continue
-        if sum(n for _, n in Counter(high).most_common(3)) < 0.9 * len(high):  # one script has few high bytes
-            continue
-        text = data[: len(data) & ~1].decode(name, "surrogatepass")
-        if " " in text or "\n" in text:
-            return name
-    return None
+    sequences = len(_UTF8_SEQUENCE.findall(data))
+    if sequences >= (_CERTAIN if name in MULTIBYTE else 1) and _is_utf8(data):
+        return None
+    try:
+        return data.decode(name)
+    except (LookupError, UnicodeError, ValueError):
+        return None
 
 
-def _utf8_with_strays(data: bytes) -> str:
-    parts: list[str] = []
-    position = 0
-    while position < len(data):
-        try:
-            parts.append(data[position:].decode("utf-8"))
-            break
-        except UnicodeDecodeError as error:
-            bad = position + error.start, position + error.end
-            parts.append(data[position : bad[0]].decode("utf-8"))
-            parts.append(_eight_bit(data[bad[0] : bad[1]], "cp1252"))
-            position = bad[1]
-            if len(parts) > 2_000:  # each round copies the rest: bound the work
-                parts.append(data[position:].decode("utf-8", "replace"))
-                break
-    return "".join(parts)
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _read_stray(error: UnicodeError) -> tuple[str, int]:
+    """Codec error handler: bytes that are no UTF-8, read as Windows-1252."""
+    assert isinstance(error, UnicodeDecodeError)
+    return _eight_bit(error.object[error.start : error.end], "cp1252"), error.end
+
+
+_STRAY = "nlb-stray-bytes"
+codecs.register_error(_STRAY, _read_stray)
 
 
 def _guess(data: bytes) -> str:
-    """Name of an 8-bit (or Asian multi-byte) encoding; cp1252 wherever that reads naturally."""
+    """Name of an 8-bit (or Asian multi-byte) encoding; a western one wherever that reads naturally."""
     first = _HIGH.search(data)
-    near = max(0, first.start() - 2_000) if first else 0
-    sample = data[near : near + _SAMPLE]
-    if _reads_western(_eight_bit(sample, "cp1252")):
-        return "cp1252"
+    begin = max(0, first.start() - 2_000) if first else 0
+    sample = data[begin : begin + _SAMPLE]
+    for name in ("cp1252", "mac_roman", "cp850"):
+        if _reads_western(_eight_bit(sample, name)):
+            return name
     from charset_normalizer import from_bytes
 
     best = from_bytes(sample[: 1 << 16], steps=5, chunk_size=1024).best()
-    return best.encoding if best else "cp1252"
+    name = best.encoding if best else "cp1252"
+    if name in _CYRILLIC:  # they differ in upper and lower case: most letters of a text are lower
+        return max(_CYRILLIC, key=lambda n: sum("а" <= c <= "я" for c in sample.decode(n, "replace")))
+    return name
 
 
 def _reads_western(text: str) -> bool:

@@ -1,10 +1,11 @@
-"""What a format's reader hands back, and the cleaning that every text goes through."""
+"""What a format's reader returns, and the cleaning that every text goes through."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
 
+from nlb_retriever.reading.omissions import Omissions
 from nlb_retriever.records import Page
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x81\x8d\x8f\x90\x9d]")
@@ -35,6 +36,8 @@ class Draft:
     language: str | None = None
     year: int | None = None
     warnings: list[str] = field(default_factory=list)
+    """What was mended or guessed."""
+    omissions: Omissions = field(default_factory=Omissions)
 
     def append_notes(self, notes: str) -> None:
         """Put footnotes into a section of their own at the end."""

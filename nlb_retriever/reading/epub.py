@@ -3,31 +3,49 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from html import escape
 from pathlib import Path
 
 from nlb_retriever.errors import NlbError, NotABook, ReadingLimit
 from nlb_retriever.reading.archive import Archive, shown_name
 from nlb_retriever.reading.draft import Draft, Heading
-from nlb_retriever.reading.html import HtmlText, decode_markup, html_to_text
+from nlb_retriever.reading.html import HtmlText, html_to_text
 from nlb_retriever.reading.limits import Limits
+from nlb_retriever.reading.markup import decode_markup
+from nlb_retriever.reading.omissions import count_words
 from nlb_retriever.reading.outline import find_headings
 from nlb_retriever.reading.package import Entry, Package, open_package
+from nlb_retriever.reading.signatures import kind_of
 from nlb_retriever.records import Page
 
-_DROPPED_TEXT = "cover titlepage halftitlepage imprint colophon copyright-page toc loi lot landmarks uncopyright"
-_DROPPED = frozenset(_DROPPED_TEXT.split())
-"""EPUB types of pages that hold nothing of the book's content."""
-_DROPPED_ROLES = frozenset({"cover", "toc", "title-page", "titlepage", "copyright-page", "loi"})
-_DROPPED_TITLES = frozenset({
-    "cover", "titlepage", "imprint", "colophon", "uncopyright", "copyright", "title page", "copyright page",
-    "table of contents", "contents", "list of illustrations", "half title",
-})  # fmt: skip
+_MATTER = {
+    **dict.fromkeys(("cover", "titlepage", "halftitlepage"), 1_500),
+    **dict.fromkeys(("imprint", "colophon", "copyright-page", "uncopyright"), 6_000),
+    **dict.fromkeys(("toc", "loi", "lot", "landmarks"), 2_000),
+}
+"""EPUB types of sections that hold nothing of the author's, and up to how many characters that is believed."""
+_ROLES = {"title-page": "titlepage", "copyright": "copyright-page", "contents": "toc", "table of contents": "toc",
+          "title page": "titlepage", "copyright page": "copyright-page", "list of illustrations": "loi",
+          "half title": "halftitlepage"}  # fmt: skip
+"""What the EPUB 2 guide and tables of contents call such sections."""
+_RIGHTS = re.compile(
+    r"©|\(c\)|copyright \W*\d{4}|all rights reserved|\bISBN\b|library of congress|creative commons|public domain"
+    r"|published (?:by|in)|printed (?:by|in)|first published|\bpress\b",
+    re.IGNORECASE,
+)
+_PARAGRAPH = 250
+"""A line of more characters is prose: no title page or table of contents has it."""
 _PUBLISHED = re.compile(
     r"\b(?:was|were) (?:first |originally )?(?:published|written|completed)\s[^.]{0,60}?\b(1[0-9]\d\d|20\d\d)\b",
     re.IGNORECASE,
 )
+_SENTENCE = re.compile(r"[a-z]{2}[.!?][\"”’)]*\s+[\"“‘(]*[A-Z]")
+_MARKUP = re.compile(r"<[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>")
+_TEXT_SUFFIXES = (".xhtml", ".html", ".htm", ".xml.html", ".txt")
 _LONG = 90_000
 """A contents entry with more characters than this is cut further at the headings inside it."""
 _GAP = "\n\n\n"
@@ -38,6 +56,8 @@ class _Part:
     name: str
     page: HtmlText
     start: int
+    aside: bool
+    """Whether it stands outside the reading order."""
 
 
 def read_epub(data: bytes, path: Path, limits: Limits) -> Draft:
@@ -51,92 +71,175 @@ def read_epub(data: bytes, path: Path, limits: Limits) -> Draft:
     archive = Archive(data, limits)
     package = open_package(archive)
     draft = Draft("", title=package.title, author=package.author, language=package.language, year=package.year)
-    draft.warnings += archive.warnings + [f"{name} is missing from the file" for name in package.missing]
-    parts = _read_parts(archive, package, draft, limits)
+    draft.warnings += archive.warnings
+    for name in package.missing:
+        draft.omissions.lose(name, "it is missing from the file")
+    reader = _Chapters(archive, package, draft, limits)
+    parts = reader.read() or reader.read(everything=True)
     if not parts:
         raise NotABook("holds no text (its chapters are images, or missing)")
     draft.text = "".join(p.page.text + _GAP for p in parts).rstrip("\n") + "\n"
-    places = {part.name: part for part in parts}
-    draft.headings = _headings(package.toc, places, draft.text, parts)
+    by_name = {part.name: part for part in parts}
+    draft.headings = _headings(package.toc, by_name, draft.text, parts)
     if not draft.headings:
         draft.headings = find_headings(draft.text)
     draft.append_notes("".join(part.page.notes for part in parts))
-    draft.pages = _pages(package.pages, places, parts)
+    draft.pages = _pages(package.pages, by_name, parts)
     return draft
 
 
-def _read_parts(archive: Archive, package: Package, draft: Draft, limits: Limits) -> list[_Part]:
-    titles = {
-        archive.find(e.name) or e.name: e.title.casefold().strip(" .") for e in reversed(package.toc) if not e.fragment
-    }
-    parts: list[_Part] = []
-    start = 0
-    for name in package.spine:
+class _Chapters:
+    """Reads the files of a package that hold text."""
+
+    def __init__(self, archive: Archive, package: Package, draft: Draft, limits: Limits) -> None:
+        self.archive = archive
+        self.package = package
+        self.draft = draft
+        self.limits = limits
+        self.titles = {
+            archive.find(e.name) or e.name: e.title.casefold().strip(" .")
+            for e in reversed(package.toc)
+            if not e.fragment
+        }
+
+    def read(self, *, everything: bool = False) -> list[_Part]:
+        """The files of the reading order, then those that the package lists beside it.
+
+        Args:
+            everything: keep covers, title pages and tables of contents too.
+        """
+        self.draft.omissions.boilerplate.clear()
+        self.draft.omissions.elements.clear()
+        parts: list[_Part] = []
+        encodings: Counter[str] = Counter()
+        start = 0
+        aside_names = [*self.package.aside, *filter(None, [self.package.navigation])]
+        names = dict.fromkeys(aside_names, True) | dict.fromkeys(self.package.spine, False)
+        for name in [*self.package.spine, *(n for n in aside_names if names[n])]:
+            aside = names[name]
+            if (source := self._source(name, encodings)) is None:
+                continue
+            page = html_to_text(source, _MATTER, everything=everything)
+            page.text = page.text.strip("\n")
+            self._note_matter(name, page)
+            if not everything and page.text and (kind := self._kind(name, page)):
+                self.draft.omissions.skip(shown_name(name), count_words(page.text + page.notes), kind=kind)
+                continue
+            self.draft.omissions.add(page.omissions)
+            if not page.text.strip() and not page.notes:
+                continue
+            if aside and not page.headings and page.title:
+                page.headings.append(Heading(0, 1, page.title))
+            parts.append(_Part(name, page, start, aside))
+            start += len(page.text) + len(_GAP)
+            if start > self.limits.chars:
+                raise ReadingLimit(f"holds more than {self.limits.chars} characters")
+        self.draft.warnings += [
+            f"{warning} (in {count:,} chapter{'' if count == 1 else 's'})" for warning, count in encodings.items()
+        ]
+        self._note_unlisted(names)
+        return parts
+
+    def _source(self, name: str, encodings: Counter[str]) -> str | None:
+        """A file's markup; None where it holds no text, which is noted."""
         try:
-            source, warning = decode_markup(archive.read(name))
+            data = self.archive.read(name)
+            if (kind := kind_of(data)) != "text" and not data.lstrip().startswith(b"<"):
+                self.draft.omissions.lose(shown_name(name), f"it is {kind}")
+                return None
+            source, warning = decode_markup(data)
         except ReadingLimit:
             raise
         except NlbError as error:
-            draft.warnings.append(f"{shown_name(name)} was left out: it {error}")
-            continue
+            reason = str(error).removeprefix(f"{shown_name(name)} in it ")
+            self.draft.omissions.lose(shown_name(name), f"it {reason}")
+            return None
         if warning:
-            draft.warnings.append(f"{shown_name(name)}: {warning}")
-        page = html_to_text(source)
-        page.text = page.text.strip("\n")
-        if "colophon" in page.kinds and draft.year is None and (year := _PUBLISHED.search(page.text)):
-            draft.year = int(year[1])
-        if _boilerplate(name, page, package, titles.get(name, "")) or not page.text.strip():
-            continue
-        parts.append(_Part(name, page, start))
-        start += len(page.text) + len(_GAP)
-        if start > limits.chars:
-            raise ReadingLimit(f"holds more than {limits.chars} characters")
-    return parts
+            encodings[warning] += 1
+        return source if _MARKUP.search(source) else f"<pre>{escape(source, quote=False)}</pre>"
 
+    def _note_matter(self, name: str, page: HtmlText) -> None:
+        for kind, text in page.matter:
+            self.draft.omissions.skip(shown_name(name), count_words(text), kind=kind)
+            if kind == "colophon" and self.draft.year is None and (year := _PUBLISHED.search(text)):
+                self.draft.year = int(year[1])
 
-def _boilerplate(name: str, page: HtmlText, package: Package, title: str) -> bool:
-    if page.kinds & _DROPPED or name == package.navigation:
-        return True
-    short = len(page.text) < 12_000
-    if short and (package.roles.get(name) in _DROPPED_ROLES or title in _DROPPED_TITLES):
-        return True
-    return short and page.links > 200 and page.links > 0.7 * len(page.text)
-
-
-def _headings(toc: list[Entry], places: dict[str, _Part], text: str, parts: list[_Part]) -> list[Heading]:
-    """Contents entries at their places; the documents' own headings where contents say nothing."""
-    folded = {name.casefold(): part for name, part in places.items()}
-    found: list[Heading] = []
-    for i, entry in enumerate(toc):
-        target: Entry | None = entry
-        if entry.name not in places and entry.name.casefold() not in folded:
-            # a title without a page of its own begins where its first child does
-            target = next((e for e in toc[i + 1 :] if e.name in places or e.level <= entry.level), None)
-            if target is None or target.level <= entry.level:
+    def _kind(self, name: str, page: HtmlText) -> str:
+        """Which matter without the author's words a file is, by its name in the book and its look; empty for text."""
+        if page.is_link_list and sum(page.links) > 200:
+            return "toc"
+        if name == self.package.navigation:
+            return "toc" if len(page.text) < _MATTER["toc"] and not _is_prose(page) else ""
+        for called in (self.package.roles.get(name, ""), self.titles.get(name, "")):
+            kind = _ROLES.get(called, called)
+            if kind not in _MATTER or len(page.text) > _MATTER[kind]:
                 continue
-        assert target is not None
-        part = places.get(target.name) or folded[target.name.casefold()]
-        found.append(Heading(part.start + part.page.anchors.get(target.fragment, 0), entry.level, entry.title))
+            if kind in {"imprint", "colophon", "copyright-page", "uncopyright"}:
+                if len(set(map(str.lower, _RIGHTS.findall(page.text)))) > 1:
+                    return kind
+            elif not _is_prose(page) and (kind != "cover" or len(page.text) < _PARAGRAPH):
+                return kind
+        return ""
+
+    def _note_unlisted(self, listed: Mapping[str, bool]) -> None:
+        """Name the files with text that the package does not list."""
+        for name in self.archive.names():
+            if name in listed or not name.lower().endswith(_TEXT_SUFFIXES) or name == self.package.navigation:
+                continue
+            try:
+                page = html_to_text(decode_markup(self.archive.read(name))[0])
+            except NlbError:
+                continue
+            words = count_words(page.text + page.notes)
+            self.draft.omissions.lose(shown_name(name), "the package does not list it", words)
+
+
+def _is_prose(page: HtmlText) -> bool:
+    """Whether a page has a paragraph of text, or sentences."""
+    lines = page.text.split("\n")
+    return max(map(len, lines)) > _PARAGRAPH or len(_SENTENCE.findall(page.text)) > 2
+
+
+def _headings(toc: list[Entry], by_name: dict[str, _Part], text: str, parts: list[_Part]) -> list[Heading]:
+    """Contents entries where they point; the documents' own headings where contents say nothing."""
+    folded = {name.casefold(): part for name, part in by_name.items()}
+    found: list[Heading] = []
+    waiting: list[Entry] = []  # titles without a page of their own begin where their first child does
+    entered: set[str] = set()
+    for entry in toc:
+        while waiting and waiting[-1].level >= entry.level:
+            waiting.pop()
+        part = by_name.get(entry.name) or folded.get(entry.name.casefold())
+        if part is None:
+            waiting.append(entry)
+            continue
+        start = part.start + part.page.anchors.get(entry.fragment, 0)
+        found += [Heading(start, e.level, e.title) for e in (*waiting, entry)]
+        waiting.clear()
+        entered.add(part.name)
     own = [Heading(p.start + h.start, h.level, h.title) for p in parts for h in p.page.headings]
     if not found:
         return own
     starts = sorted({h.start for h in found} | {len(text)})
-    deepest = max(h.level for h in found)
-    for a, b in [(0, starts[0]), *pairwise(starts)]:
-        if b - a > _LONG:
-            near = {h.start for h in found if a <= h.start < b}
-            found += [
-                Heading(h.start, deepest + h.level, h.title)
-                for h in own
-                if a <= h.start < b and all(abs(h.start - n) > 300 for n in near)
-            ]
+    highest, deepest = min(h.level for h in found), max(h.level for h in found)
+    found += [
+        Heading(p.start + h.start, highest + h.level - 1, h.title)
+        for p in parts
+        if p.aside and p.name not in entered
+        for h in p.page.headings
+    ]
+    for heading in own:  # inside an entry as long as a book
+        i = bisect_right(starts, heading.start)
+        begin, end = starts[i - 1] if i else -_LONG, starts[i] if i < len(starts) else 0
+        if end - max(0, begin) > _LONG and heading.start - begin > 300:
+            found.append(Heading(heading.start, deepest + heading.level, heading.title))
     return found
 
 
-def _pages(entries: list[Entry], places: dict[str, _Part], parts: list[_Part]) -> list[Page]:
+def _pages(entries: list[Entry], by_name: dict[str, _Part], parts: list[_Part]) -> list[Page]:
     found: list[tuple[int, str]] = []
     for entry in entries:
-        part = places.get(entry.name)
+        part = by_name.get(entry.name)
         if part is not None and (not entry.fragment or entry.fragment in part.page.anchors):
             found.append((part.start + part.page.anchors.get(entry.fragment, 0), entry.title))
     if not found:

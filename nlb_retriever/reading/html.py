@@ -1,38 +1,61 @@
-"""HTML to text by blocks: paragraphs apart by blank lines, headings, anchors and page breaks located."""
+"""HTML to text by blocks: paragraphs apart by blank lines, headings, anchors and page breaks located.
+
+Every text node below the body is written, or counted in the page's omissions: menus, page numbers, references to
+notes and the like are skipped where they are as short as such things are. Scripts and styles are code, not words.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
-from nlb_retriever.reading.gutenberg import find_wrapper, title_of_mention
+from nlb_retriever.reading.gutenberg import find_wrapper, kept_pieces, title_of_mention
 from nlb_retriever.reading.limits import Limits
+from nlb_retriever.reading.markup import decode_markup, make_safe
+from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.outline import find_headings
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 _BLOCK_TAGS = """address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure
-    footer form h1 h2 h3 h4 h5 h6 header hgroup hr html li main ol p pre section summary table tbody tfoot thead tr
-    ul caption"""
+    footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main nav ol p pre section summary table tbody tfoot
+    thead tr ul caption x-template x-noframes x-noembed x-iframe
+    x-frameset x-select x-option x-textarea x-plaintext"""
 _BLOCKS = frozenset(_BLOCK_TAGS.split())
-_TIGHT = frozenset({"li", "tr", "dt", "dd", "caption"})
-_SKIPPED_TAGS = """head script style template svg iframe object audio video canvas select button textarea input nav
-    rt rp noscript"""
-_SKIPPED = frozenset(_SKIPPED_TAGS.split())
+_TIGHT = frozenset({"li", "tr", "dt", "dd", "caption", "x-option"})
+_INLINE_TAGS = """a abbr acronym b bdi bdo big blink button cite code data del dfn em font i img ins kbd label mark
+    nobr object q rb rp rt ruby s samp small span strike strong sub sup svg time tt u var wbr"""
+_INLINE = frozenset(_INLINE_TAGS.split())
+"""Elements at whose borders words go on, as in those of a name with a hyphen or a prefix."""
+_CODE = frozenset({"head", "script", "style"})
 _HEADINGS = {f"h{i}": i for i in range(1, 7)}
 _WHITE = re.compile(r"[ \t\n\r\f\xa0\u2002-\u200a\u202f]+")
 _INVISIBLE = re.compile("[\xad\u200b\u2060\ufeff]")
-_SELF_CLOSED = re.compile(r"<([A-Za-z][\w:-]*)((?:\s[^<>]*)?)/>")
-_VOID = frozenset(
-    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
-)
-_CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9._:-]{2,40})""", re.IGNORECASE)
 _BOILERPLATE = re.compile(r"\bpg-boilerplate\b|\bpgheader\b|\bpgfooter\b|^pg-(?:header|footer)")
+_PAGE_BREAKS = frozenset({"pagebreak", "doc-pagebreak"})
+_REFERENCES = frozenset({"noteref", "doc-noteref", "backlink", "doc-backlink", "annoref"})
+_NOTES = frozenset({"footnote", "doc-footnote", "rearnote", "endnote"})
+_LABEL = re.compile(r"(?i)^[\s.]*(?:page|pg|p)?[\s_.-]*(?=\w)")
+_SHORT = 20
+"""Characters of a page number or a reference to a note."""
+_LONG_LINK = 120
+"""Characters of a link on average from which on a list of links is no menu."""
+_SKIPPED: Mapping[str, tuple[str, int]] = {
+    "button": ("<button> element", 200),
+    "x-select": ("<select> element", 500),
+    "x-textarea": ("<textarea> element", 200),
+    "rt": ("<rt> element", 60),
+    "rp": ("<rp> element", 5),
+}
+"""Elements that are skipped, by what name, up to how many characters."""
+_HIDDEN, _LONGEST_NOTE, _GUTENBERG, _SHORT_MENU, _LONGEST_LIST = 2_000, 20_000, 25_000, 200, 200_000
+"""Characters up to which hidden elements, footnotes, licenses, menus and lists of links are what they are called."""
+_SECTIONS = frozenset({"body", "section", "article", "main", "div"})
 
 
 @dataclass
@@ -46,31 +69,44 @@ class HtmlText:
     """Offset and printed label of page breaks."""
     notes: str = ""
     """Footnotes that stood among the text, taken out of it."""
-    links: int = 0
-    """Characters inside links: a page that is mostly links is a table of contents."""
-    kinds: frozenset[str] = frozenset()
-    """EPUB types of the body and its outermost sections ("titlepage", "colophon", "chapter")."""
+    links: list[int] = field(default_factory=list)
+    """Characters of each link: a page that is mostly short links is a table of contents."""
+    matter: list[tuple[str, str]] = field(default_factory=list)
+    """EPUB type and text of skipped sections ("titlepage", "colophon")."""
+    omissions: Omissions = field(default_factory=Omissions)
     title: str = ""
     author: str = ""
     language: str = ""
+
+    @property
+    def is_link_list(self) -> bool:
+        """Whether it is mostly short links."""
+        return 0.5 * len(self.text) < sum(self.links) < _LONG_LINK * len(self.links)
 
 
 def read_html(data: bytes, path: Path, limits: Limits) -> Draft:
     """Read an HTML file: its h1-h6 are the sections, else headings found in the text."""
     source, warning = decode_markup(data)
     page = html_to_text(source)
-    draft = Draft(page.text, page.headings, warnings=[warning] if warning else [])
+    if not page.text.strip():
+        page = html_to_text(source, everything=True)
+    draft = Draft(page.text, page.headings, warnings=[warning] if warning else [], omissions=page.omissions)
     draft.title, draft.author, draft.language = page.title or None, page.author or None, page.language or None
     if draft.title and (mention := title_of_mention(draft.title)):
         draft.title, draft.author = mention[0], draft.author or mention[1]
-    if wrapper := find_wrapper(draft.text):
-        draft.text = draft.text[wrapper.start : wrapper.end]
-        draft.headings = [
-            Heading(h.start - wrapper.start, h.level, h.title)
-            for h in draft.headings
-            if wrapper.start <= h.start < wrapper.end
-        ]
+    wrapper = find_wrapper(draft.text)
+    if wrapper and (pieces := kept_pieces(draft.text, wrapper, draft.omissions)):
         draft.title, draft.author = wrapper.title or draft.title, wrapper.author or draft.author
+        text, headings = "", []
+        for start, piece in pieces:
+            text += "\n\n\n" if text else ""
+            headings += [
+                Heading(h.start - start + len(text), h.level, h.title)
+                for h in draft.headings
+                if start <= h.start < start + len(piece)
+            ]
+            text += piece
+        draft.text, draft.headings = text, headings
     if page.notes:
         draft.append_notes(page.notes)
     if len(draft.headings) < 2:
@@ -78,20 +114,18 @@ def read_html(data: bytes, path: Path, limits: Limits) -> Draft:
     return draft
 
 
-def decode_markup(data: bytes) -> tuple[str, str | None]:
-    """Decode HTML or XHTML by BOM, declaration or guess; the second value is a warning or None."""
-    declared = _CHARSET.search(data[:2048])
-    text, guessed = decode(data, declared[1].decode("ascii") if declared else None)
-    return text, f"the encoding was guessed: {guessed}" if guessed else None
+def html_to_text(source: str, matter: Mapping[str, int] | None = None, *, everything: bool = False) -> HtmlText:
+    """Walk an HTML (or XHTML) document without recursion.
 
-
-def html_to_text(source: str) -> HtmlText:
-    """Walk an HTML (or XHTML) document without recursion."""
+    Args:
+        source: the document.
+        matter: EPUB types of sections to skip, and up to how many characters.
+        everything: skip nothing.
+    """
     from selectolax.lexbor import LexborHTMLParser
 
-    source = _SELF_CLOSED.sub(_expand, _without_doctype(source.replace("\x00", " ")))
-    tree = LexborHTMLParser(source)
-    writer = _Writer()
+    tree = LexborHTMLParser(make_safe(source))
+    writer = _Writer(matter or {}, budget=-1 if everything else 4 * len(source) + 10_000)
     root = tree.root
     if root is not None:
         _walk(root, writer)
@@ -109,22 +143,6 @@ def html_to_text(source: str) -> HtmlText:
     return page
 
 
-def _expand(match: re.Match[str]) -> str:
-    return match[0] if match[1].lower() in _VOID else f"<{match[1]}{match[2]}></{match[1]}>"
-
-
-def _without_doctype(source: str) -> str:
-    """Drop the document type with its entity declarations: nothing is expanded, nothing is shown."""
-    start = source[:4096].upper().find("<!DOCTYPE")
-    if start < 0:
-        return source
-    end, subset = source.find(">", start), source.find("[", start)
-    if 0 <= subset < end:
-        close = source.find("]", subset)
-        end = source.find(">", close) if close >= 0 else end
-    return source[:start] + source[end + 1 :] if end >= 0 else source
-
-
 def _walk(root: LexborNode, writer: _Writer) -> None:
     """Depth first with a stack of open elements, so that any depth of nesting is fine."""
     open_nodes: list[tuple[LexborNode, str]] = []
@@ -133,6 +151,8 @@ def _walk(root: LexborNode, writer: _Writer) -> None:
         if node is None:
             done, tag = open_nodes.pop()
             writer.leave(tag)
+            if not open_nodes:  # the root's siblings are not its text
+                return
             node = done.next
             continue
         tag = node.tag or ""
@@ -140,54 +160,51 @@ def _walk(root: LexborNode, writer: _Writer) -> None:
             writer.write(node.text_content or "")
             node = node.next
             continue
-        if tag in _SKIPPED or tag.startswith("-") or not writer.enter(tag, node.attributes):
+        if tag in _CODE or tag.startswith("-") or not writer.enter(tag, node):
+            if tag == "-comment":
+                writer.page.omissions.skip_element("comment", count_words(node.comment_content or ""))
+            if not open_nodes:
+                return
             node = node.next
             continue
         open_nodes.append((node, tag))
         node = node.first_child
 
 
+def _ends_words(tag: str) -> bool:
+    """Whether an element that is no block parts words all the same: an unknown one, of another kind of XML."""
+    return not (tag in _INLINE or tag in {"td", "th", "br"} or "-" in tag or ":" in tag)
+
+
 class _Writer:
     """Collects text; what is about to come (breaks, anchors) waits until there is text after it."""
 
-    def __init__(self) -> None:
+    def __init__(self, matter: Mapping[str, int], budget: int) -> None:
         self.page = HtmlText()
         self.parts: list[str] = []
         self.length = 0
         self.breaks = 0
         self.space = ""
-        self.pre = self.in_link = 0
+        self.pre = 0
+        self.open_links: list[tuple[str, int]] = []
+        """Address and characters so far."""
+        self.last_href: str | None = None
         self.waiting: list[str] = []
         self.waiting_pages: list[str] = []
         self.open_headings: list[tuple[int, int]] = []
-        self.kinds: set[str] = set()
-        self.aside: _Writer | None = None
-        self.aside_depth = 0
+        self.matter = matter
+        self.budget = budget
+        """Characters that may still be looked at to decide whether elements are skipped; without them none is."""
 
-    def enter(self, tag: str, attributes: dict[str, str | None]) -> bool:
+    def enter(self, tag: str, node: LexborNode) -> bool:
         """Note an element's beginning; False where its content is not to be read."""
-        if self.aside:
-            self.aside_depth += 1
-            return self.aside.enter(tag, {})
+        attributes = node.attributes
         if attributes:
-            kinds = set(f"{attributes.get('epub:type') or ''} {attributes.get('role') or ''}".split())
-            if tag in {"body", "section", "article"} and not self.length:
-                self.kinds |= kinds
             for name in (attributes.get("id"), attributes.get("name") if tag == "a" else None):
                 if name:
                     self.waiting.append(name)
-            if kinds & {"pagebreak", "doc-pagebreak"}:
-                label = attributes.get("title") or attributes.get("aria-label") or attributes.get("id") or ""
-                self.waiting_pages.append(re.sub(r"(?i)^[\s.]*(?:page|pg|p)?[\s_.-]*(?=\w)", "", label).strip(" ."))
-                return False
-            if kinds & {"noteref", "doc-noteref", "backlink", "doc-backlink", "annoref"}:
-                return False
-            names = attributes.get("class") or "", attributes.get("id") or ""
-            if "hidden" in attributes or any(map(_BOILERPLATE.search, names)):
-                return False
-            if tag == "aside" and kinds & {"footnote", "doc-footnote", "rearnote", "endnote"}:
-                self.aside, self.aside_depth = _Writer(), 1
-                return True
+        if (attributes or tag in _SKIPPED or tag == "nav") and self._skip(tag, attributes, node):
+            return False
         if tag in _BLOCKS:
             self.breaks = max(self.breaks, 1 if tag in _TIGHT else 2)
             self.space = ""
@@ -197,7 +214,9 @@ class _Writer:
         elif tag in {"td", "th"}:
             self.space = "  "
         elif tag == "a":
-            self.in_link += 1
+            self.open_links.append((attributes.get("href") or "", 0))
+        elif _ends_words(tag):
+            self.space = self.space or " "
         if tag in _HEADINGS:
             self.open_headings.append((len(self.parts), self.length))
         elif tag == "pre":
@@ -207,20 +226,76 @@ class _Writer:
             self.breaks = 2
         return True
 
+    def _skip(self, tag: str, attributes: Mapping[str, str | None], node: LexborNode) -> bool:
+        """Whether an element is none of the text; then it is noted, or kept apart."""
+        kinds = set(f"{attributes.get('epub:type') or ''} {attributes.get('role') or ''}".split())
+        if kinds & _PAGE_BREAKS and (content := self._short(node, _SHORT)) is not None:
+            label = attributes.get("title") or attributes.get("aria-label") or content or attributes.get("id") or ""
+            label = _LABEL.sub("", label).strip(" .")
+            self.waiting_pages.append(label)
+            self.page.omissions.skip_element("page number", count_words(content))
+            return True
+        if kinds & _REFERENCES and (content := self._short(node, _SHORT)) is not None:
+            self.page.omissions.skip_element("note reference", count_words(content))
+            return True
+        if tag in _SKIPPED and (content := self._short(node, _SKIPPED[tag][1])) is not None:
+            self.page.omissions.skip_element(_SKIPPED[tag][0], count_words(content))
+            return True
+        if "hidden" in attributes and (content := self._short(node, _HIDDEN)) is not None:
+            self.page.omissions.skip_element("hidden element", count_words(content))
+            return True
+        if tag == "aside" and kinds & _NOTES and (content := self._short(node, _LONGEST_NOTE)) is not None:
+            self.page.notes += f"{content}\n\n" if content else ""
+            return True
+        matter = sorted(kinds & self.matter.keys()) if tag in _SECTIONS else []
+        if matter and (page := self._page(node, _LONGEST_LIST)) is not None:
+            if len(page.text) <= self.matter[matter[0]] or page.is_link_list:
+                self.page.matter.append((matter[0], page.text))
+                return True
+        names = attributes.get("class") or "", attributes.get("id") or ""
+        if (
+            any(map(_BOILERPLATE.search, names))
+            and (content := self._short(node, _GUTENBERG))
+            and "Gutenberg" in content
+        ):
+            self.page.omissions.skip("Project Gutenberg's header and license", count_words(content))
+            return True
+        if tag == "nav" and (page := self._page(node, _LONGEST_LIST)) is not None:
+            if page.is_link_list or len(page.text) <= _SHORT_MENU:
+                self.page.omissions.skip_element("<nav> element", count_words(page.text))
+                return True
+        return False
+
+    def _short(self, node: LexborNode, limit: int) -> str | None:
+        """An element's text where it has at most `limit` characters."""
+        page = self._page(node, limit)
+        return None if page is None or len(page.text) > limit else page.text.strip()
+
+    def _page(self, node: LexborNode, limit: int) -> HtmlText | None:
+        """An element alone, with nothing in it skipped; None where it is far longer than `limit`."""
+        if self.budget < 0:
+            return None
+        length = len(node.text())
+        self.budget -= length
+        if length > 2 * limit + 1_000:
+            return None
+        writer = _Writer({}, budget=-1)
+        _walk(node, writer)
+        return writer.finish()
+
     def leave(self, tag: str) -> None:
-        if self.aside:
-            self.aside_depth -= 1
-            self.aside.leave(tag)
-            if self.aside_depth == 0:
-                note = self.aside.finish().text.strip()
-                self.page.notes += f"{note}\n\n" if note else ""
-                self.aside = None
-            return
         if tag in _BLOCKS:
             self.breaks = max(self.breaks, 1 if tag in _TIGHT else 2)
             self.space = ""
         elif tag == "a":
-            self.in_link -= 1
+            href, length = self.open_links.pop()
+            if length and href == self.last_href:  # one that was not closed goes on in every paragraph
+                self.page.links[-1] += length
+            elif length:
+                self.page.links.append(length)
+                self.last_href = href
+        elif _ends_words(tag):
+            self.space = self.space or " "
         if tag in _HEADINGS and self.open_headings:
             first, length = self.open_headings.pop()
             title = one_line(" ".join(self.parts[first:]))
@@ -232,9 +307,6 @@ class _Writer:
             self.pre -= 1
 
     def write(self, text: str) -> None:
-        if self.aside:
-            self.aside.write(text)
-            return
         text = _INVISIBLE.sub("", clean(text))
         if not self.pre:
             text = _WHITE.sub(" ", text)
@@ -252,7 +324,9 @@ class _Writer:
         self.waiting.clear()
         self.waiting_pages.clear()
         self._put(body)
-        self.page.links += len(body) if self.in_link > 0 else 0
+        if self.open_links:
+            href, length = self.open_links[-1]
+            self.open_links[-1] = (href, length + len(body))
         self.breaks, self.space = 0, " " if text[-1] == " " and not self.pre else ""
 
     def _put(self, text: str) -> None:
@@ -261,7 +335,6 @@ class _Writer:
 
     def finish(self) -> HtmlText:
         self.page.text = "".join(self.parts)
-        self.page.kinds = frozenset(self.kinds)
         for name in self.waiting:
             self.page.anchors.setdefault(name, self.length)
         return self.page

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html.entities import html5
 from typing import TYPE_CHECKING, Any
 
-from nlb_retriever.errors import NotABook, ReadingError
-from nlb_retriever.reading.archive import Archive, resolve
+from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
+from nlb_retriever.reading.archive import Archive, resolve, shown_name
 from nlb_retriever.reading.draft import one_line
 
 if TYPE_CHECKING:
@@ -20,6 +23,9 @@ _REPUBLISHERS = re.compile(
     r"gutenberg|standard ?ebooks|feedbooks|wikisource|manybooks|archive\.org|mobileread", re.IGNORECASE
 )
 _ENTITY = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,30});")
+_TEXT_TYPES = frozenset(
+    {"application/xhtml+xml", "text/html", "text/x-oeb1-document", "application/x-dtbook+xml", "text/plain"}
+)
 _YEAR = re.compile(r"\s*(\d{4})\b")
 
 
@@ -42,6 +48,9 @@ class Package:
     language: str | None = None
     year: int | None = None
     spine: list[str] = field(default_factory=list)
+    """Names of the files in reading order, each once."""
+    aside: list[str] = field(default_factory=list)
+    """Files of text that the package lists, but not in its reading order."""
     missing: list[str] = field(default_factory=list)
     roles: dict[str, str] = field(default_factory=dict)
     """Of files named by the EPUB 2 guide: "cover", "toc", "title-page", "copyright-page", ..."""
@@ -49,6 +58,19 @@ class Package:
     pages: list[Entry] = field(default_factory=list)
     navigation: str | None = None
     """The EPUB 3 navigation file, which may stand in the spine too."""
+
+
+@dataclass(frozen=True)
+class _Item:
+    """A file that the package lists."""
+
+    name: str
+    media_type: str
+    properties: str
+    present: bool
+
+    def is_text(self) -> bool:
+        return self.media_type in _TEXT_TYPES or self.name.lower().endswith((".xhtml", ".html", ".htm"))
 
 
 def parse_xml(data: bytes) -> _Element | None:
@@ -94,25 +116,42 @@ def open_package(archive: Archive) -> Package:
         raise ReadingError(f"its package document {name} is damaged")
     package = Package()
     _metadata(root, package)
-    items: dict[str, tuple[str, str, str]] = {}
+    items: dict[str, deque[_Item]] = {}
     for item in _all(root, "item"):
-        if (target := resolve(name, item.get("href") or "")) and (key := item.get("id")):
-            items.setdefault(key, (target[0], item.get("media-type") or "", item.get("properties") or ""))
+        href = item.get("href") or ""
+        if target := resolve(name, href):
+            actual = archive.find(target[0]) or archive.find(_unescaped(name, href))
+            found = _Item(actual or target[0], item.get("media-type") or "", item.get("properties") or "", bool(actual))
+            items.setdefault(item.get("id") or "", deque()).append(found)
     spines = _all(root, "spine")
+    listed = [item for same_id in items.values() for item in same_id]
+    spine: dict[str, None] = {}
     for itemref in _all(root, "itemref"):
-        found = items.get(itemref.get("idref") or "")
-        if found is None:
-            package.missing.append(one_line(itemref.get("idref") or "?", 80))
-        elif actual := archive.find(found[0]):
-            if actual not in package.spine and not found[1].startswith(("image/", "text/css", "font/")):
-                package.spine.append(actual)
+        same_id = items.get(itemref.get("idref") or "")
+        if not same_id:
+            package.missing.append(shown_name(itemref.get("idref") or "?"))
+            continue
+        found = same_id[0] if len(same_id) == 1 else same_id.popleft()  # files of one id take turns
+        if found.present:
+            spine[found.name] = None
         else:
-            package.missing.append(one_line(found[0], 80))
+            package.missing.append(shown_name(found.name))
+    package.spine = list(spine)
     for reference in _all(root, "reference"):
         if (target := resolve(name, reference.get("href") or "")) and (actual := archive.find(target[0])):
             package.roles.setdefault(actual, (reference.get("type") or "").lower())
-    _navigation(archive, package, items, spines[0].get("toc") if spines else None)
+    _navigation(archive, package, listed, items.get(spines[0].get("toc") or "") if spines else None)
+    package.aside = [
+        item.name
+        for item in listed
+        if item.present and item.name not in spine and item.name != package.navigation and item.is_text()
+    ]
     return package
+
+
+def _unescaped(base: str, href: str) -> str:
+    """The name that an href has where the archive's names are escaped as it is."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(base), href))
 
 
 def check_protection(archive: Archive) -> None:
@@ -177,9 +216,9 @@ def _metadata(root: _Element, package: Package) -> None:
                 break
 
 
-def _navigation(archive: Archive, package: Package, items: dict[str, tuple[str, str, str]], ncx_id: str | None) -> None:
-    nav = next((archive.find(n) for n, _, properties in items.values() if "nav" in properties.split()), None)
-    if nav and (root := parse_xml(archive.read(nav))) is not None:
+def _navigation(archive: Archive, package: Package, items: Sequence[_Item], ncx: Sequence[_Item] | None) -> None:
+    nav = next((item.name for item in items if item.present and "nav" in item.properties.split()), None)
+    if nav and (root := _read_xml(archive, nav)) is not None:
         package.navigation = nav
         for element in _all(root, "nav"):
             kind = next((str(v) for k, v in element.attrib.items() if str(k).endswith("type")), "") or "toc"
@@ -187,11 +226,21 @@ def _navigation(archive: Archive, package: Package, items: dict[str, tuple[str, 
                 package.pages = _nav_entries(element, nav)
             elif "toc" in kind.split() and not package.toc:
                 package.toc = _nav_entries(element, nav)
-    ncx = archive.find(items[ncx_id][0]) if ncx_id in items else None
-    ncx = ncx or next((archive.find(n) for n, kind, _ in items.values() if kind == "application/x-dtbncx+xml"), None)
-    if ncx and (not package.toc or not package.pages) and (root := parse_xml(archive.read(ncx))) is not None:
-        package.toc = package.toc or _ncx_entries(root, ncx, "navPoint")
-        package.pages = package.pages or _ncx_entries(root, ncx, "pageTarget")
+    named = next((item.name for item in ncx or () if item.present), None)
+    named = named or next((i.name for i in items if i.present and i.media_type == "application/x-dtbncx+xml"), None)
+    if named and (not package.toc or not package.pages) and (root := _read_xml(archive, named)) is not None:
+        package.toc = package.toc or _ncx_entries(root, named, "navPoint")
+        package.pages = package.pages or _ncx_entries(root, named, "pageTarget")
+
+
+def _read_xml(archive: Archive, name: str) -> _Element | None:
+    """A part that the book can do without; None where it is damaged."""
+    try:
+        return parse_xml(archive.read(name))
+    except ReadingLimit:
+        raise
+    except ReadingError:
+        return None
 
 
 def _nav_entries(nav: _Element, base: str) -> list[Entry]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 from nlb_retriever.reading.decode import decode
-from nlb_retriever.reading.draft import Draft, clean, one_line
-from nlb_retriever.reading.gutenberg import find_wrapper
+from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
+from nlb_retriever.reading.gutenberg import Wrapper, find_wrapper, kept_pieces
 from nlb_retriever.reading.headings import parse_line, title_like
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.outline import find_headings
@@ -15,6 +18,8 @@ from nlb_retriever.reading.unwrap import unwrap, wrap_width
 
 _BY = re.compile(r"\s*\b[Bb][Yy]:?\b\s*")
 _BOX = " \t_*=#"
+_BETWEEN = "\n\n\n"
+"""Between the books of one file."""
 
 
 def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
@@ -23,22 +28,38 @@ def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
     Raises:
         NotABook: the file is binary (message without the path).
     """
-    text, guessed = decode(data)
-    warnings = [f"the encoding was guessed: {guessed}"] if guessed else []
+    text, note = decode(data)
     text = clean(text)
-    draft = Draft(text, warnings=warnings)
+    draft = Draft(text, warnings=[note] if note else [])
+    pieces = [text]
     wrapper = find_wrapper(text)
-    if wrapper:
-        draft.text = text[wrapper.start : wrapper.end].strip("\n") + "\n"
+    if wrapper and (kept := kept_pieces(text, wrapper, draft.omissions)):
         draft.title, draft.author = wrapper.title, wrapper.author
         draft.language, draft.year = wrapper.language, wrapper.year
+        pieces = [f"{piece}\n" for _, piece in kept]
+        draft.text = _BETWEEN.join(pieces)
     if width := wrap_width(draft.text):
-        draft.text = unwrap(draft.text, width)
+        pieces = [unwrap(piece, width) for piece in pieces]
+        draft.text = _BETWEEN.join(pieces)
     draft.headings = find_headings(draft.text)
+    if wrapper and len(wrapper.titles) > 1:
+        draft.headings += _books(pieces, [start for start, _ in kept], wrapper)
     if not draft.title:
         draft.title, author = title_page(draft.text)
         draft.author = draft.author or author
     return draft
+
+
+def _books(pieces: Sequence[str], starts: Sequence[int], wrapper: Wrapper) -> Iterator[Heading]:
+    """The title of each of several books in one file as a heading above all of its own."""
+    offsets = accumulate((len(piece) + len(_BETWEEN) for piece in pieces), initial=0)
+    titles = deque(wrapper.titles)
+    for offset, start in zip(offsets, starts, strict=False):
+        title = ""
+        while titles and titles[0][0] <= start:
+            title = titles.popleft()[1]
+        if title:
+            yield Heading(offset, 0, title)
 
 
 def title_page(text: str) -> tuple[str | None, str | None]:

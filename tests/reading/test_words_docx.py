@@ -187,7 +187,10 @@ PARTS = {
     "comments.xml": ("comments", notes("comment", "Words of a comment")),
     "header9.xml": ("header", f"<w:hdr {SPACES}>{para(run('Words of a header'))}</w:hdr>"),
     "footer9.xml": ("footer", f"<w:ftr {SPACES}>{para(run('Words of a footer'))}</w:ftr>"),
-    "glossary/document.xml": ("glossaryDocument", f"<w:glossaryDocument {SPACES}>{para(run('Stored words'))}</w:glossaryDocument>"),
+    "glossary/document.xml": (
+        "glossaryDocument",
+        f"<w:glossaryDocument {SPACES}>{para(run('Stored words'))}</w:glossaryDocument>",
+    ),
     "diagrams/data1.xml": ("diagramData", f"<dgm {SPACES}><a:p><a:r><a:t>Diagram words</a:t></a:r></a:p></dgm>"),
     "charts/chart1.xml": ("chart", f"<c {SPACES}><a:p><a:r><a:t>Chart words</a:t></a:r></a:p></c>"),
 }

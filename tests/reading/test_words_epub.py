@@ -33,7 +33,9 @@ def with_toc(names: list[str], entries: list[tuple[str, str]], **files: str | by
     return book_of(names, **files) | {"OPS/book.opf": opf(names, nav="nav.xhtml"), "OPS/nav.xhtml": toc(*entries)}
 
 
-@pytest.mark.parametrize("kind", ["titlepage", "cover", "halftitlepage", "imprint", "colophon", "toc", "copyright-page"])
+@pytest.mark.parametrize(
+    "kind", ["titlepage", "cover", "halftitlepage", "imprint", "colophon", "toc", "copyright-page"]
+)
 @pytest.mark.parametrize("count", [0, 3, 200])
 def test_a_file_that_begins_with_a_typed_section_keeps_what_follows(epub: Write, kind: str, count: int) -> None:
     body = f'<section epub:type="{kind}"><h1>The Clock</h1></section>{paragraphs(count)}'
@@ -41,7 +43,9 @@ def test_a_file_that_begins_with_a_typed_section_keeps_what_follows(epub: Write,
     assert book.text.count("He came to river") == count
 
 
-@pytest.mark.parametrize("kind", ["titlepage", "cover", "imprint", "colophon", "toc", "loi", "landmarks", "uncopyright"])
+@pytest.mark.parametrize(
+    "kind", ["titlepage", "cover", "imprint", "colophon", "toc", "loi", "landmarks", "uncopyright"]
+)
 @pytest.mark.parametrize("tag", ["section", "body", "article", "div"])
 def test_a_typed_section_that_holds_the_whole_story_is_kept(epub: Write, kind: str, tag: str) -> None:
     body = f'<{tag} epub:type="{kind}">{paragraphs(200)}</{tag}>'
@@ -82,7 +86,7 @@ def test_a_short_copyright_page_goes_with_a_note_of_its_words(epub: Write) -> No
     )
     book = read_all_words(epub(files))
     assert "rights reserved" not in book.text
-    assert any("OPS/a.xhtml (11 words)" in warning for warning in book.warnings)
+    assert any("OPS/a.xhtml (copyright-page, 11 words)" in warning for warning in book.warnings)
 
 
 def test_two_files_of_one_id_are_both_read(epub: Write) -> None:
@@ -212,7 +216,9 @@ def test_a_picture_among_the_chapters_is_named(epub: Write) -> None:
     assert any(warning.startswith("left out: OPS/b.png: ") for warning in warnings)
 
 
-@pytest.mark.parametrize("declared", ["utf-16", "UTF-16LE", "utf-32", "utf-7", "windows-1252", "ascii", "hex", "x-mac-a"])
+@pytest.mark.parametrize(
+    "declared", ["utf-16", "UTF-16LE", "utf-32", "utf-7", "windows-1252", "ascii", "hex", "x-mac-a"]
+)
 def test_utf8_that_declares_another_encoding_is_read_as_what_it_is(epub: Write, declared: str) -> None:
     source = xhtml(paragraphs(20) + "<p>Élodie et l’été à Zürich – naïve.</p>").replace("utf-8", declared, 1)
     book = read_book(epub(book_of(["a.xhtml"], a_xhtml=source)))

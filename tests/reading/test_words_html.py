@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from nlb_retriever.reading import read_book
 from nlb_retriever.records import Book
 
 from .test_words_epub import paragraphs
-from .words import assert_all_words, named_words, read_all_words
+from .words import assert_all_words, named_words, read_all_words, words_of
 
 LAST = "<p>The last line of all.</p>"
 
@@ -22,6 +24,13 @@ def read(tmp_path: Path, source: str | bytes, words: str | None = None) -> Book:
     path = tmp_path / "a.html"
     path.write_bytes(source.encode() if isinstance(source, str) else source)
     return read_all_words(path, words)
+
+
+def visible(body: str) -> str:
+    """The words of a body: what is no tag, no closed comment and no code."""
+    body = re.sub(r"<!--.*?-->|<(script|style|title)[^>]*>[^{]*?</\1>|<[!?][^>]*>", " ", body)
+    body = re.sub(r"</?(?:b|i|a|span|o:p|st1:City|x-y|font|blink|nobr)(?=[\s>/])(?:[^>\"]|\"[^\"]*\")*>", "", body)
+    return unescape(re.sub(r"<[a-zA-Z/][^>]*>?", " ", body))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +90,7 @@ def read(tmp_path: Path, source: str | bytes, words: str | None = None) -> Book:
         "<img alt='A map'>{}<hr><br>",
         "a < b and c > d & e &amp; f &unknown; &hellip; {}",
         "<p class='open {}",
-        "<p title=\"it's\">quoted</p>{}<p unended",
+        '<p title="it\'s">quoted</p>{}<p unended',
         "<p a=1 a=2 =3 <b>odd</b>{}",
         "</p></div></body></html>{}",
         "<body><body>{}</body><p>after</p>",
@@ -99,11 +108,8 @@ def read(tmp_path: Path, source: str | bytes, words: str | None = None) -> Book:
 )
 @pytest.mark.parametrize("head", ["<!DOCTYPE html><html><head><title>The Clock</title></head><body>", ""])
 def test_words_in_odd_markup_are_kept(tmp_path: Path, head: str, body: str) -> None:
-    source = head + body.replace("{}", paragraphs(60) + LAST).replace("{{", "{").replace("}}", "}")
-    try:
-        book = read(tmp_path, source)
-    finally:
-        pass
+    body = body.replace("{{", "(").replace("}}", ")")
+    book = read(tmp_path, head + body.replace("{}", paragraphs(60) + LAST), visible(body))
     assert_all_words(" ".join(f"river{i} noriver{i} light" for i in range(1, 60)), book)
     assert book.text.count("He came to river") >= 59
     assert "The last line of all." in book.text
@@ -135,7 +141,7 @@ GUTENBERG = (
 def test_the_gutenberg_wrapper_of_a_page_goes_and_is_named(tmp_path: Path) -> None:
     book = read(tmp_path, GUTENBERG.format(paragraphs(20)))
     assert "Project Gutenberg" not in book.text
-    assert named_words(book.warnings) == 48
+    assert named_words(book.warnings) == len(words_of(visible(GUTENBERG.format(""))))
 
 
 @pytest.mark.parametrize(
@@ -156,7 +162,9 @@ def test_the_words_survive_a_wrong_or_loose_declaration(tmp_path: Path, declared
     assert words in read(tmp_path, source.encode(encoding), words).text
 
 
-_TAGS = "p b i a div span nav td tr table li ul h1 h2 style script object template select title svg ruby rt q x-y".split()
+_TAGS = (
+    "p b i a div span nav td tr table li ul h1 h2 style script object template select title svg ruby rt q x-y".split()
+)
 _ATOM = st.one_of(
     st.sampled_from([f"<{tag}>" for tag in _TAGS] + [f"</{tag}>" for tag in _TAGS] + [f"<{tag}/>" for tag in _TAGS]),
     st.sampled_from(["word", "word", "word", " ", " ", "<!-- c -->", "<br>", "&amp;", "<p class=x>", "<p hidden>"]),

@@ -110,7 +110,7 @@ MARKED = {
     "<ruby>base<rt>gloss</rt></ruby>": "base gloss",
     "<svg><text>drawn words</text></svg>": "drawn words",
     '<a name="x">Anchor words</a>': "Anchor words",
-    '<center>\n\n# Inside a block\n\n</center>\n\nafter': "Inside a block after",
+    "<center>\n\n# Inside a block\n\n</center>\n\nafter": "Inside a block after",
     "<pre>\nkept  words\n</pre>\n\nafter it": "kept words after it",
     "<script>var x = 1;</script>\n\nafter it": "after it",
     "<style>\np { color: red }\n</style>\n\nafter it": "after it",
@@ -176,7 +176,9 @@ def test_a_very_long_line_is_read_as_it_is(tmp_path: Path) -> None:
 
 _ATOMS = st.sampled_from(
     "# ## --- *** ``` ~~~ > - + 1. | : [ ] ( ) <b> </b> <object> <style> <script> <!-- --> <div> </div> <p <x> & &amp; "
-    "\\ ` * _ ** ~ ! = \t title: word Word words. river saw 12 é — “ ” ]( ![ [^1] [^1]: [a]: <?php ?> <![CDATA[ ]]>".split(" ")
+    "\\ ` * _ ** ~ ! = \t title: word Word words. river saw 12 é — “ ” ]( ![ [^1] [^1]: [a]: <?php ?> <![CDATA[ ]]>".split(
+        " "
+    )
 )
 
 

@@ -111,7 +111,12 @@ def test_a_title_page_before_blank_pages_is_a_book(pdf: Write) -> None:
 
 
 def test_words_cut_at_line_ends_are_joined_and_none_is_lost(pdf: Write) -> None:
-    lines = ["The old clock struck the hour, and every-", "thing was as it had been, as well-", "known and quiet as be-", "Fore."]
+    lines = [
+        "The old clock struck the hour, and every-",
+        "thing was as it had been, as well-",
+        "known and quiet as be-",
+        "Fore.",
+    ]
     book = read_book(pdf([lines * 4]))
     letters = "".join(c for c in "".join(lines * 4) if c.isalnum())
     assert "".join(c for c in book.text if c.isalnum()) == letters

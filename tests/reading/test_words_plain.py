@@ -26,7 +26,8 @@ LICENSE = (
     "\nUpdated editions will replace the previous one--the old editions will\nbe renamed.\n\nSTART: FULL LICENSE\n\n"
     "THE FULL PROJECT GUTENBERG LICENSE\n\nSection 1. General Terms of Use and Redistributing Project\n"
     "Gutenberg-tm electronic works\n\n"
-    + "1.A. By reading or using any part of this Project Gutenberg-tm electronic work, you agree.\n\n" * 150
+    + "1.A. By reading or using any part of this Project Gutenberg-tm electronic work, you agree.\n\n"
+    * 150
     + "This Web site includes information about Project Gutenberg-tm, and how to\n"
     "subscribe to our email newsletter to hear about new eBooks.\n"
 )
@@ -137,7 +138,9 @@ def test_the_small_print_of_old_files_goes_and_is_named(tmp_path: Path) -> None:
     assert "lawyers" not in book.text
 
 
-ENGLISH = "The old clock on the landing struck the hour, and nobody in the house was awake to count it (not one).\n" * 30
+ENGLISH = (
+    "The old clock on the landing struck the hour, and nobody in the house was awake to count it (not one).\n" * 30
+)
 FOREIGN = {
     "utf-7": "Élodie était très simple: être aimée, à l’âge où l’on rêve. 1 + 1 = 2, a+b.\n",
     "hz": "他说：我们今天去河边看书，然后回家。The end.\n",
@@ -157,7 +160,7 @@ FOREIGN = {
     "utf-16-le": "彼は今日、川へ行って本を読んだ。それから家へ帰った。\n",
     "utf-32-le": "L’été, déjà vu, naïve.\n",
     "utf-32-be": "L’été, déjà vu, naïve.\n",
-    "mac_roman": "L’été, “déjà vu” – naïve cœur.\n",
+    "mac_roman": "Cet été-là, il marchait vers l’école et disait: “déjà vu” – naïve et sans cœur.\n",
 }
 
 

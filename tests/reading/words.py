@@ -151,7 +151,9 @@ def markdown_text(source: str) -> str:
     """Markdown without the addresses of its links."""
     source = re.sub(r"\]\(\s*(?:<[^>\n]*>|[^\s()]*)(?:\s+\"[^\"]*\")?\s*\)", "] ", source)
     source = re.sub(r"<(?:https?|mailto):[^>\s]*>", " ", source)
-    source = re.sub(r"</?(?:p|b|i|em|strong|br|hr|div|span|a|sup|sub|h[1-6])(?:\s+[\w-]+=\"[^\"]*\")*\s*/?>", " ", source)
+    source = re.sub(
+        r"</?(?:p|b|i|em|strong|br|hr|div|span|a|sup|sub|h[1-6])(?:\s+[\w-]+=\"[^\"]*\")*\s*/?>", " ", source
+    )
     return unescape(source)
 
 

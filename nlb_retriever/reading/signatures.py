@@ -1,0 +1,25 @@
+"""What a file is by its first bytes."""
+
+from __future__ import annotations
+
+_MAGIC = (
+    (b"\x89PNG", "a PNG image"), (b"\xff\xd8\xff", "a JPEG image"), (b"GIF8", "a GIF image"),
+    (b"II*\x00", "a TIFF image"), (b"\x1f\x8b", "a gzip file"), (b"BZh", "a bzip2 file"), (b"\xfd7zXZ", "an xz file"),
+    (b"7z\xbc\xaf", "a 7-Zip file"), (b"Rar!", "a RAR file"), (b"\x7fELF", "a program"), (b"MZ\x90", "a program"),
+    (b"AT&TFORM", "a DjVu document"), (b"SQLite format 3", "a database"), (b"OggS", "an audio file"),
+    (b"\xd0\xcf\x11\xe0", "an old Word document (save it as .docx)"), (b"ID3", "an audio file"),
+    (b"{\\rtf", "an RTF document (save it as .docx or .txt)"), (b"RIFF", "an audio, image or video file"),
+)  # fmt: skip
+
+
+def kind_of(data: bytes) -> str:
+    """What a file is: "text", "EPUB", "Word", "PDF", "zip", or words for a message ("a PNG image")."""
+    if b"%PDF-" in data[:1024]:
+        return "PDF"
+    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        if b"application/epub+zip" in data[:200] or b"META-INF/container.xml" in data:
+            return "EPUB"
+        return "Word" if b"word/document.xml" in data else "zip"
+    if data[60:68] == b"BOOKMOBI":
+        return "a Kindle book (convert it to .epub)"
+    return next((name for magic, name in _MAGIC if data.startswith(magic)), "text")
