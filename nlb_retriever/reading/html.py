@@ -1,7 +1,7 @@
 """HTML to text by blocks: paragraphs apart by blank lines, headings, anchors and page breaks located.
 
 Every text node below the body is written, or counted in the page's omissions: menus, page numbers, references to
-notes and the like are skipped where they are as short as such things are. Scripts and styles are code, not words.
+notes and the like are skipped where they are as short as such things are, as are scripts, styles and comments.
 """
 
 from __future__ import annotations
@@ -124,12 +124,14 @@ def html_to_text(source: str, matter: Mapping[str, int] | None = None, *, everyt
     """
     from selectolax.lexbor import LexborHTMLParser
 
-    tree = LexborHTMLParser(make_safe(source))
+    omissions = Omissions()
+    tree = LexborHTMLParser(make_safe(source, omissions))
     writer = _Writer(matter or {}, budget=-1 if everything else 4 * len(source) + 10_000)
     root = tree.root
     if root is not None:
         _walk(root, writer)
     page = writer.finish()
+    page.omissions.add(omissions)
     for node in tree.css("html")[:1]:
         page.language = one_line(node.attributes.get("lang") or node.attributes.get("xml:lang") or "", 20)
     for node in tree.css("head title")[:1]:

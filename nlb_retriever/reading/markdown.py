@@ -6,16 +6,18 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from nlb_retriever.reading.commonmark import make_parser, note_code_words, prepare
 from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
-from nlb_retriever.reading.html import html_to_text
+from nlb_retriever.reading.html import HtmlText, html_to_text
 from nlb_retriever.reading.limits import Limits
+from nlb_retriever.reading.omissions import count_words
 from nlb_retriever.reading.outline import find_headings
 
 _FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\n(.{0,8000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_PAIR = re.compile(
-    r"""^(title|authors?|language|lang|date|year):[ \t]*["']?(.*?)["']?[ \t]*$""", re.IGNORECASE | re.MULTILINE
-)
+_YAML_LINE = re.compile(r"[ \t]*(?:$|#|[a-z_][\w-]*:(?:[ \t]|$)|- )|[ \t]+\S")
+"""A line of a YAML mapping whose keys are in lower case, as those of front matter are."""
+_PAIR = re.compile(r"""^(title|authors?|language|lang|date|year):[ \t]*["']?(.*?)["']?[ \t]*$""", re.MULTILINE)
 _FIELD_HEADING = re.compile(r"(title|author|year|date|language|translator):\s*(.+)", re.IGNORECASE)
 _YEAR = re.compile(r"\b(1\d{3}|20\d\d)\b(?!\s*(?:BC|B\.C))")
 _LONGEST_LINE = 1_000_000
@@ -28,20 +30,20 @@ def read_markdown(data: bytes, path: Path, limits: Limits) -> Draft:
     Raises:
         NotABook: the file is binary (message without the path).
     """
-    from markdown_it import MarkdownIt
-
-    source, guessed = decode(data)
+    source, note = decode(data)
     source = clean(source)
-    draft = Draft("", warnings=[f"the encoding was guessed: {guessed}"] if guessed else [])
-    if front := _FRONT_MATTER.match(source):
-        for name, value in _PAIR.findall(front[1]):
-            _set(draft, name, value)
-        source = source[front.end() :]
+    draft = Draft("", warnings=[note] if note else [])
+    source = source[_front_matter(source, draft) :]
     if max(map(len, source.split("\n"))) > _LONGEST_LINE:
         draft.text, draft.headings = source, find_headings(source)
         return draft
-    page = html_to_text(MarkdownIt("commonmark").enable("table").render(source))
+    page = _render(source, draft)
+    if page is None:
+        draft.warnings.append("its Markdown is too deeply nested: it was read as plain text")
+        draft.text, draft.headings = source, find_headings(source)
+        return draft
     draft.text = page.text
+    draft.omissions.add(page.omissions)
     draft.headings = [h for h in page.headings if not _is_field(draft, h)]
     draft.append_notes(page.notes)
     tops = [h for h in draft.headings if h.level == 1]
@@ -51,6 +53,33 @@ def read_markdown(data: bytes, path: Path, limits: Limits) -> Draft:
         draft.headings = find_headings(draft.text) or draft.headings
     draft.headings = [replace(h, title=h.title.strip(" .")) for h in draft.headings]
     return draft
+
+
+def _render(source: str, draft: Draft) -> HtmlText | None:
+    """The text that Markdown stands for; None where it is nested too deeply for the parser."""
+    parser = make_parser()
+    try:
+        tokens = parser.parse(prepare(source))
+        note_code_words(tokens, draft.omissions)
+        html = parser.renderer.render(tokens, parser.options, {})
+    except RecursionError:
+        return None
+    page = html_to_text(html)
+    return page if page.text.strip() else html_to_text(html, everything=True)
+
+
+def _front_matter(source: str, draft: Draft) -> int:
+    """Take what YAML at the front says about the book; gives where the text begins."""
+    front = _FRONT_MATTER.match(source)
+    if not front or not all(map(_YAML_LINE.match, front[1].split("\n"))):
+        return 0
+    pairs = _PAIR.findall(front[1])
+    if not pairs or not source[front.end() :].strip():
+        return 0
+    for name, value in pairs:
+        _set(draft, name, value)
+    draft.omissions.skip("front matter", count_words(front[1]))
+    return front.end()
 
 
 def _is_field(draft: Draft, heading: Heading) -> bool:

@@ -12,6 +12,7 @@ from collections import Counter
 from html import escape
 
 from nlb_retriever.reading.decode import decode
+from nlb_retriever.reading.omissions import Omissions, count_words
 
 _CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9._:-]{2,40})""", re.IGNORECASE)
 _XHTML_PREFIX = re.compile(r"""xmlns:([\w-]{1,30})\s*=\s*["']http://www\.w3\.org/1999/xhtml["']""")
@@ -47,15 +48,15 @@ def decode_markup(data: bytes) -> tuple[str, str | None]:
     return decode(data, declared[1].decode("ascii") if declared else None)
 
 
-def make_safe(source: str) -> str:
-    """HTML or XHTML source of which a parser loses no words."""
+def make_safe(source: str, omissions: Omissions) -> str:
+    """HTML or XHTML source of which a parser loses no words, and the words of scripts and styles as omissions."""
     source = source.replace("\x00", " ")
     source = _without_doctype(source)
     if prefix := _XHTML_PREFIX.search(source[:4096]):
         source = re.sub(rf"<(/?){re.escape(prefix[1])}:", r"<\1", source)
     if "<![CDATA[" in source:
         source = _CDATA.sub(lambda m: escape(m[1], quote=False), source).replace("<![CDATA[", "&lt;![CDATA[")
-    source = _without_open_ends(source)
+    source = _without_open_ends(source, omissions)
     if _SPECIAL.search(source):
         source = _SPECIAL.sub(r"<\1x-\2", source)
     if "<td" in source or "<TD" in source:
@@ -87,7 +88,7 @@ def _without_doctype(source: str) -> str:
     return rest
 
 
-def _without_open_ends(source: str) -> str:
+def _without_open_ends(source: str, omissions: Omissions) -> str:
     """Drop scripts and styles; comments, titles and tags that do not end become text."""
     parts: list[str] = []
     done = 0
@@ -113,6 +114,7 @@ def _without_open_ends(source: str) -> str:
         if end is None:
             parts.append("" if name in {"title", "textarea"} else escape(match[0]))
         elif name == "script" or (name == "style" and not _ANY_TAG.search(content)):
+            omissions.skip_element(f"<{name}> element", count_words(content))
             done = end.end()
         elif name == "xmp":
             parts.append(f"<pre>{escape(content)}</pre>")
