@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
 from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
 from nlb_retriever.reading.headings import parse_line
 from nlb_retriever.reading.limits import Limits
+from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.outline import find_headings
+from nlb_retriever.reading.running_heads import without_running_heads
 from nlb_retriever.records import Page
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument
+    from pypdfium2 import PdfDocument, PdfPage
 
-_NUMBER_LINE = re.compile(r"[-–—\[( ]*(?:\d{1,4}|[ivxlcIVXLC]{1,7})[-–—\]) ]*")
 _TERMINAL = re.compile(r"[.!?:…][\"'”’»)\]]*$")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_EDGE = 2
-"""Running heads and page numbers are sought among this many lines at a page's top and bottom."""
+_STRAY_CHARS = 20
+"""A scan of which most pages are empty may hold as many characters of no sense."""
 _UNKNOWN = re.compile(r"(?:untitled|microsoft word|.*\.(?:docx?|tex|indd|pdf|qxd|dvi)$)", re.IGNORECASE)
 
 
@@ -54,20 +55,23 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
         count = len(document)
         if count == 0:
             raise NotABook("is a PDF without pages")
-        pages, broken = _page_lines(document, limits)
-        if sum(len(line) for lines in pages for line in lines) < 20 and count:
+        draft = Draft("")
+        pages = _page_lines(document, limits, draft.omissions)
+        empty = [i for i, lines in enumerate(pages, 1) if not lines]
+        chars = sum(len(line) for lines in pages for line in lines)
+        if not chars or (chars < _STRAY_CHARS and 2 * len(empty) > count):
             raise NotABook("has no text layer: run OCR on it first (for example with ocrmypdf)")
         labels = [clean(document.get_page_label(i)).strip() for i in range(count)]
         bookmarks = _bookmarks(document)
         metadata = document.get_metadata_dict()
+        for i in range(document.count_attachments()):
+            name = one_line(document.get_attachment(i).get_name(), 100)
+            draft.omissions.lose(name, "it is a file attached to the PDF")
     finally:
         document.close()
-    draft = Draft("")
-    if broken:
-        draft.warnings.append(f"{len(broken)} of {count} pages could not be read, the first is {broken[0]}")
-    if empty := [i for i, lines in enumerate(pages, 1) if not lines]:
+    if empty:
         draft.warnings.append(f"{len(empty)} of {count} pages hold no text (images?), the first is {empty[0]}")
-    pages = _without_running_heads(pages, labels)
+    pages = without_running_heads(pages, labels, draft.omissions)
     draft.text, starts = _join(pages)
     draft.pages = [
         Page(start=start, number=i, label=label or str(i))
@@ -81,11 +85,10 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
     return draft
 
 
-def _page_lines(document: PdfDocument, limits: Limits) -> tuple[list[list[str]], list[int]]:
+def _page_lines(document: PdfDocument, limits: Limits, omissions: Omissions) -> list[list[str]]:
     import pypdfium2
 
     pages: list[list[str]] = []
-    broken: list[int] = []
     total = 0
     for i in range(len(document)):
         try:
@@ -93,16 +96,49 @@ def _page_lines(document: PdfDocument, limits: Limits) -> tuple[list[list[str]],
             textpage = page.get_textpage()
             text = textpage.get_text_range() if textpage.count_chars() else ""
             textpage.close()
+            text += "".join(f"\n{written}" for written in _annotations(page, omissions))
             page.close()
         except pypdfium2.PdfiumError:
-            broken.append(i + 1)
+            omissions.lose(f"page {i + 1}", "it could not be read")
             text = ""
         text = clean(re.sub("[\x02\ufffe\uffff]\r?\n?", "-\n", text).replace("\xad\r\n", "-\n").replace("\xad", ""))
         total += len(text)
         if total > limits.chars:
             raise ReadingLimit(f"holds more than {limits.chars} characters")
         pages.append([re.sub(r"[ \t\xa0]+", " ", line).strip() for line in text.split("\n") if line.strip()])
-    return pages, broken
+    return pages
+
+
+def _annotations(page: PdfPage, omissions: Omissions) -> Iterator[str]:
+    """What is written over a page and into its form; readers' comments become an omission."""
+    from pypdfium2 import raw
+
+    for i in range(raw.FPDFPage_GetAnnotCount(page)):
+        annotation = raw.FPDFPage_GetAnnot(page, i)
+        if not annotation:
+            continue
+        kind = raw.FPDFAnnot_GetSubtype(annotation)
+        if kind == raw.FPDF_ANNOT_WIDGET:
+            yield _annotation_text(annotation, b"V")
+        elif kind == raw.FPDF_ANNOT_FREETEXT:
+            yield _annotation_text(annotation, b"Contents")
+        elif kind not in {raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP}:
+            omissions.skip_element("comment", count_words(_annotation_text(annotation, b"Contents")))
+        raw.FPDFPage_CloseAnnot(annotation)
+
+
+def _annotation_text(annotation: Any, key: bytes) -> str:
+    """A text of an annotation; empty where it has none."""
+    import ctypes
+
+    from pypdfium2 import raw
+
+    size = raw.FPDFAnnot_GetStringValue(annotation, key, None, 0)
+    if size <= 2:
+        return ""
+    buffer = ctypes.create_string_buffer(size)
+    raw.FPDFAnnot_GetStringValue(annotation, key, ctypes.cast(buffer, ctypes.POINTER(raw.FPDF_WCHAR)), size)
+    return buffer.raw[: size - 2].decode("utf-16-le", "replace")
 
 
 def _bookmarks(document: PdfDocument) -> list[_Bookmark]:
@@ -120,45 +156,6 @@ def _bookmarks(document: PdfDocument) -> list[_Bookmark]:
     except pypdfium2.PdfiumError:
         pass
     return found
-
-
-def _without_running_heads(pages: list[list[str]], labels: Sequence[str]) -> list[list[str]]:
-    """Remove from the pages' edges the lines that repeat there, and page numbers."""
-    seen = Counter(key for lines in pages for key in {_key(line) for line in _edges(lines)})
-    least = max(3, len(pages) // 40)
-    met: set[str] = set()
-    kept_pages: list[list[str]] = []
-    for lines, label in zip(pages, labels, strict=True):
-
-        def running(line: str, label: str = label) -> bool:
-            key = _key(line)
-            if _NUMBER_LINE.fullmatch(line):
-                return seen[key] >= least or line.strip("-–—[]() ") == label
-            first_heading = key not in met and bool(parse_line(line, 0, 0))
-            return seen[key] >= least and not first_heading
-
-        top, bottom = 0, len(lines)
-        while top < min(_EDGE, bottom) and running(lines[top]):
-            top += 1
-        while bottom > max(top, len(lines) - _EDGE) and running(lines[bottom - 1]):
-            bottom -= 1
-        met.update(map(_key, _edges(lines)))
-        kept_pages.append(lines[top:bottom])
-    return kept_pages
-
-
-def _edges(lines: list[str]) -> list[str]:
-    return lines[:_EDGE] + lines[-_EDGE:] if len(lines) > 2 * _EDGE else lines
-
-
-def _key(line: str) -> str:
-    """What a running head is compared by: without its page number; a heading by its exact words."""
-    if _NUMBER_LINE.fullmatch(line):
-        return "#"
-    found = parse_line(line, 0, 0)
-    if found and found[0].number and found[0].kind != "bare":
-        return line
-    return re.sub(r"\d+", "#", line).strip("# |·•-–—").casefold()
 
 
 def _join(pages: Sequence[Sequence[str]]) -> tuple[str, list[int]]:

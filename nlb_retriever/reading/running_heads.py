@@ -1,0 +1,138 @@
+"""Running heads and page numbers of printed pages: found by their repetition, skipped and named."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+
+from nlb_retriever.reading.draft import one_line
+from nlb_retriever.reading.headings import parse_line, roman
+from nlb_retriever.reading.omissions import Omissions, count_words
+
+_NUMBER_LINE = re.compile(r"[-–—\[( ]*(?:(?P<arabic>\d{1,4})|(?P<roman>[ivxlcIVXLC]{1,7}))[-–—\]) ]*")
+_NUMBER = re.compile(r"(?:(?<=[\s|·•\[(–—-])|^)\d{1,4}(?=[\s|·•\])–—-]|$)")
+_COUNTED = re.compile(r"[A-Z][a-z]+\W*\d+\W*")
+"""A name with a number ("Psalm 12", "Figure 3") is no running head, whatever the page."""
+_PAGE_WORDS = re.compile(r"(?:page|pg|p|seite|página|pagina|pag|blz|folio)\b", re.IGNORECASE)
+_DATE_TEXT = """january february march april may june july august september october november december januar februar märz
+    mai juni juli oktober dezember janvier février mars avril juin juillet août septembre octobre novembre décembre
+    enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre gennaio febbraio aprile
+    maggio giugno luglio settembre ottobre dicembre jan feb mar apr jun jul aug sept sep oct nov dec monday tuesday
+    wednesday thursday friday saturday sunday lundi mardi mercredi jeudi vendredi samedi dimanche montag dienstag mittwoch
+    donnerstag freitag samstag sonntag"""
+_DATE_WORDS = frozenset(_DATE_TEXT.split())
+_EDGE = 2
+"""Lines at a page's top and bottom that are looked at."""
+_YEAR, _MANY_PAGES = 1_000, 500
+"""A number from the first on is a year, not a page's, in books of fewer pages than the second."""
+
+
+def without_running_heads(pages: Sequence[list[str]], labels: Sequence[str], omissions: Omissions) -> list[list[str]]:
+    """Skip, at the edges of pages, the lines that repeat there, and page numbers.
+
+    A line whose numbers differ repeats only where they count the pages. No page is emptied of words.
+
+    Args:
+        pages: their lines.
+        labels: the page numbers as the file gives them; may be empty strings.
+        omissions: where what is skipped is noted.
+    """
+    key_of = _keys(pages, labels)
+    seen = Counter(key for i, lines in enumerate(pages) for key in {key_of(i, line) for line in _edges(lines)})
+    least = _least(len(pages))
+    met: set[str] = set()
+    skipped: defaultdict[str, list[str]] = defaultdict(list)
+    kept_pages: list[list[str]] = []
+    for i, lines in enumerate(pages):
+
+        def running(line: str, i: int = i) -> bool:
+            key = key_of(i, line)
+            if key == "#":
+                return True
+            first = key not in met and (bool(parse_line(line, 0, 0)) or any(map(str.isdigit, key)))
+            return seen[key] >= least and not first  # the first may be a heading, or a date
+
+        top, bottom = 0, len(lines)
+        while top < min(_EDGE, bottom) and running(lines[top]):
+            top += 1
+        while bottom > max(top, len(lines) - _EDGE) and running(lines[bottom - 1]):
+            bottom -= 1
+        met.update(key_of(i, line) for line in _edges(lines))
+        gone = lines[:top] + lines[bottom:]
+        if top >= bottom and any(key_of(i, line) != "#" for line in gone):
+            kept_pages.append(list(lines))
+            continue
+        for line in gone:
+            skipped[key_of(i, line)].append(line)
+        kept_pages.append(lines[top:bottom])
+    if not any(kept_pages):
+        return [list(lines) for lines in pages]
+    _note(skipped, omissions)
+    return kept_pages
+
+
+def _note(skipped: dict[str, list[str]], omissions: Omissions) -> None:
+    for key, lines in skipped.items():
+        words = sum(map(count_words, lines))
+        if key == "#":
+            omissions.skip_element("page number", words, times=len(lines))
+        else:
+            shown = one_line(_NUMBER.sub("#", lines[0]) if "#" in key else lines[0], 80)
+            omissions.skip(f'"{shown}" on {len(lines):,} pages', words, kind="running head")
+
+
+def _least(pages: int) -> int:
+    """How often a line must stand at pages' edges to be a running head."""
+    return max(3, pages // 40)
+
+
+def _edges(lines: Sequence[str]) -> Sequence[str]:
+    return [*lines[:_EDGE], *lines[-_EDGE:]] if len(lines) > 2 * _EDGE else lines
+
+
+def _keys(pages: Sequence[Sequence[str]], labels: Sequence[str]) -> Callable[[int, str], str]:
+    """What a line is compared by on a page: its words, with "#" for the number of the page.
+
+    "#" alone is a page number.
+    """
+    offsets: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    for i, lines in enumerate(pages):
+        for line in set(_edges(lines)):
+            for pattern, number in _numbers(line):
+                offsets[pattern][number - i] += 1
+    least = _least(len(pages))
+    counting = {
+        pattern: {offset for offset, count in counts.items() if count >= least} for pattern, counts in offsets.items()
+    }
+
+    def key_of(i: int, line: str) -> str:
+        if _NUMBER_LINE.fullmatch(line) and line.strip("-–—[]() ") == labels[i]:
+            return "#"
+        for pattern, number in _numbers(line):
+            if number - i in counting.get(pattern, ()) and (number < _YEAR or len(pages) > _MANY_PAGES):
+                return pattern
+        return line.strip("# |·•-–—").casefold() if not _is_numbered_heading(line) else line
+
+    return key_of
+
+
+def _numbers(line: str) -> Iterator[tuple[str, int]]:
+    """The numbers of a line that may be its page's, each with the line's other words around a "#"."""
+    if match := _NUMBER_LINE.fullmatch(line):
+        yield "#", int(match["arabic"]) if match["arabic"] else roman(match["roman"])
+        return
+    words = [word.casefold() for word in re.findall(r"[^\W\d_]+", line)]
+    rest = line.lstrip("0123456789 |·•-–—[](),.")
+    if not words or not (rest[:1].isupper() or _PAGE_WORDS.match(rest)) or _DATE_WORDS & set(words):
+        return
+    if _is_numbered_heading(line) or (_COUNTED.fullmatch(line) and not _PAGE_WORDS.match(line)):
+        return
+    for match in _NUMBER.finditer(line):
+        pattern = f"{line[: match.start()]}#{line[match.end() :]}".strip(" |·•-–—").casefold()
+        yield pattern, int(match[0])
+
+
+def _is_numbered_heading(line: str) -> bool:
+    found = parse_line(line, 0, 0)
+    return bool(found) and found[0].number > 0 and found[0].kind != "bare"
