@@ -1,19 +1,46 @@
-"""DOCX through mammoth's HTML, after its parts were counted and searched for declarations."""
+"""DOCX: the document with its boxes, formulas and notes, by its own parts; heading styles become sections."""
 
 from __future__ import annotations
 
-import io
-from pathlib import Path
+import posixpath
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
-from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
-from nlb_retriever.reading.archive import Archive, shown_name
-from nlb_retriever.reading.draft import Draft
-from nlb_retriever.reading.html import html_to_text
+from nlb_retriever.errors import NlbError, NotABook, ReadingError, ReadingLimit
+from nlb_retriever.reading.archive import Archive, resolve, shown_name
+from nlb_retriever.reading.decode import decode
+from nlb_retriever.reading.draft import Draft, Heading, clean
+from nlb_retriever.reading.html import HtmlText, html_to_text
 from nlb_retriever.reading.limits import Limits
+from nlb_retriever.reading.markup import decode_markup
+from nlb_retriever.reading.omissions import count_words
 from nlb_retriever.reading.outline import find_headings
-from nlb_retriever.reading.package import parse_xml, text_of
+from nlb_retriever.reading.package import text_of
+from nlb_retriever.reading.wordprocessing import HtmlRenderer, attribute, heading_levels, local_name, plain_text
 
-_STYLES = "p[style-name='Title'] => p.title:fresh\np[style-name='Subtitle'] => p.subtitle:fresh"
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_MAIN = "word/document.xml"
+_DEEPEST = 3
+"""Word files inside Word files."""
+_UNSHOWN = {
+    "comments": "readers' comments", "header": "running head", "footer": "running head",
+    "glossaryDocument": "building blocks", "diagramDrawing": "copy of a diagram",
+}  # fmt: skip
+"""Parts with text that is no part of the document's, by the type of relationship."""
+_GAP = "\n\n"
+
+
+@dataclass(frozen=True)
+class _Link:
+    """A relationship of a part."""
+
+    kind: str
+    """The last word of its type: "footnotes", "aFChunk"."""
+    target: str
+    """Name of the other part."""
 
 
 def read_docx(data: bytes, path: Path, limits: Limits) -> Draft:
@@ -22,42 +49,182 @@ def read_docx(data: bytes, path: Path, limits: Limits) -> Draft:
     Raises:
         NotABook, ReadingError, ReadingLimit: as for any zip (messages without the path).
     """
-    archive = Archive(data, limits)
-    if archive.find("word/document.xml") is None:
-        raise NotABook("is a zip file but no Word document (no word/document.xml in it)")
-    for name in archive.names():
-        if name.endswith((".xml", ".rels")):
-            try:
-                head = archive.read(name)[:65_536]
-            except ReadingLimit:
-                raise
-            except ReadingError:
-                continue  # mammoth complains where it needs this part
-            if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
-                raise ReadingError(f"{shown_name(name)} in it declares XML entities, as no Word document does")
-    import mammoth
-
-    without_images = mammoth.images.img_element(lambda image: {"src": ""})
-    result = mammoth.convert_to_html(io.BytesIO(data), style_map=_STYLES, convert_image=without_images)
-    source, notes_at = result.value, result.value.rfind('<ol><li id="footnote-')
-    if notes_at < 0:
-        notes_at = result.value.rfind('<ol><li id="endnote-')
-    page = html_to_text(source[:notes_at] if notes_at >= 0 else source)
-    draft = Draft(page.text, page.headings, warnings=list(archive.warnings))
-    if len(draft.headings) < 2:
-        draft.headings = find_headings(draft.text) or draft.headings
-    if notes_at >= 0:
-        draft.append_notes(html_to_text(source[notes_at:].replace("↑", "")).text)
-    _properties(archive, draft)
-    return draft
+    return _Document(Archive(data, limits), limits, depth=0).read()
 
 
-def _properties(archive: Archive, draft: Draft) -> None:
-    name = archive.find("docProps/core.xml")
-    root = parse_xml(archive.read(name)) if name else None
-    if root is None:
-        return
-    values = {str(e.tag).rpartition("}")[2]: text_of(e) for e in root}
-    draft.title = values.get("title") or None
-    draft.author = values.get("creator") or None
-    draft.language = values.get("language") or None
+class _Document:
+    """One Word file: its parts and how they refer to each other."""
+
+    def __init__(self, archive: Archive, limits: Limits, depth: int) -> None:
+        self._archive = archive
+        self._limits = limits
+        self._depth = depth
+        self._draft = Draft("", warnings=list(archive.warnings))
+        self._used: set[str] = set()
+        """Parts whose text is read or noted."""
+
+    def read(self) -> Draft:
+        main = self._main_part()
+        self._refuse_entities()
+        root = self._parse(main)
+        links = self._links(main)
+        styles = next((link.target for link in links.values() if link.kind == "styles"), None)
+        levels = heading_levels(self._optional(styles))
+        self._renderer = HtmlRenderer(levels, lambda key: self._drawing(links, key), self._draft.omissions)
+        rendered = self._renderer.render(root)
+        pages = [self._chunk(links, piece) if i % 2 else html_to_text(piece) for i, piece in enumerate(rendered.pieces)]
+        self._join(pages)
+        draft = self._draft
+        if len(draft.headings) < 2:
+            draft.headings = find_headings(draft.text) or draft.headings
+        draft.append_notes(self._notes(links, rendered.notes))
+        self._properties()
+        self._note_the_rest(links)
+        return draft
+
+    def _join(self, pages: list[HtmlText]) -> None:
+        draft = self._draft
+        for page in pages:
+            draft.omissions.add(page.omissions)
+            if not page.text.strip():
+                continue
+            draft.text += _GAP if draft.text else ""
+            draft.headings += [Heading(h.start + len(draft.text), h.level, h.title) for h in page.headings]
+            draft.text += page.text
+
+    def _main_part(self) -> str:
+        for link in self._links("").values():
+            if link.kind == "officeDocument" and (name := self._archive.find(link.target)):
+                return name
+        if name := self._archive.find(_MAIN):
+            return name
+        raise NotABook(f"is a zip file but no Word document (no {_MAIN} in it)")
+
+    def _refuse_entities(self) -> None:
+        for name in self._archive.names():
+            if name.endswith((".xml", ".rels")):
+                try:
+                    head = self._archive.read(name)[:65_536]
+                except ReadingLimit:
+                    raise
+                except ReadingError:
+                    continue  # noted where the part is needed
+                if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
+                    raise ReadingError(f"{shown_name(name)} in it declares XML entities, as no Word document does")
+
+    def _parse(self, name: str) -> _Element:
+        """
+        Raises:
+            ReadingError: the part is damaged.
+        """
+        from lxml import etree
+
+        self._used.add(name)
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True, remove_comments=True)
+        try:
+            return etree.fromstring(self._archive.read(name), parser)
+        except (etree.XMLSyntaxError, ValueError) as error:
+            raise ReadingError(f"{shown_name(name)} in it is damaged ({error})") from error
+
+    def _optional(self, name: str | None) -> _Element | None:
+        """A part that the document can do without; a damaged one is noted."""
+        actual = self._archive.find(name) if name else None
+        if actual is None:
+            return None
+        try:
+            return self._parse(actual)
+        except ReadingLimit:
+            raise
+        except ReadingError as error:
+            self._draft.omissions.lose(shown_name(actual), str(error).partition(" in it ")[2] or str(error))
+            return None
+
+    def _links(self, part: str) -> dict[str, _Link]:
+        """Relationship id -> what it refers to, of a part or (of "") of the whole file."""
+        folder, name = posixpath.split(part)
+        root = self._optional(posixpath.join(folder, "_rels", f"{name}.rels"))
+        links: dict[str, _Link] = {}
+        for element in root.iter("{*}Relationship") if root is not None else ():
+            if attribute(element, "TargetMode") != "External" and (
+                target := resolve(part, attribute(element, "Target"))
+            ):
+                links[attribute(element, "Id")] = _Link(attribute(element, "Type").rpartition("/")[2], target[0])
+        return links
+
+    def _notes(self, links: dict[str, _Link], references: list[tuple[str, str]]) -> str:
+        """The text of footnotes and endnotes, in the order of the references to them."""
+        notes: dict[tuple[str, str], str] = {}
+        for kind in ("footnote", "endnote"):
+            for link in links.values():
+                root = self._optional(link.target) if link.kind == f"{kind}s" else None
+                for note in root.iter(f"{{*}}{kind}") if root is not None else ():
+                    pages = [html_to_text(piece) for piece in self._renderer.render(note).pieces[::2]]
+                    for page in pages:
+                        self._draft.omissions.add(page.omissions)
+                    text = "\n\n".join(page.text for page in pages if page.text.strip())
+                    if text:
+                        notes[kind, attribute(note, "id")] = text
+        order = [key for key in dict.fromkeys([*references, *notes]) if key in notes]
+        return "\n\n".join(notes[key] for key in order)
+
+    def _drawing(self, links: dict[str, _Link], key: str) -> str:
+        root = self._optional(links[key].target) if key in links else None
+        return plain_text(root) if root is not None else ""
+
+    def _chunk(self, links: dict[str, _Link], key: str) -> HtmlText:
+        """The text of a file of another format that stands in the document (w:altChunk)."""
+        name = self._archive.find(links[key].target) if key in links else None
+        if name is None:
+            self._draft.omissions.lose(f"inserted file {shown_name(key)}", "it is missing from the file")
+            return HtmlText()
+        self._used.add(name)
+        try:
+            return self._read_chunk(name, self._archive.read(name))
+        except ReadingLimit:
+            raise
+        except NlbError as error:
+            self._draft.omissions.lose(shown_name(name), f"it {str(error).removeprefix(f'{shown_name(name)} in it ')}")
+            return HtmlText()
+
+    def _read_chunk(self, name: str, data: bytes) -> HtmlText:
+        match PurePosixPath(name).suffix.lower():
+            case ".html" | ".htm" | ".xhtml":
+                return html_to_text(decode_markup(data)[0])
+            case ".txt":
+                return HtmlText(text=clean(decode(data)[0]).strip("\n"))
+            case ".docx" | ".docm" if self._depth < _DEEPEST:
+                inner = _Document(Archive(data, self._limits), self._limits, self._depth + 1).read()
+                self._draft.warnings += inner.warnings
+                return HtmlText(text=inner.text, headings=inner.headings, omissions=inner.omissions)
+            case suffix:
+                self._draft.omissions.lose(
+                    shown_name(name), f"inserted files of the format {suffix or '?'} are not read"
+                )
+                return HtmlText()
+
+    def _note_the_rest(self, links: dict[str, _Link]) -> None:
+        """Name the parts with text that is not in the book, and the files in the file."""
+        kinds = {self._archive.find(link.target): _UNSHOWN.get(link.kind, "") for link in links.values()}
+        for name in self._archive.names():
+            if name in self._used or not name.startswith("word/"):
+                continue
+            if name.startswith("word/embeddings/"):
+                self._draft.omissions.lose(shown_name(name), "files inside the document are not read")
+                continue
+            if not name.endswith(".xml") or (root := self._optional(name)) is None:
+                continue
+            words = count_words(plain_text(root))
+            kind = kinds.get(name) or ("building blocks" if name.startswith("word/glossary/") else "")
+            if kind:
+                self._draft.omissions.skip(shown_name(name), words, kind=kind)
+            else:
+                self._draft.omissions.lose(shown_name(name), "the document does not show it", words)
+
+    def _properties(self) -> None:
+        root = self._optional("docProps/core.xml")
+        if root is None:
+            return
+        values = {local_name(element): text_of(element) for element in root}
+        self._draft.title = values.get("title") or None
+        self._draft.author = values.get("creator") or None
+        self._draft.language = values.get("language") or None

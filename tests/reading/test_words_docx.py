@@ -110,11 +110,11 @@ INNER = {
     "nested table": f"<w:tbl><w:tr><w:tc><w:tbl><w:tr><w:tc>{para(run('deep'))}</w:tc></w:tr></w:tbl>{para('')}</w:tc></w:tr></w:tbl>",
     "row in a control": f"<w:tbl><w:sdt><w:sdtContent><w:tr><w:tc>{para(run('row'))}</w:tc></w:tr></w:sdtContent></w:sdt></w:tbl>",
     "symbols": para('<w:r><w:t>non</w:t><w:noBreakHyphen/><w:t>break</w:t><w:tab/><w:t>tab</w:t><w:br/><w:t>line</w:t>'
-                    '<w:cr/><w:t>cr</w:t><w:sym w:font="Symbol" w:char="F061"/></w:r>'),
+                    '<w:cr/><w:t>cr </w:t><w:sym w:font="Symbol" w:char="F061"/></w:r>'),
     "split word": para("<w:r><w:t>un</w:t></w:r><w:proofErr/><w:r><w:t>broken</w:t></w:r>"),
     "soft hyphen": para("<w:r><w:t>soft</w:t><w:softHyphen/><w:t>ly</w:t></w:r>"),
     "unknown element": para(f'<w:newThing>{run("unknown words")}</w:newThing>'),
-    "text outside": '<w:p><w:r>' + "<w:t>loose</w:t>" + "</w:r></w:p><w:r><w:t>body run</w:t></w:r>",
+    "text outside": '<w:p><w:r>' + "<w:t>loose</w:t>" + "</w:r></w:p><w:r><w:t> body run</w:t></w:r>",
     "drawing text": para("<w:r><w:drawing><a:graphic><a:graphicData><a:p><a:r><a:t>drawn</a:t></a:r></a:p></a:graphicData>"
                          "</a:graphic></w:drawing></w:r>"),
     "word art": para('<w:r><w:pict><v:shape><v:textpath string="Word art"/></v:shape></w:pict></w:r>'),

@@ -140,7 +140,7 @@ def docx_text(data: bytes) -> str:
         for name in archive.namelist():
             if not name.startswith("word/") or not name.endswith(".xml"):
                 continue
-            for element in etree.fromstring(archive.read(name)).iter("{*}t", "{*}delText", "{*}p", "{*}br", "{*}tab"):
+            for element in etree.fromstring(archive.read(name)).iter("{*}t", "{*}delText", "{*}p", "{*}br", "{*}tab", "{*}cr", "{*}noBreakHyphen"):
                 above = {etree.QName(a).localname for a in element.iterancestors()}
                 text = element.text or "" if etree.QName(element).localname in {"t", "delText"} else " "
                 parts.append("" if "Fallback" in above else text)

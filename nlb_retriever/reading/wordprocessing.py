@@ -1,0 +1,243 @@
+"""WordprocessingML to HTML: the paragraphs, tables, boxes and formulas of one part of a Word document.
+
+Elements are known by their local names, so that transitional and strict files read alike; those that are not known
+are looked through, so that no text is lost by a new one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING
+
+from nlb_retriever.reading.omissions import Omissions, count_words
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_TEXTS = frozenset({"t", "delText"})
+_PROPERTIES = frozenset(
+    "pPr rPr sectPr tblPr tblPrEx tblGrid trPr tcPr sdtPr sdtEndPr fldData instrText delInstrText docPr ctrlPr rubyPr".split()
+)
+"""Elements that hold no text."""
+_REMOVED = {"del": "deleted stretch", "moveFrom": "moved stretch"}
+"""Text that the author took out while changes were recorded."""
+_BREAKS = frozenset({"br", "cr"})
+_CHARACTERS = {"tab": "\t", "noBreakHyphen": "\u2011", "ptab": "\t"}
+_GREEK = dict(
+    zip(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+        "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖαβχδεφγηιϕκλμνοπθρστυϖωξψζ",
+        strict=True,
+    )
+)
+"""Letters of the font Symbol."""
+_HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
+
+
+@dataclass
+class Rendered:
+    """HTML of a part, cut where files of other formats stand in it."""
+
+    pieces: list[str] = field(default_factory=list)
+    """HTML, and the relationship ids of such files: even and odd entries take turns."""
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    """Kind ("footnote") and id of each reference to a note, in order."""
+
+
+def local_name(element: _Element) -> str:
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def attribute(element: _Element, name: str) -> str:
+    """An attribute by its local name; empty where there is none."""
+    return next((str(value) for key, value in element.attrib.items() if str(key).rpartition("}")[2] == name), "")
+
+
+def heading_levels(styles: _Element | None) -> dict[str, int]:
+    """Style id -> heading level from 1, by the style's name or outline level or by those of the style it is based on."""
+    if styles is None:
+        return {}
+    own: dict[str, int] = {}
+    based: dict[str, str] = {}
+    for style in styles.iter("{*}style"):
+        key = attribute(style, "styleId")
+        for element in style.iter("{*}name", "{*}basedOn", "{*}outlineLvl"):
+            value = attribute(element, "val")
+            match local_name(element):
+                case "name" if name := _HEADING.fullmatch(value.strip()):
+                    own[key] = int(name[1])
+                case "basedOn":
+                    based[key] = value
+                case "outlineLvl" if value.isdigit() and int(value) < 9:
+                    own.setdefault(key, int(value) + 1)
+    levels: dict[str, int] = {}
+    for key in own.keys() | based.keys():
+        at, seen = key, {key}
+        while at not in own and (at := based.get(at, "")) and at not in seen:
+            seen.add(at)
+        if at in own:
+            levels[key] = own[at]
+    return levels
+
+
+def plain_text(element: _Element) -> str:
+    """All text of an element, its paragraphs on lines of their own."""
+    parts: list[str] = []
+    for each in element.iter("{*}t", "{*}delText", "{*}p", "{*}br", "{*}tab", "{*}v"):
+        name = local_name(each)
+        if name in _TEXTS or (name == "v" and _in_text_cache(each)):
+            parts.append((each.text or "") + ("\n" if name == "v" else ""))
+        elif name != "v":
+            parts.append("\n" if name == "p" else " ")
+    return "".join(parts).strip()
+
+
+def _in_text_cache(value: _Element) -> bool:
+    """Whether a chart's value is a name, not a number."""
+    point = value.getparent()
+    cache = point.getparent() if point is not None else None
+    return cache is not None and local_name(cache) == "strCache"
+
+
+class HtmlRenderer:
+    """Renders parts of one document."""
+
+    def __init__(self, levels: Mapping[str, int], drawing: Callable[[str], str], omissions: Omissions) -> None:
+        """
+        Args:
+            levels: style id -> heading level.
+            drawing: gives the text of the diagram or chart with a relationship id.
+            omissions: where what is skipped is noted.
+        """
+        self._levels = levels
+        self._drawing = drawing
+        self._omissions = omissions
+
+    def render(self, root: _Element) -> Rendered:
+        """The HTML of all that lies under an element."""
+        from lxml.etree import iterwalk
+
+        rendered = Rendered()
+        self._out: list[str] = []
+        self._outer: list[list[str]] = []
+        """Outputs of the paragraphs around the boxes that are open."""
+        self._boxes: list[str] = []
+        """HTML of boxes to stand behind the paragraph in which they are anchored."""
+        self._cells: list[int] = []
+        """Paragraphs so far in each open table cell."""
+        walker = iterwalk(root, events=("start", "end"))
+        for event, element in walker:
+            name = local_name(element)
+            if event == "end":
+                self._end(name, element)
+            elif name == "altChunk":
+                rendered.pieces += ("".join(self._out), attribute(element, "id"))
+                self._out = []
+            elif name in _PROPERTIES or not name:
+                walker.skip_subtree()
+            elif name in _REMOVED:
+                self._omissions.skip_element(_REMOVED[name], count_words(plain_text(element)))
+                walker.skip_subtree()
+            elif name == "Fallback" and _has_choice(element):
+                walker.skip_subtree()
+            elif name in {"footnoteReference", "endnoteReference"}:
+                rendered.notes.append((name.removesuffix("Reference"), attribute(element, "id")))
+            else:
+                self._start(name, element)
+        rendered.pieces.append("".join([*self._out, *self._boxes]))
+        return rendered
+
+    def _start(self, name: str, element: _Element) -> None:
+        if name in _TEXTS:
+            self._out.append(escape(element.text or "", quote=False))
+        elif name in _BREAKS:
+            self._out.append("<br>")
+        elif name in _CHARACTERS:
+            self._out.append(_CHARACTERS[name])
+        elif name == "sym":
+            self._out.append(_symbol(element))
+        elif name == "p":
+            self._out.append(self._paragraph_tag(element))
+        elif name == "tbl":
+            self._cells.append(0)
+            self._out.append("<table>")
+        elif name in {"tr", "rt"}:
+            self._out.append(f"<{name}>")
+        elif name == "tc":
+            if self._cells:
+                self._cells[-1] = 0
+            self._out.append("<td>")
+        elif name == "txbxContent":
+            self._outer.append(self._out)
+            self._out = []
+            self._cells.append(-1)
+        elif name == "textpath":
+            self._out.append(f" {escape(attribute(element, 'string'), quote=False)} ")
+        elif name in {"relIds", "chart"} and (target := attribute(element, "dm" if name == "relIds" else "id")):
+            self._boxes += (f"<p>{escape(line, quote=False)}</p>" for line in self._drawing(target).split("\n") if line)
+
+    def _end(self, name: str, element: _Element) -> None:
+        if name == "p":
+            self._out.append(
+                "" if self._in_cell() else "</p>" if not self._level(element) else f"</h{self._level(element)}>"
+            )
+            if not self._outer and not self._cells:
+                self._out += self._boxes
+                self._boxes = []
+        elif name == "tbl":
+            if self._cells:
+                self._cells.pop()
+            self._out.append("</table>")
+        elif name in {"tr", "rt"}:
+            self._out.append(f"</{name}>")
+        elif name == "tc":
+            self._out.append("</td>")
+        elif name == "txbxContent" and self._outer:
+            self._boxes.append("".join(self._out))
+            self._out = self._outer.pop()
+            self._cells.pop()
+
+    def _paragraph_tag(self, paragraph: _Element) -> str:
+        if not self._in_cell():
+            level = self._level(paragraph)
+            return f"<h{level}>" if level else "<p>"
+        self._cells[-1] += 1
+        return "<br>" if self._cells[-1] > 1 else ""
+
+    def _in_cell(self) -> bool:
+        return bool(self._cells) and self._cells[-1] >= 0
+
+    def _level(self, paragraph: _Element) -> int:
+        """The heading level of a paragraph; 0 for text."""
+        for properties in paragraph.iterchildren("{*}pPr"):
+            for element in properties.iterchildren("{*}outlineLvl", "{*}pStyle"):
+                value = attribute(element, "val")
+                if local_name(element) == "pStyle" and value in self._levels:
+                    return min(self._levels[value], 6)
+                if local_name(element) == "outlineLvl" and value.isdigit() and int(value) < 9:
+                    return min(int(value) + 1, 6)
+        return 0
+
+
+def _has_choice(fallback: _Element) -> bool:
+    """Whether the same content stands beside it for newer programs."""
+    return any(
+        plain_text(choice) or any(local_name(e) in {"relIds", "chart", "textpath"} for e in choice.iter())
+        for choice in fallback.itersiblings("{*}Choice", preceding=True)
+    )
+
+
+def _symbol(element: _Element) -> str:
+    code = attribute(element, "char")
+    try:
+        char = chr(int(code, 16))
+    except (ValueError, OverflowError):
+        return " "
+    if "\uf000" <= char <= "\uf0ff":  # a picture font's own
+        letter = chr(ord(char) - 0xF000)
+        return _GREEK.get(letter, " ") if attribute(element, "font").casefold() == "symbol" else " "
+    return escape(char, quote=False)
