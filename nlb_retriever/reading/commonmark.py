@@ -21,9 +21,9 @@ _DEEPEST = 60
 _INLINE = """a abbr b bdo big br center cite code del dfn em font i img ins kbd mark p q rp rt ruby s samp small span
     strike strong sub sup time tt u var wbr"""
 _BLOCK = """address article aside blockquote body button caption col colgroup dd details dialog div dl dt fieldset
-    figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html legend li link main math menu meta nav ol optgroup
-    option pre script section select source style summary svg table tbody td text textarea tfoot th thead tr track ul
-    audio video canvas iframe noscript object input label path g title tspan"""
+    figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html legend li link main math menu meta nav ol
+    optgroup option pre script section select source style summary svg table tbody td text textarea tfoot th thead tr
+    track ul audio video canvas iframe noscript object input label path g title tspan"""
 _INLINE_TAGS = frozenset(_INLINE.split())
 _TAGS = _INLINE_TAGS | frozenset(_BLOCK.split())
 _EMPTY = frozenset({"br", "hr", "img", "wbr", "input", "link", "meta", "col", "source", "track"})
@@ -86,7 +86,7 @@ def prepare(source: str) -> str:
             ends = False  # a declaration: its words are text
         else:
             ends = _END_TAG.search(source, match.end()) is not None
-        if not ends or opening.startswith(("<?", "<!")) and opening != "<!--":
+        if not ends or (opening.startswith(("<?", "<!")) and opening != "<!--"):
             parts += (source[done : match.end() - len(opening)], "\\" + opening)
             done = match.end()
     return "".join([*parts, source[done:]])

@@ -6,7 +6,14 @@ import codecs
 import re
 
 from nlb_retriever.errors import NotABook
-from nlb_retriever.reading.encodings import DECLARED, MULTIBYTE, guess_ebcdic, guess_seven_bit, guess_wide
+from nlb_retriever.reading.encodings import (
+    DECLARED,
+    MULTIBYTE,
+    guess_ebcdic,
+    guess_seven_bit,
+    guess_wide,
+    guess_wide_asian,
+)
 
 _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -39,9 +46,9 @@ def decode(data: bytes, declared: str | None = None) -> tuple[str, str | None]:
     Raises:
         NotABook: the bytes are no text in any encoding (message without the path).
     """
-    for bom, name in _BOMS:
+    for bom, wide in _BOMS:
         if data.startswith(bom):
-            return _wide(data[len(bom) :], name), None
+            return _wide(data[len(bom) :], wide), None
     if data.startswith(codecs.BOM_UTF8):
         data, declared = data[len(codecs.BOM_UTF8) :], None
     if name := guess_wide(data):
@@ -60,12 +67,14 @@ def decode(data: bytes, declared: str | None = None) -> tuple[str, str | None]:
         return data.decode("utf-8"), None
     except UnicodeDecodeError:
         pass
+    if name := guess_wide_asian(data):
+        return _wide(data, name), _guessed(name)
     good = len(_UTF8_SEQUENCE.findall(data))
     broken = len(_HIGH.findall(_UTF8_SEQUENCE.sub(b"", data)))
     if good > 4 * broken:
         return data.decode("utf-8", _STRAY), _guessed(f"UTF-8 with {broken} stray bytes read as Windows-1252")
-    name = _guess(data)
-    return _eight_bit(data, name), _guessed(name)
+    best = _guess(data)
+    return _eight_bit(data, best), _guessed(best)
 
 
 def _guessed(name: str) -> str:

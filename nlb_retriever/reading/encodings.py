@@ -16,8 +16,9 @@ DECLARED = {
     "tis-620": "cp874", "big5": "big5hkscs", "big5-hkscs": "big5hkscs", "x-x-big5": "big5hkscs",
     # these are told by the bytes, or are no encodings of text
     **dict.fromkeys((
-        "utf-16", "utf-16le", "utf-16be", "utf_16", "utf16", "ucs-2", "iso-10646-ucs-2", "utf-32", "utf-32le", "utf-32be",
-        "utf32", "utf_32", "utf-7", "utf7", "unicode-1-1-utf-7", "unicode-1-1-utf-8", "unicode", "none", "idna", "punycode",
+        "utf-16", "utf-16le", "utf-16be", "utf_16", "utf16", "ucs-2", "iso-10646-ucs-2", "utf-32", "utf-32le",
+        "utf-32be", "utf32", "utf_32", "utf-7", "utf7", "unicode-1-1-utf-7", "unicode-1-1-utf-8", "unicode", "none",
+        "idna", "punycode",
         "unicode_escape", "unicode-escape", "raw_unicode_escape", "raw-unicode-escape", "undefined", "mbcs", "oem",
     ), ""),
 }  # fmt: skip
@@ -35,18 +36,15 @@ _UTF7 = re.compile(rb"\+[A-Za-z0-9/][A-Za-z0-9+/]*")
 
 
 def guess_wide(data: bytes) -> str | None:
-    """UTF-16 or UTF-32 without a byte order mark."""
+    """UTF-16 or UTF-32 without a byte order mark, told by their NUL bytes."""
     sample = data[: _SAMPLE & ~3]
-    if len(sample) < 4:
+    if len(sample) < 4 or b"\x00" not in sample:
         return None
-    if b"\x00" in sample:
-        if len(sample) >= 8:
-            for name, order in (("utf-32-le", (0, 2, 3)), ("utf-32-be", (3, 1, 0))):
-                low, second, high = (sample[i::4] for i in order)
-                if not any(high) and second.count(0) > 0.9 * len(second) and low.count(0) < 0.02 * len(low):
-                    return name
-        return _utf16_with_zeros(sample, data)
-    return _utf16_of_asia(sample)
+    for name, order in (("utf-32-le", (0, 2, 3)), ("utf-32-be", (3, 1, 0))):
+        low, second, high = (sample[i::4] for i in order)
+        if not any(high) and second.count(0) > 0.9 * len(second) and low.count(0) < 0.02 * len(low):
+            return name
+    return _utf16_with_zeros(sample, data)
 
 
 def _utf16_with_zeros(sample: bytes, data: bytes) -> str | None:
@@ -66,9 +64,10 @@ def _utf16_with_zeros(sample: bytes, data: bytes) -> str | None:
     return None
 
 
-def _utf16_of_asia(sample: bytes) -> str | None:
+def guess_wide_asian(data: bytes) -> str | None:
     """Chinese or Japanese in UTF-16 without a single ASCII character."""
-    if sample.isascii() or len(sample) < 40:
+    sample = data[: _SAMPLE & ~3]
+    if len(sample) < 40:
         return None
     return next((name for name in ("utf-16-le", "utf-16-be") if _reads_asian(sample, name)), None)
 

@@ -52,7 +52,8 @@ _SMALL_PRINT = re.compile("small print", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"\s*(?P<body>\S[^\n]*(?:\n[ \t]*\S[^\n]*){0,5})(?=\n[ \t]*\n|\s*\Z)")
 _YEAR = re.compile(r"\b(1[4-9]\d\d|20\d\d)\b")
 _CREDITS = re.compile(
-    r"(?:E-text |Etext |This etext was )?(?i:produced|prepared|transcribed|scanned)\b[^.]{0,120}?\bby\s+(?:the\s+)?[A-Z]"
+    r"(?:E-text |Etext |This etext was )?(?i:produced|prepared|transcribed|scanned)\b[^.]{0,120}?"
+    r"\bby\s+(?:the\s+)?[A-Z]"
 )
 _CREDITS_LENGTH = 700
 LANGUAGES = {

@@ -250,10 +250,10 @@ class _Writer:
             self.page.notes += f"{content}\n\n" if content else ""
             return True
         matter = sorted(kinds & self.matter.keys()) if tag in _SECTIONS else []
-        if matter and (page := self._page(node, _LONGEST_LIST)) is not None:
-            if len(page.text) <= self.matter[matter[0]] or page.is_link_list:
-                self.page.matter.append((matter[0], page.text))
-                return True
+        page = self._page(node, _LONGEST_LIST) if matter or tag == "nav" else None
+        if matter and page and (len(page.text) <= self.matter[matter[0]] or page.is_link_list):
+            self.page.matter.append((matter[0], page.text))
+            return True
         names = attributes.get("class") or "", attributes.get("id") or ""
         if (
             any(map(_BOILERPLATE.search, names))
@@ -262,10 +262,9 @@ class _Writer:
         ):
             self.page.omissions.skip("Project Gutenberg's header and license", count_words(content))
             return True
-        if tag == "nav" and (page := self._page(node, _LONGEST_LIST)) is not None:
-            if page.is_link_list or len(page.text) <= _SHORT_MENU:
-                self.page.omissions.skip_element("<nav> element", count_words(page.text))
-                return True
+        if tag == "nav" and page and (page.is_link_list or len(page.text) <= _SHORT_MENU):
+            self.page.omissions.skip_element("<nav> element", count_words(page.text))
+            return True
         return False
 
     def _short(self, node: LexborNode, limit: int) -> str | None:

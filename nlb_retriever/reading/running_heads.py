@@ -15,12 +15,14 @@ _NUMBER = re.compile(r"(?:(?<=[\s|·•\[(–—-])|^)\d{1,4}(?=[\s|·•\])–�
 _COUNTED = re.compile(r"[A-Z][a-z]+\W*\d+\W*")
 """A name with a number ("Psalm 12", "Figure 3") is no running head, whatever the page."""
 _PAGE_WORDS = re.compile(r"(?:page|pg|p|seite|página|pagina|pag|blz|folio)\b", re.IGNORECASE)
-_DATE_TEXT = """january february march april may june july august september october november december januar februar märz
-    mai juni juli oktober dezember janvier février mars avril juin juillet août septembre octobre novembre décembre
+_DATE_TEXT = """
+    january february march april may june july august september october november december januar februar märz mai
+    juni juli oktober dezember janvier février mars avril juin juillet août septembre octobre novembre décembre
     enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre gennaio febbraio aprile
     maggio giugno luglio settembre ottobre dicembre jan feb mar apr jun jul aug sept sep oct nov dec monday tuesday
-    wednesday thursday friday saturday sunday lundi mardi mercredi jeudi vendredi samedi dimanche montag dienstag mittwoch
-    donnerstag freitag samstag sonntag"""
+    wednesday thursday friday saturday sunday lundi mardi mercredi jeudi vendredi samedi dimanche montag dienstag
+    mittwoch donnerstag freitag samstag sonntag
+"""
 _DATE_WORDS = frozenset(_DATE_TEXT.split())
 _EDGE = 2
 """Lines at a page's top and bottom that are looked at."""

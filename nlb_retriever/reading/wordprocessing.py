@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _TEXTS = frozenset({"t", "delText"})
 _PROPERTIES = frozenset(
-    "pPr rPr sectPr tblPr tblPrEx tblGrid trPr tcPr sdtPr sdtEndPr fldData instrText delInstrText docPr ctrlPr rubyPr".split()
+    "pPr rPr sectPr tblPr tblPrEx tblGrid trPr tcPr sdtPr sdtEndPr rubyPr fldData instrText delInstrText docPr".split()
 )
 """Elements that hold no text."""
 _REMOVED = {"del": "deleted stretch", "moveFrom": "moved stretch"}
@@ -58,7 +58,7 @@ def attribute(element: _Element, name: str) -> str:
 
 
 def heading_levels(styles: _Element | None) -> dict[str, int]:
-    """Style id -> heading level from 1, by the style's name or outline level or by those of the style it is based on."""
+    """Style id -> heading level from 1, by the name or outline level of the style or of one that it is based on."""
     if styles is None:
         return {}
     own: dict[str, int] = {}

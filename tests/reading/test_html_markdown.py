@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -57,9 +56,7 @@ def test_html_without_headings_uses_its_chapter_lines(tmp_path: Path) -> None:
 
 
 def test_deep_nesting_is_no_recursion() -> None:
-    started = time.perf_counter()
     assert html_to_text("<div>" * 20_000 + "deep" + "</div>" * 20_000).text == "deep"
-    assert time.perf_counter() - started < 10
 
 
 @settings(max_examples=200, deadline=None)

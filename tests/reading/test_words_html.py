@@ -144,6 +144,13 @@ def test_the_gutenberg_wrapper_of_a_page_goes_and_is_named(tmp_path: Path) -> No
     assert named_words(book.warnings) == len(words_of(visible(GUTENBERG.format(""))))
 
 
+SAMPLES = {
+    "gbk": "中文的书籍里有很多词", "gb18030": "中文的书籍里有很多词", "cp932": "日本語の本を読む①",
+    "cp949": "한국어 책을 읽다 똠방각하", "cp1254": "İstanbul’da ığdır şöyle", "cp1252": "L’été, “déjà vu” – naïve",
+    "shift_jis": "日本語の本を読む", "big5": "中文書籍", "koi8-r": "Привет мир",
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("declared", "encoding"),
     [
@@ -155,9 +162,7 @@ def test_the_gutenberg_wrapper_of_a_page_goes_and_is_named(tmp_path: Path) -> No
     ],
 )  # fmt: skip
 def test_the_words_survive_a_wrong_or_loose_declaration(tmp_path: Path, declared: str, encoding: str) -> None:
-    words = {"gbk": "中文的书籍里有很多词", "gb18030": "中文的书籍里有很多词", "cp932": "日本語の本を読む①", "cp949": "한국어 책을 읽다 똠방각하",
-             "cp1254": "İstanbul’da ığdır şöyle", "cp1252": "L’été, “déjà vu” – naïve", "shift_jis": "日本語の本を読む",
-             "big5": "中文書籍", "koi8-r": "Привет мир"}.get(encoding, "L’été, “déjà vu” — naïve")  # fmt: skip
+    words = SAMPLES.get(encoding, "L’été, “déjà vu” — naïve")
     source = f'<html><head><meta charset="{declared}"></head><body><p>{words}</p>{paragraphs(30)}</body></html>'
     assert words in read(tmp_path, source.encode(encoding), words).text
 

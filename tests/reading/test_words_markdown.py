@@ -174,12 +174,11 @@ def test_a_very_long_line_is_read_as_it_is(tmp_path: Path) -> None:
     read(tmp_path, "word *and* <object> " * 100_000)
 
 
-_ATOMS = st.sampled_from(
+_MARKS = (
     "# ## --- *** ``` ~~~ > - + 1. | : [ ] ( ) <b> </b> <object> <style> <script> <!-- --> <div> </div> <p <x> & &amp; "
-    "\\ ` * _ ** ~ ! = \t title: word Word words. river saw 12 é — “ ” ]( ![ [^1] [^1]: [a]: <?php ?> <![CDATA[ ]]>".split(
-        " "
-    )
+    "\\ ` * _ ** ~ ! = \t title: word Word words. river saw 12 é — “ ” ]( ![ [^1] [^1]: [a]: <?php ?> <![CDATA[ ]]>"
 )
+_ATOMS = st.sampled_from(_MARKS.split(" "))
 
 
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -34,6 +34,9 @@ _BLOCKS = frozenset(
 )
 
 
+_DOCX_ELEMENTS = [f"{{*}}{name}" for name in "t delText p br cr tab noBreakHyphen".split()]
+
+
 def words_of(text: str) -> list[str]:
     return _WORD.findall(_JOINING.sub("", text))
 
@@ -140,7 +143,7 @@ def docx_text(data: bytes) -> str:
         for name in archive.namelist():
             if not name.startswith("word/") or not name.endswith(".xml"):
                 continue
-            for element in etree.fromstring(archive.read(name)).iter("{*}t", "{*}delText", "{*}p", "{*}br", "{*}tab", "{*}cr", "{*}noBreakHyphen"):
+            for element in etree.fromstring(archive.read(name)).iter(*_DOCX_ELEMENTS):
                 above = {etree.QName(a).localname for a in element.iterancestors()}
                 text = element.text or "" if etree.QName(element).localname in {"t", "delText"} else " "
                 parts.append("" if "Fallback" in above else text)
