@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 from nlb_retriever import open_store
@@ -38,7 +39,10 @@ def test_it_reports_what_it_did_and_the_library_holds_it(
     assert ran.code == 0
     assert masked(ran.out) == f"Indexed 3 books in S: N tokens.\nLibrary: {library}\n"
     assert ": 409 tokens." in ran.out
-    assert ran.err == "[1/3] A NIGHT AT THE OBSERVATORY\n[2/3] THE LAMP OF SKERRY\n[3/3] Orchard Letters\n"
+    assert ran.err == (
+        "[1/3] A NIGHT AT THE OBSERVATORY\n[2/3] THE LAMP OF SKERRY\n[3/3] Orchard Letters\n"
+        "nlb: boilerplate was skipped in 1 file (nlb show lists it)\n"
+    )
     with open_store(library) as store:
         rows = [(book.title, book.author, book.year, book.sections, book.source) for book in store.books()]
     assert rows == [
@@ -53,6 +57,27 @@ def test_it_reports_what_it_did_and_the_library_holds_it(
 
     quiet = nlb("index", books, "--quiet")
     assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
+
+
+def test_quiet_hides_guesses_and_boilerplate_but_not_what_was_left_out(nlb: InProcess, tmp_path: Path) -> None:
+    page = f"<nav><a href='x'>Home</a></nav><p>{'The lamp burned all night. ' * 20}</p>"
+    (tmp_path / "page.html").write_text(page)
+    (tmp_path / "guessed.txt").write_bytes(("Élodie lit à l'école. " * 30).encode("cp1252"))
+    with zipfile.ZipFile(tmp_path / "b.epub", "w") as archive:
+        archive.writestr("a.xhtml", f"<html><body><p>{'The cat slept all day. ' * 20}</p></body></html>")
+        archive.writestr("old.xhtml", "<html><body><p>An older draft.</p></body></html>")
+        item = '<manifest><item id="a" href="a.xhtml"/></manifest><spine><itemref idref="a"/></spine>'
+        archive.writestr("b.opf", f"<package>{item}</package>")
+        archive.writestr("META-INF/container.xml", '<container><rootfile full-path="b.opf"/></container>')
+    left_out = f"nlb: warning: {tmp_path}/b.epub: left out: old.xhtml (3 words): the package does not list it"
+    loud = nlb("index", tmp_path, "--library", tmp_path / "one")
+    assert left_out in loud.err
+    assert "guessed.txt: the encoding was guessed: cp1252" in loud.err
+    assert "nlb: boilerplate was skipped in 1 file (nlb show lists it)" in loud.err
+    quiet = nlb("index", tmp_path, "--library", tmp_path / "two", "--quiet")
+    assert (quiet.out, quiet.err) == ("", f"{left_out}\n")
+    shown = nlb("show", "Page", "--library", tmp_path / "one")
+    assert "Boilerplate skipped: 1 <nav> element (1 word)" in shown.out
 
 
 def test_a_second_run_tells_new_changed_renamed_and_gone_books(nlb: InProcess, books: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import typer
 from nlb_cli.options import Json, Library
 from nlb_cli.output.progress import books, duration, watch
 from nlb_cli.output.terminal import Line, exact, line, note, write_json, write_lines
+from nlb_cli.output.warnings import print_warnings
 
 if TYPE_CHECKING:
     from nlb_retriever.indexing.report import IndexReport
@@ -43,7 +44,7 @@ def index(
     chunk_tokens: ChunkTokens = None,
     device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where the encoder runs.")] = "auto",
     as_json: Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only print failures.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only print failures and what was left out.")] = False,
 ) -> None:
     """Index books. Unchanged books cost nothing; after an interruption the same command continues."""
     from nlb_retriever.indexing.indexer import index_files
@@ -70,7 +71,8 @@ def index(
         write_json(report.to_json())
     elif not quiet:
         write_lines(_plan_lines(report) if dry_run else _report_lines(report))
-    _print_failures(report, warnings=not quiet)
+    print_warnings(report.warnings, quiet=quiet)
+    _print_failures(report)
     raise typer.Exit(_exit_code(report))
 
 
@@ -81,11 +83,9 @@ def _exit_code(report: IndexReport) -> int:
     return 1 if report.indexed or report.unchanged or report.renamed or report.removed or report.duplicates else 2
 
 
-def _print_failures(report: IndexReport, *, warnings: bool) -> None:
+def _print_failures(report: IndexReport) -> None:
     from nlb_retriever.reading.limits import shown
 
-    for source, warning in report.warnings if warnings else ():
-        note(exact(f"nlb: warning: {source}: {warning}"))
     for file in report.failed:
         source = shown(file.source)
         note(exact(f"nlb: failed: {file.reason if source in file.reason else f'{source}: {file.reason}'}"))

@@ -16,6 +16,7 @@ from nlb_cli.output.progress import books as count_books
 from nlb_cli.output.progress import duration
 from nlb_cli.output.terminal import Line, exact, line, note, write_json, write_lines
 from nlb_cli.output.training_progress import watch_training
+from nlb_cli.output.warnings import print_warnings
 from nlb_retriever.errors import extra
 
 if TYPE_CHECKING:
@@ -107,7 +108,8 @@ def train(
         write_json(report.to_json())
     elif not quiet:
         write_lines(_report_lines(report, chunk_encoder))
-    _report_problems(report, warnings=not quiet)
+    print_warnings(report.corpus.warnings, quiet=quiet)
+    _report_problems(report)
     raise typer.Exit(1 if report.corpus.failed or report.problems else 0)
 
 
@@ -148,9 +150,7 @@ def _retrieval_lines(retrieval: Mapping[str, Any]) -> Iterator[Line]:
         yield line(f"  reranking: {reranked['before reranking']:.1f} -> {reranked['after reranking']:.1f}")
 
 
-def _report_problems(report: TrainingReport, *, warnings: bool) -> None:
-    for source, warning in report.corpus.warnings if warnings else ():
-        note(exact(f"nlb: warning: {source}: {warning}"))
+def _report_problems(report: TrainingReport) -> None:
     for file in report.corpus.failed:
         note(exact(f"nlb: failed: {file.reason}"))
     for problem in report.problems[:_SHOWN]:

@@ -175,7 +175,7 @@ def _about(book: BookRecord) -> Iterator[Line]:
     yield line(", ".join(facts))
     yield line((f"{book.id}  {exact(book.source)}", "dim"))
     for warning in book.warnings:
-        yield line((f"Mended: {inline(warning)}", "yellow"))
+        yield line((inline(warning[:1].upper() + warning[1:]), "yellow"))
     yield line()
 
 
