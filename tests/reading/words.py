@@ -12,13 +12,12 @@ import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from html import unescape
 from pathlib import Path
 
 from lxml import etree, html
 
-from nlb_retriever.errors import ReadingError
 from nlb_retriever.reading import read_book
 from nlb_retriever.records import Book
 
@@ -34,6 +33,7 @@ _BLOCKS = frozenset(
 )
 
 
+_DAMAGE = (zipfile.BadZipFile, OSError, EOFError, RuntimeError, NotImplementedError, zlib.error, ValueError)
 _DOCX_ELEMENTS = [f"{{*}}{name}" for name in "t delText p br cr tab noBreakHyphen".split()]
 
 
@@ -123,30 +123,49 @@ def _text_nodes(root: etree._Element) -> str:
 
 
 def epub_text(data: bytes) -> str:
-    """The text of every (X)HTML file in the archive, by what it looks like."""
-    parts: list[str] = []
+    """The text of every (X)HTML file in the archive."""
+    return "\n".join(map(xhtml_text, epub_entries(data)))
+
+
+def epub_entries(data: bytes) -> Iterator[bytes]:
+    """The (X)HTML files of an archive, by what they look like; damaged ones are passed over."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            for info in archive.infolist():
-                content = archive.read(info)
-                if re.search(rb"<(?:\w+:)?(?:html|body)\b", content[:4096], re.IGNORECASE):
-                    parts.append(xhtml_text(content))
-    except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, NotImplementedError, zlib.error) as error:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except _DAMAGE as error:
         raise ValueError(str(error)) from error
-    return "\n".join(parts)
+    with archive:
+        for name in archive.namelist():
+            try:
+                content = archive.read(name)
+            except _DAMAGE:
+                continue
+            if re.search(rb"<(?:\w+:)?(?:html|body)\b", content[:4096], re.IGNORECASE):
+                yield content
 
 
 def docx_text(data: bytes) -> str:
-    """Every t, delText and text node of the archive's XML parts, fallbacks for older programs aside."""
+    """Every t and delText of the archive's XML parts, fallbacks for older programs aside.
+
+    Raises:
+        ValueError: the archive or a part of it is damaged.
+    """
     parts: list[str] = []
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        for name in archive.namelist():
-            if not name.startswith("word/") or not name.endswith(".xml"):
-                continue
-            for element in etree.fromstring(archive.read(name)).iter(*_DOCX_ELEMENTS):
-                above = {etree.QName(a).localname for a in element.iterancestors()}
-                text = element.text or "" if etree.QName(element).localname in {"t", "delText"} else " "
-                parts.append("" if "Fallback" in above else text)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for name in dict.fromkeys(archive.namelist()):
+                if name.startswith("word/") and name.endswith(".xml"):
+                    parts.append(_docx_part(etree.fromstring(archive.read(name))))
+    except (*_DAMAGE, etree.XMLSyntaxError) as error:
+        raise ValueError(str(error)) from error
+    return " ".join(parts)
+
+
+def _docx_part(root: etree._Element) -> str:
+    parts: list[str] = []
+    for element in root.iter(*_DOCX_ELEMENTS):
+        above = {etree.QName(a).localname for a in element.iterancestors()}
+        text = element.text or "" if etree.QName(element).localname in {"t", "delText"} else " "
+        parts.append("" if "Fallback" in above else text)
     return "".join(parts)
 
 
@@ -158,10 +177,3 @@ def markdown_text(source: str) -> str:
         r"</?(?:p|b|i|em|strong|br|hr|div|span|a|sup|sub|h[1-6])(?:\s+[\w-]+=\"[^\"]*\")*\s*/?>", " ", source
     )
     return unescape(source)
-
-
-def try_book(path: Path) -> Book | ReadingError:
-    try:
-        return read_book(path)
-    except ReadingError as error:
-        return error

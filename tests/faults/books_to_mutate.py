@@ -1,0 +1,116 @@
+"""Small and real books in every format that is read, to be mutated."""
+
+from __future__ import annotations
+
+import io
+import random
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+import docx
+
+from tests.reading.conftest import CONTAINER, nav_document, opf, pdf_bytes, xhtml
+
+_CORPORA = ("dev.tar.bz2", "openstax.tar.bz2", "fairytaleqa.tar.bz2")
+_SLICE = 30_000
+"""Characters of a real book that one made from it holds."""
+_WORDS = """river clock landing house family moon night sea harbour letter window stone garden winter morning captain
+    teacher bread horse mountain soldier candle mirror silver shadow island doctor village engine silence""".split()
+
+
+def story(rng: random.Random, paragraphs: int = 60) -> list[str]:
+    """Paragraphs of made-up prose; chapters begin with a heading."""
+    lines: list[str] = []
+    for i in range(paragraphs):
+        if i % 20 == 0:
+            lines.append(f"CHAPTER {i // 20 + 1}")
+        words = [
+            rng.choice(_WORDS) + rng.choice(("", "", f"{rng.randrange(999)}")) for _ in range(rng.randrange(8, 60))
+        ]
+        lines.append(f"The {' and the '.join(' '.join(words[n : n + 5]) for n in range(0, len(words), 5))}.")
+    return lines
+
+
+def real_stories(data: Path | None, rng: random.Random) -> list[list[str]]:
+    """Slices of real books as paragraphs; none where there is no data."""
+    if data is None:
+        return []
+    texts = [path.read_text("utf-8") for path in sorted((data / "library").glob("*.txt"))]
+    for name in _CORPORA:
+        with tarfile.open(data / "corpus" / name) as archive:
+            members = [m for m in archive.getmembers() if m.isfile()]
+            for member in rng.sample(members, 3):
+                stream = archive.extractfile(member)
+                assert stream
+                texts.append(stream.read().decode("utf-8"))
+    slices: list[list[str]] = []
+    for text in texts:
+        start = rng.randrange(max(1, len(text) - _SLICE))
+        slices.append([p.strip() for p in text[start : start + _SLICE].split("\n\n") if p.strip()])
+    return slices
+
+
+def make_all(data: Path | None, rng: random.Random) -> dict[str, list[bytes]]:
+    """Suffix -> files: those of the library as they are, and some made in every format."""
+    books: dict[str, list[bytes]] = {suffix: [] for suffix in (".txt", ".md", ".html", ".epub", ".pdf", ".docx")}
+    for lines in [story(rng), story(rng, 15), *real_stories(data, rng)]:
+        books[".txt"].append("\n\n".join(lines).encode())
+        books[".md"].append("\n\n".join(f"# {p}" if p.startswith("CHAPTER") else p for p in lines).encode())
+        books[".html"].append(html_page(lines))
+        books[".epub"].append(epub(lines))
+        books[".pdf"].append(pdf(lines))
+        books[".docx"].append(word(lines))
+    for path in sorted((data / "library").iterdir()) if data else ():
+        books[path.suffix].append(path.read_bytes())
+    return books
+
+
+def html_page(lines: list[str]) -> bytes:
+    body = "\n".join(f"<h2>{escape(p)}</h2>" if p.startswith("CHAPTER") else f"<p>{escape(p)}</p>" for p in lines)
+    return f"<!DOCTYPE html>\n<html><head><title>x</title></head>\n<body>\n{body}\n</body></html>\n".encode()
+
+
+def epub(lines: list[str]) -> bytes:
+    out = io.BytesIO()
+    chapters = [lines[i : i + 20] for i in range(0, len(lines), 20)]
+    names = [f"c{i}.xhtml" for i in range(len(chapters))]
+    links = "".join(f'<li><a href="{name}">Chapter {i}</a></li>' for i, name in enumerate(names, 1))
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", "application/epub+zip")
+        archive.writestr("META-INF/container.xml", CONTAINER)
+        archive.writestr("OPS/book.opf", opf(names, nav="nav.xhtml"))
+        archive.writestr("OPS/nav.xhtml", nav_document(links))
+        for name, chapter in zip(names, chapters, strict=True):
+            archive.writestr(f"OPS/{name}", xhtml("".join(f"<p>{escape(p)}</p>\n" for p in chapter)))
+    return out.getvalue()
+
+
+def pdf(lines: list[str]) -> bytes:
+    rows = [row for p in lines for row in _wrap(p.encode("ascii", "replace").decode().replace("\\", "/"))]
+    pages = [[f"THE BOOK {i // 40 + 1}", *rows[i : i + 40]] for i in range(0, len(rows), 40)]
+    return pdf_bytes(pages[:30])
+
+
+def word(lines: list[str]) -> bytes:
+    document = docx.Document()
+    for p in lines:
+        if p.startswith("CHAPTER"):
+            document.add_heading(p, level=1)
+        else:
+            document.add_paragraph("".join(c if c.isprintable() else " " for c in p))
+    out = io.BytesIO()
+    document.save(out)
+    return out.getvalue()
+
+
+def _wrap(paragraph: str, width: int = 70) -> Iterator[str]:
+    row = ""
+    for each in paragraph.split():
+        if row and len(row) + len(each) >= width:
+            yield row
+            row = ""
+        row += f" {each}" if row else each
+    yield row
