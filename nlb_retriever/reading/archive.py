@@ -6,10 +6,12 @@ import io
 import posixpath
 import zipfile
 import zlib
+from collections import Counter
 from urllib.parse import unquote, urlsplit
 
 from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
 from nlb_retriever.reading.limits import Limits
+from nlb_retriever.reading.omissions import Omissions
 
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
 _PIECE = 1 << 16
@@ -28,7 +30,6 @@ class Archive:
         """
         self.limits = limits
         self.inflated = 0
-        self.warnings: list[str] = []
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
         except _DAMAGE as error:
@@ -38,8 +39,13 @@ class Archive:
             raise ReadingLimit(f"holds {len(infos)} files; the limit is {limits.entries}")
         self._infos = {info.filename: info for info in infos}
         self._folded = {_fold(name): name for name in self._infos}
-        if len(self._infos) < len(infos):
-            self.warnings.append("the archive holds several files of one name: the last of each was read")
+        self.doubled = [name for name, count in Counter(info.filename for info in infos).items() if count > 1]
+        """Names of several entries; the last of each is read."""
+
+    def note_doubled(self, omissions: Omissions) -> None:
+        """Name the entries that another of the same name hides."""
+        for name in self.doubled:
+            omissions.lose(shown_name(name), "the archive holds several files of this name: the last was read")
 
     def names(self) -> list[str]:
         return list(self._infos)

@@ -63,7 +63,7 @@ def read_book(path: Path, *, limits: Limits = DEFAULT) -> Book:
         data = _read_bytes(path, limits)
         return _read(path, data, limits)
     except NlbError as error:
-        message = str(error)
+        message = one_line(str(error), 300 + len(shown(path)))
         raise type(error)(message if message.startswith(shown(path)) else f"{shown(path)}: {message}") from error
     except MemoryError as error:
         raise ReadingLimit(f"{shown(path)}: needs more memory than the limit of {limits.memory >> 20} MiB") from error
@@ -87,7 +87,10 @@ def title_from_name(path: PurePath) -> str:
 
 def _open(path: Path) -> BinaryIO:
     """Open a regular file for reading, without ever waiting for a FIFO's writer."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    except ValueError as error:  # NUL in its name
+        raise ReadingError(f"{shown(path)}: cannot be read ({error})") from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise NotABook(f"{shown(path)}: is no regular file")

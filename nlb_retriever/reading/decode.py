@@ -23,6 +23,8 @@ _BOMS = (
 )
 _UTF8_SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _HIGH = re.compile(rb"[\x80-\xff]")
+_DAMAGED = re.compile(rb"[\x80-\xff](?:.{0,30}[\x80-\xff])*", re.DOTALL)
+"""A stretch in which bytes that are no UTF-8 stand close together."""
 _BINARY = bytes(range(7)) + bytes(range(14, 27)) + bytes(range(28, 32))
 _WESTERN = set("àâäáãåæçéèêëíìîïñóòôöõøœßúùûüýÿÀÂÄÁÃÅÆÇÉÈÊËÍÌÎÏÑÓÒÔÖÕØŒÚÙÛÜÝ")
 _PUNCTUATION = set("‘’“”‚„…–—«»‹›¡¿£§°©®™·•†‡€¢¥±×÷½¼¾²³¹ªº´¨`¶ \xa0\xad")
@@ -70,8 +72,9 @@ def decode(data: bytes, declared: str | None = None) -> tuple[str, str | None]:
     if name := guess_wide_asian(data):
         return _wide(data, name), _guessed(name)
     good = len(_UTF8_SEQUENCE.findall(data))
-    broken = len(_HIGH.findall(_UTF8_SEQUENCE.sub(b"", data)))
-    if good > 4 * broken:
+    rest = _UTF8_SEQUENCE.sub(b"", data)
+    broken = len(_HIGH.findall(rest))
+    if good > 4 * broken or (100 * broken < len(data) and good > 4 * len(_DAMAGED.findall(rest))):
         return data.decode("utf-8", _STRAY), _guessed(f"UTF-8 with {broken} stray bytes read as Windows-1252")
     best = _guess(data)
     return _eight_bit(data, best), _guessed(best)

@@ -59,7 +59,8 @@ class _Document:
         self._archive = archive
         self._limits = limits
         self._depth = depth
-        self._draft = Draft("", warnings=list(archive.warnings))
+        self._draft = Draft("")
+        archive.note_doubled(self._draft.omissions)
         self._used: set[str] = set()
         """Parts whose text is read or noted."""
 
@@ -120,7 +121,9 @@ class _Document:
         from lxml import etree
 
         self._used.add(name)
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True, remove_comments=True)
+        parser = etree.XMLParser(
+            resolve_entities=False, no_network=True, huge_tree=True, remove_comments=True, remove_pis=True
+        )
         try:
             return etree.fromstring(self._archive.read(name), parser)
         except (etree.XMLSyntaxError, ValueError) as error:

@@ -12,6 +12,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x81\x8d\x8f\x90\x9d]")
 _MISREAD = re.compile("[\x80-\x9f]")
 """Characters that no text holds on purpose: Windows-1252 quotes and dashes, once read as Latin-1."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _SPACE = re.compile(r"\s+")
 
 
@@ -52,6 +53,8 @@ def clean(text: str) -> str:
     """Line ends become "\\n"; control characters and lone surrogates are replaced one for one."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not _ODD.search(text):
+        return text
     text = _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text))
     return _MISREAD.sub(lambda m: m[0].encode("latin-1").decode("cp1252"), text)
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from nlb_retriever.errors import NlbError, NotABook, ReadingLimit
 from nlb_retriever.reading.archive import Archive, shown_name
@@ -45,7 +45,7 @@ _PUBLISHED = re.compile(
 )
 _SENTENCE = re.compile(r"[a-z]{2}[.!?][\"”’)]*\s+[\"“‘(]*[A-Z]")
 _MARKUP = re.compile(r"<[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>")
-_TEXT_SUFFIXES = (".xhtml", ".html", ".htm", ".xml.html", ".txt")
+_TEXT_SUFFIXES = frozenset({".xhtml", ".html", ".htm", ".xml", ".txt"})
 _LONG = 90_000
 """A contents entry with more characters than this is cut further at the headings inside it."""
 _GAP = "\n\n\n"
@@ -71,7 +71,7 @@ def read_epub(data: bytes, path: Path, limits: Limits) -> Draft:
     archive = Archive(data, limits)
     package = open_package(archive)
     draft = Draft("", title=package.title, author=package.author, language=package.language, year=package.year)
-    draft.warnings += archive.warnings
+    archive.note_doubled(draft.omissions)
     for name in package.missing:
         draft.omissions.lose(name, "it is missing from the file")
     reader = _Chapters(archive, package, draft, limits)
@@ -122,10 +122,10 @@ class _Chapters:
             page = html_to_text(source, _MATTER, everything=everything)
             page.text = page.text.strip("\n")
             self._note_matter(name, page)
+            self.draft.omissions.add(page.omissions)
             if not everything and page.text and (kind := self._kind(name, page)):
                 self.draft.omissions.skip(shown_name(name), count_words(page.text + page.notes), kind=kind)
                 continue
-            self.draft.omissions.add(page.omissions)
             if not page.text.strip() and not page.notes:
                 continue
             if aside and not page.headings and page.title:
@@ -156,6 +156,9 @@ class _Chapters:
             return None
         if warning:
             encodings[warning] += 1
+        if name.lower().endswith((".css", ".js")):
+            self.draft.omissions.skip(shown_name(name), count_words(source), kind="style sheet")
+            return None
         return source if _MARKUP.search(source) else f"<pre>{escape(source, quote=False)}</pre>"
 
     def _note_matter(self, name: str, page: HtmlText) -> None:
@@ -166,7 +169,7 @@ class _Chapters:
 
     def _kind(self, name: str, page: HtmlText) -> str:
         """Which matter without the author's words a file is, by its name in the book and its look; empty for text."""
-        if page.is_link_list and sum(page.links) > 200:
+        if page.is_link_list and sum(page.links) > max(200, 0.7 * len(page.text)):
             return "toc"
         if name == self.package.navigation:
             return "toc" if len(page.text) < _MATTER["toc"] and not _is_prose(page) else ""
@@ -184,12 +187,16 @@ class _Chapters:
     def _note_unlisted(self, listed: Mapping[str, bool]) -> None:
         """Name the files with text that the package does not list."""
         for name in self.archive.names():
-            if name in listed or not name.lower().endswith(_TEXT_SUFFIXES) or name == self.package.navigation:
+            suffix = PurePosixPath(name).suffix.lower()
+            if name in listed or suffix not in _TEXT_SUFFIXES:
                 continue
             try:
-                page = html_to_text(decode_markup(self.archive.read(name))[0])
+                source = decode_markup(self.archive.read(name))[0]
             except NlbError:
                 continue
+            if suffix == ".xml" and "<body" not in source:
+                continue
+            page = html_to_text(source, everything=True)
             words = count_words(page.text + page.notes)
             self.draft.omissions.lose(shown_name(name), "the package does not list it", words)
 

@@ -34,8 +34,12 @@ _INLINE = frozenset(_INLINE_TAGS.split())
 """Elements at whose borders words go on, as in those of a name with a hyphen or a prefix."""
 _CODE = frozenset({"head", "script", "style"})
 _HEADINGS = {f"h{i}": i for i in range(1, 7)}
-_WHITE = re.compile(r"[ \t\n\r\f\xa0\u2002-\u200a\u202f]+")
+_BLANKS = r"\t\n\r\f\xa0\u2002-\u200a\u202f"
+_WHITE = re.compile(rf" *[{_BLANKS}][ {_BLANKS}]*|  +")
+"""White space that is more than one blank."""
 _INVISIBLE = re.compile("[\xad\u200b\u2060\ufeff]")
+_UNUSUAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2060\ufeff\ud800-\udfff]")
+"""What cleaning changes."""
 _BOILERPLATE = re.compile(r"\bpg-boilerplate\b|\bpgheader\b|\bpgfooter\b|^pg-(?:header|footer)")
 _PAGE_BREAKS = frozenset({"pagebreak", "doc-pagebreak"})
 _REFERENCES = frozenset({"noteref", "doc-noteref", "backlink", "doc-backlink", "annoref"})
@@ -308,7 +312,8 @@ class _Writer:
             self.pre -= 1
 
     def write(self, text: str) -> None:
-        text = _INVISIBLE.sub("", clean(text))
+        if _UNUSUAL.search(text):
+            text = _INVISIBLE.sub("", clean(text))
         if not self.pre:
             text = _WHITE.sub(" ", text)
         body = text.strip("\n" if self.pre else " ")

@@ -22,24 +22,35 @@ _RAW = re.compile(r"<!--|<(script|style|title|textarea|xmp)(?=[\s>/])[^>]*>", re
 """What an HTML parser reads up to its end as a whole, whatever stands in it."""
 _ANY_TAG = re.compile(r"</?[a-z]", re.IGNORECASE)
 _LONGEST_TITLE = 1_000
-_SPECIAL = re.compile(
-    r"<(/?)(template|noframes|noembed|iframe|frameset|select|option|optgroup|textarea|plaintext|image)(?=[\s/>])",
-    re.IGNORECASE,
-)
+_SPECIAL = (
+    "template", "noframes", "noembed", "iframe", "frameset", "select", "option", "optgroup", "textarea", "plaintext",
+    "image",
+)  # fmt: skip
 """Elements whose content an HTML parser drops, moves or does not parse; renamed, they are like any other."""
-_SELF_CLOSED = re.compile(r"<([A-Za-z][\w:-]*)((?:\s(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*)?)/>")
+_SPECIAL_TAG = re.compile(rf"<(/?)({'|'.join(_SPECIAL)})(?=[\s/>])", re.IGNORECASE)
 _CELL = re.compile(r"<(?:td|th|tr)\b", re.IGNORECASE)
 """Cells outside a table, and text in a table outside its cells, run together without a space."""
+_RENAMED = re.compile(rf"</?(?:[A-Z]|t[dhr]|{'|'.join(_SPECIAL)})")
+_SELF_CLOSED = re.compile(r"<([A-Za-z][\w:-]*)((?:\s(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*)?)/>")
 _VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 _TAG_IN_QUOTE = re.compile(r"""=\s*(?:"[^"<]*<|'[^'<]*<)""")
-_BROKEN_QUOTE = re.compile(r"""(<[A-Za-z](?:[^<>"']|"[^"<>]*"|'[^'<>]*')*=\s*)(?:"(?=[^"<]*<)|'(?=[^'<]*<))""")
-_TAG = re.compile(r"<(/?)([A-Za-z][\w:-]*)(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>")
-_IMPLIED = frozenset("p li dt dd td th tr thead tbody tfoot option optgroup colgroup rp rt html head body a".split())
-"""Elements that the next of their kind closes, if their end tag is missing."""
-_INLINE = frozenset("b big code em font i nobr s small span strike strong tt u sub sup q abbr cite".split())
-_MANY_TAGS = 4_000
-_DEEPEST, _DEEPEST_INLINE = 300, 50
-"""Deeper elements lose their tags: a parser takes time with the square of the depth."""
+_BROKEN_QUOTE = re.compile(
+    r"""(<[A-Za-z](?:[^<>"']|"[^"<>]*"|'[^'<>]*')*=\s*)"""
+    r"""(?:"(?=[^"<]*<)(?![^"]{0,300}")|'(?=[^'<]*<)(?![^']{0,300}'))"""
+)
+"""A tag with a quotation mark that does not end near by: the words up to the next would be its attribute."""
+_FORMATS = "b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u"
+_BLOCKS = (
+    "address|article|aside|blockquote|body|center|details|dialog|dir|div|dl|fieldset|figcaption|figure|footer|form"
+    "|h[1-6]|header|hgroup|listing|main|menu|nav|ol|pre|search|section|summary|table|ul"
+)
+_NESTING_NAME = re.compile(rf"<(/?)(?:({_FORMATS})|({_BLOCKS}))(?=[\s/>])")
+_NESTING = re.compile(rf"<(/?)(?:({_FORMATS})|({_BLOCKS}))(?=[\s/>])(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>?", re.IGNORECASE)
+"""Tags of elements that cost a parser the more the deeper they nest: formats and blocks."""
+_MANY_TAGS = 1_500
+_MOST_OPEN = {True: 50, False: 300}
+"""Formats and blocks that may be open at once; a parser takes time with the square of the blocks, and opens formats
+that were not closed again in every paragraph."""
 
 
 def decode_markup(data: bytes) -> tuple[str, str | None]:
@@ -57,11 +68,11 @@ def make_safe(source: str, omissions: Omissions) -> str:
     if "<![CDATA[" in source:
         source = _CDATA.sub(lambda m: escape(m[1], quote=False), source).replace("<![CDATA[", "&lt;![CDATA[")
     source = _without_open_ends(source, omissions)
-    if _SPECIAL.search(source):
-        source = _SPECIAL.sub(r"<\1x-\2", source)
-    if "<td" in source or "<TD" in source:
+    if _RENAMED.search(source):
+        source = _SPECIAL_TAG.sub(r"<\1x-\2", source)
         source = _CELL.sub(r" \g<0>", source)
-    source = _SELF_CLOSED.sub(_expand, source)
+    if "/>" in source:
+        source = _SELF_CLOSED.sub(_expand, source)
     return _without_depth(source) if source.count("<") > _MANY_TAGS else source
 
 
@@ -126,7 +137,7 @@ def _without_open_ends(source: str, omissions: Omissions) -> str:
             parts.append(match[0])  # renamed below
     source = "".join([*parts, source[done:]])
     if _TAG_IN_QUOTE.search(source):
-        source = _BROKEN_QUOTE.sub(r"\1", source)
+        source = _BROKEN_QUOTE.sub(lambda m: f"&lt;{m[0][1:]}", source)
     last = source.rfind("<")
     if last >= 0 and source.find(">", last) < 0:
         source = source[:last] + "&lt;" + source[last + 1 :]
@@ -142,35 +153,43 @@ def _expand(match: re.Match[str]) -> str:
 
 
 def _without_depth(source: str) -> str:
-    """Drop the tags of elements that lie too deep: <br> stands for those that begin a line."""
-    blocks = deepest = inline = 0
-    for closing, name in re.findall(r"<(/?)([a-z][\w:-]*)", source.lower()):
-        if name in _INLINE:
-            inline = max(0, inline - 1) if closing else inline + 1
-        elif name not in _IMPLIED and name not in _VOID:
-            blocks = max(0, blocks - 1) if closing else blocks + 1
-        deepest = max(deepest, blocks, inline)
-    if deepest <= _DEEPEST:
-        return source
-    open_names: list[str] = []
+    """Drop the tags of formats and blocks that lie too deep: <br> stands for a block's."""
+    opened: Counter[str] = Counter()
+    total = {True: 0, False: 0}
+    deepest = {True: 0, False: 0}
+    for closing, form, block in _NESTING_NAME.findall(source.lower()):
+        name, is_format = form or block, bool(form)
+        if not closing:
+            opened[name] += 1
+            total[is_format] += 1
+            deepest[is_format] = max(deepest[is_format], total[is_format])
+        elif opened[name]:
+            opened[name] -= 1
+            total[is_format] -= 1
+    return source if all(deepest[kind] <= most for kind, most in _MOST_OPEN.items()) else _shallow(source)
+
+
+def _shallow(source: str) -> str:
+    opened: Counter[str] = Counter()
     dropped: Counter[str] = Counter()
+    total = {True: 0, False: 0}
 
     def keep(match: re.Match[str]) -> str:
-        name = match[2].lower()
-        if name in _VOID or name in _IMPLIED:
-            return match[0]
+        is_format = match[2] is not None
+        name = (match[2] or match[3]).lower()
         if match[1]:
-            if dropped[name] > 0:
+            if dropped[name]:
                 dropped[name] -= 1
-                return "" if name in _INLINE else "<br>"
-            if name in open_names:
-                while open_names.pop() != name:
-                    pass
+                return "" if is_format else "<br>"
+            if opened[name]:
+                opened[name] -= 1
+                total[is_format] -= 1
             return match[0]
-        if len(open_names) >= (_DEEPEST_INLINE if name in _INLINE else _DEEPEST):
+        if total[is_format] >= _MOST_OPEN[is_format]:
             dropped[name] += 1
-            return "" if name in _INLINE else "<br>"
-        open_names.append(name)
+            return "" if is_format else "<br>"
+        opened[name] += 1
+        total[is_format] += 1
         return match[0]
 
-    return _TAG.sub(keep, source)
+    return _NESTING.sub(keep, source)

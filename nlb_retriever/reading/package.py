@@ -81,7 +81,13 @@ def parse_xml(data: bytes) -> _Element | None:
     from lxml import etree
 
     parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False, recover=True, remove_comments=True
+        resolve_entities=False,
+        no_network=True,
+        huge_tree=False,
+        load_dtd=False,
+        recover=True,
+        remove_comments=True,
+        remove_pis=True,
     )
     start = data[:4096].find(b"<!DOCTYPE")
     if start >= 0:

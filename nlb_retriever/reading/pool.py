@@ -84,7 +84,10 @@ class ReaderPool:
         with self._lock:
             if self._closed:
                 return ReadingError(f"{shown(path)}: reading was stopped")
-            worker = self._idle.popleft() if self._idle else _Worker(self._limits)
+            try:
+                worker = self._idle.popleft() if self._idle else _Worker(self._limits)
+            except OSError as error:
+                return ReadingError(f"{shown(path)}: no process could be started to read it ({error.strerror})")
             if worker not in self._all:
                 self._all.append(worker)
         result = worker.read(path)

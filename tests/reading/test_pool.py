@@ -42,6 +42,16 @@ def workers_of(pid: int) -> list[int]:
     return found
 
 
+def test_what_cannot_be_opened_is_one_line_each_and_the_rest_is_read(tmp_path: Path, books: list[Path]) -> None:
+    odd = [tmp_path / "gone.txt", Path("/" + "x" * 255 + "/y" * 3_000 + ".txt"), tmp_path / ("z" * 300 + ".txt")]
+    odd += [tmp_path / "nul\0.txt", tmp_path, books[0] / "below-a-file.txt", tmp_path / "\udcff.txt"]
+    with ReaderPool(1) as pool:
+        results = [result for _, result in pool.read([*odd, books[0]])]
+    assert all(isinstance(result, ReadingError) and "\n" not in str(result) for result in results[:-1])
+    assert all("cannot be read" in str(result) or "no regular file" in str(result) for result in results[:-1])
+    assert isinstance(results[-1], Book)
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_files_come_back_in_order_with_their_errors(books: list[Path], workers: int) -> None:
     books[2].write_bytes(b"")
