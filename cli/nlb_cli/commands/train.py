@@ -73,7 +73,7 @@ def train(
     corpus: CorpusFolder = None,
     device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where to encode and train.")] = "auto",
     as_json: Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only report failures.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only report failures and what was left out.")] = False,
 ) -> None:
     """Train a next-level encoder on books. `nlb index --checkpoint` uses it; --resume continues a stopped run."""
     licences = dict(text.partition("=")[::2] for text in licence or ())
