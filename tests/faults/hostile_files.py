@@ -12,7 +12,8 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -29,6 +30,14 @@ _UNCLEAR = re.compile(r"Traceback|does not know|crashed|took more than|needs mor
 """What no message to a user may hold: the reader failed in a way that it was not made for."""
 
 
+class Problem(StrEnum):
+    """How a reading may break the rule."""
+
+    WORDS = "words are missing without a warning"
+    MESSAGE = "no clear message"
+    SECTIONS = "its sections do not cover its text"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """A file that broke the rule."""
@@ -36,12 +45,15 @@ class Finding:
     suffix: str
     number: int
     """Of its round."""
-    problem: str
+    problem: Problem
+    detail: str
+    words: int = 0
+    """That are missing."""
     file: Path
     """A copy of it."""
 
     def __str__(self) -> str:
-        return f"{self.suffix} {self.number}: {self.problem} ({self.file})"
+        return f"{self.suffix} {self.number}: {self.problem}: {self.detail} ({self.file})"
 
 
 @dataclass(kw_only=True)
@@ -49,7 +61,7 @@ class Campaign:
     """What became of the files of one run."""
 
     seed: int
-    rounds: Counter[str] = field(default_factory=Counter)
+    files: Counter[str] = field(default_factory=Counter)
     """Suffix -> files tried."""
     read: Counter[str] = field(default_factory=Counter)
     """Suffix -> files that became books."""
@@ -57,11 +69,17 @@ class Campaign:
     """Suffix -> books whose words other means could take from the file."""
     findings: list[Finding] = field(default_factory=list)
 
-    def rows(self) -> Iterator[tuple[str, int, int, int, int]]:
-        """For a table: suffix, files, books, books with checked words, findings."""
-        for suffix in self.rounds:
-            found = sum(finding.suffix == suffix for finding in self.findings)
-            yield suffix, self.rounds[suffix], self.read[suffix], self.checked[suffix], found
+    def table(self) -> Iterator[str]:
+        """Markdown: what became of the files of each format."""
+        yield "| format | files | read | words compared | words lost without a warning | unclear message | refused |"
+        yield "|---|---|---|---|---|---|---|"
+        for suffix in self.files:
+            found = [finding for finding in self.findings if finding.suffix == suffix]
+            words = sum(finding.words for finding in found)
+            unclear = sum(finding.problem == Problem.MESSAGE for finding in found)
+            refused = self.files[suffix] - self.read[suffix] - unclear
+            cells = (self.files[suffix], self.read[suffix], self.checked[suffix], words, unclear, refused)
+            yield f"| {suffix} | {' | '.join(f'{cell:,}' for cell in cells)} |"
 
 
 def run(
@@ -87,7 +105,7 @@ def run(
     rng = random.Random(seed)
     books = make_all(data, rng)
     end = time.monotonic() + seconds if seconds else float("inf")
-    plan = [(suffix, number) for number in range(rounds) for suffix in suffixes]
+    plan = ((suffix, number) for number in range(rounds) for suffix in suffixes)
     originals: dict[Path, bytes] = {}
 
     def write() -> Iterator[Path]:
@@ -103,26 +121,29 @@ def run(
 
     with ReaderPool(2, LIMITS) as pool:
         for path, result in pool.read(write()):
-            campaign.rounds[path.suffix] += 1
-            problem = check(path, result, originals.pop(path), campaign)
-            if problem:
+            campaign.files[path.suffix] += 1
+            if finding := check(path, result, originals.pop(path), campaign):
                 kept = folder / "findings" / f"{seed}-{path.name}"
                 kept.parent.mkdir(exist_ok=True)
                 path.rename(kept)
-                number = int(path.stem)
-                campaign.findings.append(Finding(suffix=path.suffix, number=number, problem=problem, file=kept))
+                campaign.findings.append(replace(finding, file=kept))
             else:
                 path.unlink()
     return campaign
 
 
-def check(path: Path, result: Book | ReadingError, original: bytes, campaign: Campaign) -> str | None:
+def check(path: Path, result: Book | ReadingError, original: bytes, campaign: Campaign) -> Finding | None:
     """What is wrong with the reading of one file; None where nothing is."""
+
+    def found(problem: Problem, detail: str, words: int = 0) -> Finding:
+        number = int(path.stem)
+        return Finding(suffix=path.suffix, number=number, problem=problem, detail=detail, words=words, file=path)
+
     if isinstance(result, ReadingError):
-        return f"unclear message: {result}" if _UNCLEAR.search(str(result)) else None
+        return found(Problem.MESSAGE, str(result)) if _UNCLEAR.search(str(result)) else None
     campaign.read[path.suffix] += 1
     if "".join(result.text[s.start : s.end] for s in result.sections) != result.text:
-        return "its sections do not cover its text"
+        return found(Problem.SECTIONS, f"{len(result.sections)} sections")
     try:
         expected = words_of_file(path.read_bytes(), path.suffix) & words_of_file(original, path.suffix)
     except ValueError:
@@ -136,7 +157,7 @@ def check(path: Path, result: Book | ReadingError, original: bytes, campaign: Ca
     if missing.total() <= named:
         return None
     some = ", ".join(word for word, _ in missing.most_common(10))
-    return f"{missing.total()} words are missing, warnings name {named}: {some}"
+    return found(Problem.WORDS, f"{missing.total()}, warnings name {named}: {some}", missing.total() - named)
 
 
 def words_of_file(data: bytes, suffix: str) -> Counter[str]:

@@ -13,7 +13,7 @@ from tests.faults.hostile_files import SUFFIXES, run
 def test_mutated_files_lose_no_word_without_a_warning(tmp_path: Path) -> None:
     campaign = run(seed=1, folder=tmp_path, rounds=12)
     assert not campaign.findings, "\n".join(map(str, campaign.findings))
-    assert set(campaign.rounds) == set(SUFFIXES)
+    assert set(campaign.files) == set(SUFFIXES)
 
 
 def test_mutated_real_books_lose_no_word_without_a_warning(tmp_path: Path) -> None:
