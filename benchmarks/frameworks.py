@@ -3,7 +3,7 @@
     python benchmarks/frameworks.py [--data DIR] [--sets LiteraryQA FairytaleQA] [--sample N] [--out FILE.json]
 
 Over the passages of a library of the 57 dev books, and of one of FairytaleQA's collections (made, or brought up to
-date, first), these are built (benchmarks/pipelines.py) and asked the same questions:
+date, first), these are built (benchmarks/pipelines.py) and get the same questions:
 
     plain              VectorStoreIndex: MiniLM by torch in fp32, QdrantVectorStore on qdrant-client's local mode in a
                        folder; and once more with its in-memory client, which differs in where it keeps the points
@@ -20,7 +20,7 @@ question is a fresh `retriever.retrieve(question)`. The adapter's overhead is th
 by question, in either order.
 
 The passages' vectors are made once and kept in --cache (about 25 minutes in fp32 on two cores; `--vectors int8` takes
-a quarter of that, with the encoder of `nlb index`); questions are always encoded when they are asked.
+a quarter of that, with the encoder of `nlb index`); questions are always encoded within the timed call.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from nlb_training.evaluation.rows import Row, read_rows
 TOP = 10
 """`similarity_top_k` of every system."""
 WARM_UP = 5
-"""Questions asked of every system before any is timed."""
+"""Questions that every system answers before any is timed."""
 Found = dict[str, list[list[Hit]]]
 """System -> what it found for each question, best first."""
 Notice = Callable[[str], None]

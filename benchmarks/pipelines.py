@@ -145,8 +145,8 @@ def build(nodes: LibraryNodes, retriever: Retriever, scratch: Path, *, top: int,
         System(name="ours", retriever=NLBRetriever(retriever, similarity_top_k=top), ours=True),
     ]
     if books:
-        asked = NLBRetriever(retriever, similarity_top_k=top, level="book")
-        systems.append(System(name='ours, level="book"', retriever=asked, level="book", ours=True))
+        by_book = NLBRetriever(retriever, similarity_top_k=top, level="book")
+        systems.append(System(name='ours, level="book"', retriever=by_book, level="book", ours=True))
     return systems
 
 

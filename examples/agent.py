@@ -34,13 +34,13 @@ async def main(library: str, question: str, llm: LLM) -> None:
         async for event in run.stream_events():
             if isinstance(event, ToolCallResult):
                 searched = True
-                print(f"{event.tool_name}({event.tool_kwargs}): {places(event.tool_output)}")
+                print(f"{event.tool_name}({event.tool_kwargs}): {sources(event.tool_output)}")
         print(await run)
         if not searched:
             print("(This was answered without looking into any book.)")
 
 
-def places(output: ToolOutput) -> str:
+def sources(output: ToolOutput) -> str:
     """Where what a tool found stands, or what was wrong with how it was called."""
     if output.is_error:
         return output.content

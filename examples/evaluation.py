@@ -1,9 +1,9 @@
 """How well a library is searched, by level and mode: python examples/evaluation.py LIBRARY QUESTIONS.jsonl
 
-A line of the file is a question and the place that answers it, as for `nlb eval`: {"query": "Who took the lamp?",
+A line of the file is a question and the span that answers it, as for `nlb eval`: {"query": "Who took the lamp?",
 "file": "books/lighthouse.txt", "start": 637, "end": 750}. `file` is the book's file, title or id; `start` and `end`
 index the text that `nlb show BOOK --text` prints. LlamaIndex's RetrieverEvaluator counts a passage or section as right
-where it shares half of the shorter span with that place.
+where it shares half of the shorter span with that span.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ async def main(library: str, questions: str) -> None:
 
 
 def expected_ids(shared: Retriever, level: str, row: dict) -> list[str]:
-    """Ids of all nodes of a level that hold a row's place."""
+    """Ids of all nodes of a level that hold a row's span."""
     book = NLBRetriever(shared, level=level, book=row["file"], mode="dense", similarity_top_k=EVERYTHING)
     nodes = [found.node for found in book.retrieve(row["query"])]
     right = [node.node_id for node in nodes if level == "book" or is_there(node.start_char_idx, node.end_char_idx, row)]

@@ -1,7 +1,7 @@
 """A RAG application over a folder of books: python examples/rag_in_20_lines.py BOOKS "Who hunts the whale?"
 
-Retrieval needs no language model. For answers in prose put any LLM of LlamaIndex's in the place of the
-MockLLM, such as llama_index.llms.ollama.Ollama("llama3.2"); the mock repeats what it is given to read.
+Retrieval needs no language model. For answers in prose replace MockLLM by any LLM of
+LlamaIndex's, such as llama_index.llms.ollama.Ollama("llama3.2"); the mock repeats its prompt.
 """
 
 import sys
@@ -20,8 +20,8 @@ def main(books: str, question: str, library: str) -> None:
         response = retriever.as_query_engine(llm=MockLLM()).query(question)
         print("By the language model:", response)
         for number, node in enumerate(response.source_nodes, start=1):
-            place = ", ".join(filter(None, (node.metadata["title"], node.metadata["chapter"])))
-            print(f"[{number}] {place} ({node.score:.2f})")
+            source = ", ".join(filter(None, (node.metadata["title"], node.metadata["chapter"])))
+            print(f"[{number}] {source} ({node.score:.2f})")
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ class SignSelector(BaseSelector):
     """Takes the tool whose signs stand in the question, else the last."""
 
     def _select(self, choices: Sequence[ToolMetadata], query: QueryBundle) -> SelectorResult:
-        asked = query.query_str.casefold()
-        fitting = [any(sign in asked for sign in SIGNS.get(choice.name or "", ())) for choice in choices]
+        question = query.query_str.casefold()
+        fitting = [any(sign in question for sign in SIGNS.get(choice.name or "", ())) for choice in choices]
         index = fitting.index(True) if any(fitting) else len(choices) - 1
         return SelectorResult(selections=[SingleSelection(index=index, reason="its signs are in the question")])
 

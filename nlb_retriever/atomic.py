@@ -1,4 +1,4 @@
-"""Writing files and folders whole: whatever stops the process, the old content is there or the new one."""
+"""Atomic writes of files and folders: after any interruption there is the old content or the new one."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import IO
 
 TEMPORARY = ".part"
-"""End of the names of unfinished files and folders; what is found under one is left of a process that was killed."""
+"""End of the names of unfinished files and folders; one that is found was left by a process that was killed."""
 
 
 def write_file(file: Path, content: bytes | Callable[[IO[bytes]], object]) -> None:
-    """Write a file whole; one that was there is replaced, and outlasts a power cut until then.
+    """Write a file atomically: after a crash or a power cut there is its old content or the new one.
 
     Args:
         file: to write; its folder exists.
@@ -41,7 +41,7 @@ def write_file(file: Path, content: bytes | Callable[[IO[bytes]], object]) -> No
 
 @contextmanager
 def write_folder(folder: Path) -> Iterator[Path]:
-    """Write a folder whole: fill the one that the block gets; after the block it takes the place of `folder`.
+    """Write a folder atomically: the block fills a new one, which replaces `folder` after the block.
 
     Args:
         folder: to write; its parents are made, and what was there is replaced.

@@ -44,7 +44,7 @@ class Manifest:
     """Folder of the next-level encoder's checkpoint, or "released" or "untrained"."""
     checkpoint_sha256: str
     order_dim: int = 0
-    """Numbers of the order part that sections' vectors have behind `dim` others."""
+    """Length of the order features that follow the first `dim` numbers of a section's vector."""
     format: int = FORMAT
 
     @property

@@ -82,7 +82,7 @@ def _is_default(name: str | Path) -> bool:
 
 
 def find_weights(name: str | Path) -> tuple[str, Path]:
-    """The model's plain name and the local folder with its weights, downloaded only if need be."""
+    """The model's plain name and the local folder with its weights, downloaded only if necessary."""
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder.resolve().name, folder

@@ -156,7 +156,7 @@ def plan_removals(records: Sequence[BookRecord], discovery: Discovery, prune: Pr
         records: books that are not among the inputs.
         discovery: which folders were named and what was found in them.
         prune: "no" removes nothing, "certain" only what was removed for certain (`Discovery.is_certain`), "all" also
-            what may only be out of sight.
+            what may only be unavailable (a drive that is not mounted).
     """
     lost = [record for record in records if prune != "no" and discovery.has_lost(record.source)]
     removed = [record for record in lost if prune == "all" or discovery.is_certain(record.source)]

@@ -1,4 +1,4 @@
-"""What an index run says: events while it goes on, a report at its end."""
+"""What an index run reports: events while it runs, a report at its end."""
 
 from __future__ import annotations
 

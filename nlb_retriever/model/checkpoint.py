@@ -63,7 +63,7 @@ class CheckpointConfig:
 
     def to_dict(self) -> dict[str, Any]:
         values = {**asdict(self), "model": self.model.to_dict()}
-        if not self.heads:  # as it was before there were heads: identities stay
+        if not self.heads:  # so that the identities of checkpoints without projections stay the same
             del values["heads"]
         return values
 

@@ -1,4 +1,4 @@
-"""Books and queries to vectors: chunk encoder, next-level encoder and pooling in one place."""
+"""Books and queries to vectors: chunk encoder, next-level encoder and pooling."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class BookVectors:
     """All vectors of a book: float32 rows of unit length, D numbers each; those of sections may go on behind them."""
 
     passages: Vectors
-    """(n, D), one row a passage: the chunk encoder's vectors, mapped by the checkpoint's head if it has one."""
+    """(n, D), one row a passage: the chunk encoder's vectors, mapped by the checkpoint's projection if it has one."""
     sections: Vectors
     """(s, section_dim), one row a section of the book: the mean of its passages' contextual vectors, likewise mapped,
-    and after it, if the checkpoint has one, the order part. A section without a passage (a heading's path and no
+    followed by its order features, if the checkpoint has any. A section without a passage (a heading's path and no
     text) has the vector of its titles."""
     book: Vectors
     """(D,), the mean over all passages, likewise mapped."""
@@ -45,7 +45,7 @@ class PooledVectors:
     """What the chunks of a book are together: float32 rows."""
 
     sections: Vectors
-    """(s, section_dim), one row a range of chunks: unit vectors (D,) and their order parts."""
+    """(s, section_dim), one row a range of chunks: unit vectors (D,), then their order features."""
     book: Vectors
     """(D,), the whole book's."""
 
@@ -67,7 +67,7 @@ class EncodedQuery:
     vector: Vectors
     """(D,), a unit vector for books, sections and passages alike."""
     order: Vectors
-    """(section_dim - D,), the order part, which stands behind it for sections."""
+    """(section_dim - D,), its order features, which follow it for sections."""
     sentences: Vectors
     """(n, D), each to be compared with passages."""
     whole: Vectors

@@ -1,6 +1,6 @@
 """Vectors and words combined to one score, and the scores of the levels combined.
 
-Each list of scores is divided by its best one, so that a lead stays a lead (ranks alone lose it), then the
+Each list of scores is divided by its best one, so that margins are kept (ranks alone lose them), then the
 kinds of evidence are added with fixed weights. Chosen on the dev books; weights chosen on one half of them
 gain on the other half on average, though not on every set. benchmarks/quality.py prints what they bring.
 """
@@ -72,7 +72,7 @@ def _over_best(candidates: Sequence[Candidate]) -> dict[str, float]:
 
 
 def combine(level: Level, pools: Mapping[Level, Pool]) -> dict[str, float]:
-    """Scores of a level's candidates from the pools of all levels that have a say in them."""
+    """Scores of a level's candidates from the pools of all levels that are combined."""
     if level == "passage":
         return from_levels_above(pools["passage"], pools["section"], pools["book"])
     return from_passages(level, pools[level], pools["passage"])

@@ -1,4 +1,4 @@
-"""The candidates of a request, scored: by vectors and words at each level that has a say."""
+"""The candidates of a request, scored by vectors and words at each level that is combined."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from nlb_retriever.store import Candidate, LibraryStore, StoreQuery
 
 CANDIDATES = 100
 """Most similar, and as many by words, that are scored at each level: with 200, or with every missing score looked up,
-nothing on the dev data gets better; with 30, all gets a little worse."""
+results on the dev data are no better; with 30, a little worse."""
 _NEEDED: Mapping[Level, tuple[Level, ...]] = {
     "book": ("book", "passage"),
     "section": ("section", "passage"),
     "passage": LEVELS,
 }
-"""Levels whose scores make those of a level, coarse to fine."""
+"""Levels whose scores are combined to those of a level, coarse to fine."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,7 +41,7 @@ def rerank_sections(query: str, ids: Sequence[str], store: LibraryStore, vectori
         vectorizer: its encoders.
 
     Returns:
-        Section's id -> score, higher is better, comparable within these only. Nothing where the reranker has no say:
+        Section's id -> score, higher is better, comparable within these only. Empty where the reranker does not apply:
         the query has fewer than `reranker.MIN_SENTENCES` sentences, fewer than two sections are there, or the
         library's checkpoint has no trained reranker.
 

@@ -28,7 +28,7 @@ SENTENCE_TOKENS = 256
 
 _BLOCK = 1_000_000  # characters looked at together: bounds memory on a section of 50 MB
 _LONG_WORD = 100  # characters; longer ones are cut at their punctuation
-_CHARS_PER_TOKEN = 16  # bounds a passage's characters: an endless word is a single [UNK] to WordPiece
+_CHARS_PER_TOKEN = 16  # bounds a passage's characters: a very long word is a single [UNK] to WordPiece
 _REMEMBERED = 300_000  # words whose tokens are kept in memory, about 40 MB
 
 # Whitespace to Python's str.split, dropped by BERT's normalizer.
@@ -113,7 +113,7 @@ class Chunker:
         if self._exact:
             added = (re.escape(token.content) for token in tokenizer.get_added_tokens_decoder().values())
             alone = "|".join([*added, f"[{_ALONE}]"])
-            # Counts of parts of one endless word do not add up; each fills a passage of its own.
+            # Counts of parts of one very long word do not add up; each fills a passage of its own.
             self._pieces = re.compile(rf"{alone}|[^\s{_ALONE}]{{1,{self._longest}}}")
         else:
             self._pieces = re.compile(rf"[{_WIDE}]{{1,8}}|[^\s{_WIDE}]{{1,{_LONG_WORD}}}")
@@ -206,7 +206,7 @@ class Chunker:
         return len(self._tokenizer.encode(text, add_special_tokens=False))
 
     def _fit(self, text: str, start: int, end: int, tokens: int) -> Iterator[tuple[int, int, int]]:
-        """Halve what is still too long (one monstrous word, or an estimate that was too low)."""
+        """Halve what is still too long (one very long word, or an estimate that was too low)."""
         if tokens <= self._limit or end - start < 2:
             yield start, end, tokens
             return
@@ -235,7 +235,7 @@ def _is_additive(tokenizer: Tokenizer) -> bool:
 
 
 def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cut a giant section at a blank line, else at a space, else anywhere."""
+    """Cut a very large section at a blank line, else at a space, else anywhere."""
     while end - start > _BLOCK:
         latest = start + _BLOCK
         cut = text.rfind("\n\n", start + _BLOCK // 2, latest)

@@ -1,4 +1,4 @@
-"""Where sentences end: one regular expression, in linear time, for the prose of four centuries.
+"""Where sentences end: one regular expression, in linear time, for prose old and new.
 
 A stop ends a sentence when whitespace follows (perhaps after closing quotes) and what comes
 next does not begin with a small letter: so neither `"What?" said he` nor `3.14` nor `Oh! dear` is

@@ -1,4 +1,4 @@
-"""The order parts of vectors, on sequences that can be worked out by hand."""
+"""Order features of vectors, on sequences that can be worked out by hand."""
 
 from __future__ import annotations
 

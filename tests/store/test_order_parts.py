@@ -17,7 +17,7 @@ WIDE = replace(MANIFEST, order_dim=4)
 
 
 def made(number: int, scale: float = 1.0) -> Made:
-    """A book with order parts as long as `scale`."""
+    """A book with order features of norm `scale`."""
     plain = make_book(number)
     order = np.random.default_rng(number).standard_normal((len(plain.vectors.sections), WIDE.order_dim))
     order *= scale / np.linalg.norm(order, axis=1, keepdims=True)

@@ -13,7 +13,7 @@ from nlb_cli.output.terminal import exact, line, note, write_lines
 from nlb_retriever.errors import TrainingInterrupted, extra
 
 _EVERY = 10
-"""Steps that a line of progress tells of."""
+"""Steps between two lines of progress."""
 
 Start = Annotated[
     str, typer.Option("--from", metavar="MODEL", help="A sentence-transformers model of MiniLM's kind: name or folder.")
