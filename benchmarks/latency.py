@@ -31,7 +31,6 @@ from nlb_retriever import Retriever
 from nlb_retriever.model.vectorizer import BookVectors
 from nlb_retriever.records import LEVELS, Book, Passage
 from nlb_retriever.store import open_store
-from nlb_retriever.store.edge import EdgeEngine
 
 QUESTION = "Who is hunting the white whale, and why?"
 
@@ -57,11 +56,9 @@ def spread(times: list[float]) -> dict[str, float]:
 
 def stored_books(library: Path) -> list[tuple[Book, list[Passage], BookVectors]]:
     """A library's books as `publish` takes them."""
-    engine = EdgeEngine(library)
-    vectors = {level: {point.id: point.dense for point in engine.scroll(level, vectors=True)} for level in LEVELS}
-    engine.close()
     books = []
     with open_store(library) as store:
+        vectors = {level: {point.id: point.dense for point in store._backend.scan(level)} for level in LEVELS}
         for record in store.books():
             book = store.read_book(record)
             assert book is not None

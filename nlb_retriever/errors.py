@@ -8,7 +8,8 @@
     │   └── MismatchError     library and encoder do not belong together
     ├── StoreError            the library's storage fails (full disk, damaged or read-only files)
     │   ├── LibraryNotFound   there is no library at that place
-    │   └── LibraryBusy       another process holds the library
+    │   ├── LibraryBusy       another process holds the library
+    │   └── LibraryDamaged    a file of the library is not what was written
     ├── TrainingError         a training run, its corpus or its settings: it cannot go on like this
     │   └── TrainingInterrupted   it was told to stop; resumed, it goes on from its last checkpoint
     ├── LanguageModelError    a language model cannot be had, is down, too slow or writes nothing
@@ -59,6 +60,10 @@ class LibraryNotFound(StoreError):
 
 class LibraryBusy(StoreError):
     """Another process holds the library."""
+
+
+class LibraryDamaged(StoreError):
+    """A file of the library is not what was written."""
 
 
 class TrainingError(NlbError):

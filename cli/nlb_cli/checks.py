@@ -131,11 +131,10 @@ def _checkpoint(manifest: Manifest | None) -> Check:
 
 
 def _repaired(place: str | Path) -> Iterator[Check]:
-    from nlb_retriever.store import open_store
+    from nlb_retriever.indexing.repair import repair_library
 
-    with open_store(place, writer=True) as store:
-        for done in store.repair():
-            yield Check("repair", "note", done)
+    for line in repair_library(place):
+        yield Check("repair", "note", line)
 
 
 def _library(place: str | Path, *, named: bool) -> tuple[Manifest | None, list[Check]]:

@@ -7,7 +7,6 @@ command goes on with the first book that is missing.
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
@@ -15,9 +14,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePath
 
-from nlb_retriever.config import Manifest, locate_library
+from nlb_retriever.config import locate_library
 from nlb_retriever.encoding import ChunkEncoder, load_encoder
-from nlb_retriever.errors import LibraryNotFound, ReadingError, StoreError
+from nlb_retriever.errors import LibraryDamaged, LibraryNotFound, ReadingError, StoreError
 from nlb_retriever.indexing.pipeline import Outcome, carry_out
 from nlb_retriever.indexing.plan import (
     FileSource,
@@ -33,8 +32,7 @@ from nlb_retriever.indexing.report import BookRef, IndexReport, Observer
 from nlb_retriever.indexing.request import IndexRequest, choose_manifest
 from nlb_retriever.reading import discover
 from nlb_retriever.records import Book, BookRecord, FailedFile
-from nlb_retriever.store import LibraryStore, open_store
-from nlb_retriever.store.replacing import replace_library
+from nlb_retriever.store import LibraryStore, RescuedLibrary, open_store
 
 __all__ = ["index_books", "index_files"]
 
@@ -174,10 +172,7 @@ def _rebuild(request: IndexRequest) -> IndexReport:
     if not isinstance(folder, Path):
         raise StoreError(f"{folder} is on a server: index under another name there, then drop this one")
     discovery = discover(request.paths)
-    old = _open_existing(folder, writer=not request.dry_run)
-    if old is None:
-        raise LibraryNotFound(f"no library at {folder} to rebuild: run `nlb index` without --rebuild")
-    with old:
+    with _open_to_rebuild(folder, writer=not request.dry_run) as old:
         manifest = choose_manifest(request, None)
         inputs = collect_inputs(discovery)
         removals = plan_removals(old.books(), inputs.discovery, request.prune)
@@ -186,29 +181,31 @@ def _rebuild(request: IndexRequest) -> IndexReport:
         if request.dry_run:
             plan = make_plan(inputs, [])
             return _report(request, inputs, plan + removals, _expected(plan))
-        new_folder = folder.with_name(f".{folder.name}.rebuild")
-        with _open_rebuilt(new_folder, manifest, inputs) as new:
+        with old.start_rebuild(manifest) as new:
+            _drop_unwanted(new, inputs)
             plan = make_plan(inputs, new.books())
             outcome = carry_out(plan, new, manifest, load=request.load, observer=request.observer)
-            _require_all(old, records, new, outcome)
-    replace_library(folder, new_folder)
+            if isinstance(old, LibraryStore):  # of a damaged one, what is lost is lost
+                _require_all(old, records, new, outcome)
+            new.take_over()
     return _report(request, inputs, plan + removals, outcome)
 
 
-def _open_rebuilt(folder: Path, manifest: Manifest, inputs: Inputs) -> LibraryStore:
-    """The library that a rebuild fills: one that an earlier run began with the same encoders, or an empty one."""
-    begun = _open_existing(folder, writer=True)
-    if begun is None:
-        return open_store(folder, create=manifest, writer=True)
-    if begun.manifest.fingerprint() != manifest.fingerprint():
-        begun.close()
-        shutil.rmtree(folder)
-        return open_store(folder, create=manifest, writer=True)
+def _open_to_rebuild(folder: Path, *, writer: bool) -> LibraryStore | RescuedLibrary:
+    try:
+        return open_store(folder, writer=writer)
+    except LibraryDamaged:
+        return RescuedLibrary(folder)
+    except LibraryNotFound as error:
+        raise LibraryNotFound(f"no library at {folder} to rebuild: run `nlb index` without --rebuild") from error
+
+
+def _drop_unwanted(store: LibraryStore, inputs: Inputs) -> None:
+    """Remove the books of an interrupted rebuild that are no longer wanted."""
     wanted = {file.source for file in inputs.files} | {text.source for text in inputs.texts}
-    for record in begun.books():
-        if record.source not in wanted:  # removed from the old library since
-            begun.remove(record.id)
-    return begun
+    for record in store.books():
+        if record.source not in wanted:
+            store.remove(record.id)
 
 
 def _open_existing(location: str | Path, *, writer: bool) -> LibraryStore | None:
@@ -218,7 +215,7 @@ def _open_existing(location: str | Path, *, writer: bool) -> LibraryStore | None
         return None
 
 
-def _with_library(inputs: Inputs, store: LibraryStore, records: Sequence[BookRecord]) -> Inputs:
+def _with_library(inputs: Inputs, store: LibraryStore | RescuedLibrary, records: Sequence[BookRecord]) -> Inputs:
     """Inputs and books of a library: their files, wherever they are, else their texts as the library has them."""
     named = {file.source: file for file in inputs.files}
     by_hash = {file.content_hash: file for file in inputs.files}
@@ -246,9 +243,9 @@ def _with_library(inputs: Inputs, store: LibraryStore, records: Sequence[BookRec
     )
 
 
-def _stored_text(store: LibraryStore, record: BookRecord) -> TextSource:
+def _stored_text(store: LibraryStore | RescuedLibrary, record: BookRecord) -> TextSource:
     def load() -> Book | ReadingError:
-        return store.read_book(record) or ReadingError(f"{record.source}: is no longer in the library")
+        return store.read_book(record) or ReadingError(f"{record.source}: its stored text is gone or damaged")
 
     return TextSource(
         source=record.source, content_hash=record.content_hash, size=record.chars, load=load, book_id=record.id

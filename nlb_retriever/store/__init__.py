@@ -1,4 +1,4 @@
-"""Where a library's books lie: three levels of points in an embedded or remote Qdrant.
+"""Where a library's books are kept: three levels of points, in a folder or on a Qdrant server.
 
 `open_store` gives a `LibraryStore`; everything else here is what passes through it.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from nlb_retriever.store.filters import And, Condition, Filter, Not, Or, all_of, at_level
 from nlb_retriever.store.library import LibraryStore
-from nlb_retriever.store.opening import open_engine, open_store
+from nlb_retriever.store.open import open_store
 from nlb_retriever.store.query import Candidate, StoreQuery
+from nlb_retriever.store.rescue import RescuedLibrary
 
 __all__ = [
     "And",
@@ -18,9 +19,9 @@ __all__ = [
     "LibraryStore",
     "Not",
     "Or",
+    "RescuedLibrary",
     "StoreQuery",
     "all_of",
     "at_level",
-    "open_engine",
     "open_store",
 ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID, uuid5
 
@@ -14,11 +13,10 @@ import numpy as np
 from nlb_retriever.config import Manifest
 from nlb_retriever.errors import StoreError
 from nlb_retriever.records import Book, BookRecord, Level, Page, Passage, PassageRecord, Section, SectionRecord
-from nlb_retriever.store.engine import Floats, Point, StoredPoint
+from nlb_retriever.store.backends.base import Floats, Point, StoredPoint
 from nlb_retriever.text.words import book_words, passage_words, section_words, weigh_document
 
 NAMESPACE = UUID("6ba3b2a6-8d0e-5d5c-9a51-3a9f0e7c1b42")
-STATE_ID = str(uuid5(NAMESPACE, "state"))
 _TEXT_KEYS = (
     "book_id", "version", "title", "author", "language", "year", "source",
     "section", "section_id", "ordinal", "start", "end", "page", "page_number", "text",
@@ -34,47 +32,6 @@ class BookVectors(Protocol):
     def sections(self) -> Floats: ...  # (s, D)
     @property
     def book(self) -> Floats: ...  # (D,)
-
-
-@dataclass(frozen=True, kw_only=True)
-class State:
-    """A library's state: one point without vectors among its books.
-
-    It is written whole, so a change of it is what publishes a book: until then the new version is
-    hidden, from then on the old one.
-    """
-
-    manifest: Manifest
-    generation: int = 0
-    """Grows with every change."""
-    hidden: tuple[tuple[str, str], ...] = ()
-    """Books' ids with versions that no reader may see, and the next writer deletes."""
-    renaming: tuple[str, str] | None = None
-    """A book's id and its new source, while not all of its points have it."""
-    writer: str = ""
-    """Who wrote it last; a stranger's name stops a writer on a server."""
-
-    def to_point(self) -> Point:
-        payload = {
-            "kind": "state",
-            "manifest": self.manifest.to_dict(),
-            "generation": self.generation,
-            "hidden": [list(pair) for pair in self.hidden],
-            "renaming": list(self.renaming) if self.renaming else None,
-            "writer": self.writer,
-        }
-        return Point(id=STATE_ID, payload=payload)
-
-    @classmethod
-    def from_payload(cls, payload: Mapping[str, Any]) -> State:
-        renaming = payload["renaming"]
-        return cls(
-            manifest=Manifest.from_dict(payload["manifest"]),
-            generation=payload["generation"],
-            hidden=tuple((book, version) for book, version in payload["hidden"]),
-            renaming=(renaming[0], renaming[1]) if renaming else None,
-            writer=payload["writer"],
-        )
 
 
 def version_of(book: Book, manifest: Manifest, current: str | None) -> str:

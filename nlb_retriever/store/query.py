@@ -1,4 +1,4 @@
-"""Searches over an engine, prepared first, then batched by level."""
+"""Searches over a backend, prepared first, then batched by level."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import LEVELS, Level
-from nlb_retriever.store.engine import Engine, EngineQuery, Floats, PayloadKeys, StoredPoint
-from nlb_retriever.store.filters import Filter, all_of, conditions, is_native, matches, resolve, weaken
+from nlb_retriever.store.backends.base import Floats, PayloadKeys, PointQuery, StoredPoint, View
+from nlb_retriever.store.filters import Filter, conditions, is_native, matches, resolve, weaken
 from nlb_retriever.text.words import Sparse, weigh_query
 
 _OVERFETCH = 4
-"""Where engines cannot answer a filter: how many times more to ask for than is wanted, and again."""
+"""Where backends cannot answer a filter: how many times more to ask for than is wanted, and again."""
 
 
 _KEYS: Mapping[Level, PayloadKeys] = {
@@ -58,20 +58,20 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """A query as an engine takes it."""
+    """A query as a backend takes it."""
 
     level: Level
-    native: EngineQuery
-    """With the whole filter, even where engines cannot answer it."""
+    native: PointQuery
+    """With the whole filter, even where backends cannot answer it."""
 
     @property
     def words(self) -> bool:
-        """Whether its filter asks for words in the text, which engines cannot answer."""
+        """Whether its filter asks for words in the text, which backends cannot answer."""
         return self.native.where is not None and not all(map(is_native, conditions(self.native.where)))
 
 
 def prepare(query: StoreQuery, dims: Mapping[Level, int]) -> Prepared | None:
-    """Make a query an engine's; None where nothing can be found.
+    """Make a query a backend's; None where nothing can be found.
 
     Raises:
         QueryError: neither a vector nor words, or a vector of another shape, zero or not finite.
@@ -90,7 +90,7 @@ def prepare(query: StoreQuery, dims: Mapping[Level, int]) -> Prepared | None:
             raise QueryError("the query's vector is zero or not finite")
     if query.limit <= 0 or query.ids == () or (isinstance(vector, Sparse) and not vector.indices):
         return None
-    native = EngineQuery(
+    native = PointQuery(
         vector=vector,
         limit=query.limit,
         where=query.where,
@@ -102,29 +102,28 @@ def prepare(query: StoreQuery, dims: Mapping[Level, int]) -> Prepared | None:
 
 
 def run(
-    engine: Engine,
-    queries: Sequence[Prepared | None],
-    visible: Mapping[Level, Filter | None],
-    find_books: Callable[[Filter], Iterable[str]],
+    view: View, queries: Sequence[Prepared | None], find_books: Callable[[Filter], Iterable[str]]
 ) -> list[list[Candidate]]:
-    """Answer prepared queries, among what is `visible` at each level.
+    """Answer prepared queries.
 
     Args:
+        view: the library.
+        queries: by `prepare`; None for one that finds nothing.
         find_books: the ids of the books that a filter over their own keys fits.
     """
     queries = [query and _resolve(query, find_books) for query in queries]
     answers: list[list[StoredPoint]] = [[] for _ in queries]
     for level in LEVELS:
-        batch: list[tuple[int, EngineQuery]] = []
+        batch: list[tuple[int, PointQuery]] = []
         for index, query in enumerate(queries):
             if query is None or query.level != level:
                 continue
             if query.words:
-                answers[index] = _run_words(engine, query, visible[level])
+                answers[index] = _run_words(view, query)
             else:
-                batch.append((index, replace(query.native, where=all_of(query.native.where, visible[level]))))
+                batch.append((index, query.native))
         if batch:
-            results = engine.query_batch(level, [native for _, native in batch])
+            results = view.query_batch(level, [native for _, native in batch])
             for (index, _), hits in zip(batch, results, strict=True):
                 answers[index] = hits
     return [[_to_candidate(hit) for hit in hits] for hits in answers]
@@ -140,14 +139,14 @@ def _resolve(query: Prepared, find_books: Callable[[Filter], Iterable[str]]) -> 
     return query if where is None else replace(query, native=replace(query.native, where=resolve(where, find_books)))
 
 
-def _run_words(engine: Engine, query: Prepared, visible: Filter | None) -> list[StoredPoint]:
-    """A search under a filter that engines cannot answer: ask for more until enough fits."""
+def _run_words(view: View, query: Prepared) -> list[StoredPoint]:
+    """A search under a filter that backends cannot answer: ask for more until enough fits."""
     native = query.native
     assert native.where is not None
-    where = all_of(weaken(native.where, is_native), visible)
+    where = weaken(native.where, is_native)
     limit = native.limit * _OVERFETCH
     while True:
-        hits = engine.query_batch(query.level, [replace(native, where=where, limit=limit, payload=True)])[0]
+        hits = view.query_batch(query.level, [replace(native, where=where, limit=limit, payload=True)])[0]
         fitting = [hit for hit in hits if matches(native.where, hit.payload)][: native.limit]
         if len(fitting) == native.limit or len(hits) < limit:
             return fitting

@@ -12,8 +12,8 @@ from qdrant_client import QdrantClient
 
 from nlb_retriever import Retriever
 from nlb_retriever.reading.text import book_from_text
-from nlb_retriever.store import open_engine
-from nlb_retriever.store.remote import RemoteEngine
+from nlb_retriever.store.backends.server_client import Server
+from nlb_retriever.store.open import open_on_server
 from nlb_retriever.text.chunking import Chunker
 from tests.texts import LIGHTHOUSE
 
@@ -33,7 +33,7 @@ SHOWN = (
 def server(opened: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
     """The library NAME in a Qdrant in memory, which stands where the page has a server."""
     client = QdrantClient(":memory:")
-    store = open_engine(RemoteEngine(client, "NAME"), create=opened.store.manifest, writer=True)
+    store = open_on_server(Server(client, "NAME"), "NAME", create=opened.store.manifest, writer=True)
     book = book_from_text(LIGHTHOUSE, source="lamp")
     passages = Chunker(opened.vectorizer.encoder.tokenizer).passages(book.text, book.sections)
     store.publish(book, passages, opened.vectorizer.vectorize(book, passages))

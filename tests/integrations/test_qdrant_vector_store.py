@@ -13,8 +13,9 @@ from qdrant_client import QdrantClient
 from nlb_integrations import NextLevelEmbedding
 from nlb_retriever import Retriever
 from nlb_retriever.reading.text import book_from_text
-from nlb_retriever.store import LibraryStore, StoreQuery, open_engine
-from nlb_retriever.store.remote import RemoteEngine
+from nlb_retriever.store import LibraryStore, StoreQuery
+from nlb_retriever.store.backends.server_client import Server
+from nlb_retriever.store.open import open_on_server
 from nlb_retriever.text.chunking import Chunker
 from tests.texts import KITCHEN, LIGHTHOUSE
 
@@ -31,7 +32,7 @@ def client() -> Iterator[QdrantClient]:
 @pytest.fixture(scope="module")
 def shelf(client: QdrantClient, opened: Retriever) -> LibraryStore:
     """A library of two books in a Qdrant of its own, as a server holds it."""
-    store = open_engine(RemoteEngine(client, "shelf"), create=opened.store.manifest, writer=True)
+    store = open_on_server(Server(client, "shelf"), "shelf", create=opened.store.manifest, writer=True)
     chunker = Chunker(opened.vectorizer.encoder.tokenizer)
     for text, name in ((LIGHTHOUSE, "lamp"), (KITCHEN, "bread")):
         book = book_from_text(text, source=name, metadata={"tenant": name})

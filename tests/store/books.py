@@ -14,7 +14,7 @@ import numpy.typing as npt
 from nlb_retriever.config import Manifest
 from nlb_retriever.records import Book, Page, Passage, PassageRecord, Section
 from nlb_retriever.store import Candidate, LibraryStore
-from nlb_retriever.store.engine import Floats
+from nlb_retriever.store.backends.base import Floats
 
 DIM = 8
 MANIFEST = Manifest(

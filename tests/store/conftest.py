@@ -1,4 +1,4 @@
-"""Libraries over every engine."""
+"""Libraries over every backend."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ import pytest
 from qdrant_client import QdrantClient
 
 from nlb_retriever.records import LEVELS
-from nlb_retriever.store import LibraryStore, open_engine, open_store
-from nlb_retriever.store.remote import RemoteEngine
+from nlb_retriever.store import LibraryStore, open_store
+from nlb_retriever.store.backends.server_client import Server
+from nlb_retriever.store.open import open_on_server
 from tests.store.books import MANIFEST
 
 Opener = Callable[..., LibraryStore]
-ENGINES = ["edge", "memory", *(["server"] if os.environ.get("NLB_QDRANT_URL") else [])]
+BACKENDS = ["folder", "memory", *(["server"] if os.environ.get("NLB_QDRANT_URL") else [])]
 """The real server too where NLB_QDRANT_URL (http://host:port) names one."""
 
 
 def opener(kind: str, folder: Path) -> tuple[Opener, Callable[[], None]]:
     """A function that opens one library, again and again, and one that cleans up after it."""
     stores: list[LibraryStore] = []
-    if kind == "edge":
+    if kind == "folder":
 
         def open_one(**how: object) -> LibraryStore:
             stores.append(open_store(folder, **{"create": MANIFEST, "writer": True, **how}))  # type: ignore[arg-type]
@@ -37,11 +38,14 @@ def opener(kind: str, folder: Path) -> tuple[Opener, Callable[[], None]]:
     if kind == "memory":
         client, name = QdrantClient(":memory:"), "test"
     else:
-        client = QdrantClient(url=os.environ["NLB_QDRANT_URL"], api_key=os.environ.get("QDRANT_API_KEY"))
+        client = QdrantClient(
+            url=os.environ["NLB_QDRANT_URL"], api_key=os.environ.get("QDRANT_API_KEY"), check_compatibility=False
+        )
         name = f"nlb-test-{uuid.uuid4().hex}"
 
     def open_remote(**how: object) -> LibraryStore:
-        return open_engine(RemoteEngine(client, name), **{"create": MANIFEST, "writer": True, **how})  # type: ignore[arg-type]
+        settings = {"create": MANIFEST, "writer": True, **how}
+        return open_on_server(Server(client, name), name, **settings)  # type: ignore[arg-type]
 
     def clean() -> None:
         for level in LEVELS:
@@ -51,9 +55,17 @@ def opener(kind: str, folder: Path) -> tuple[Opener, Callable[[], None]]:
     return open_remote, clean
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=BACKENDS)
 def open_library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
     """Opens the test's library: for writing, and made where absent, unless told otherwise."""
     open_one, clean = opener(request.param, tmp_path / "library")
+    yield open_one
+    clean()
+
+
+@pytest.fixture(params=BACKENDS[1:])
+def on_server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
+    """The same for libraries on a server only."""
+    open_one, clean = opener(request.param, tmp_path)
     yield open_one
     clean()

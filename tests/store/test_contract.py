@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nlb_retriever.errors import LibraryBusy, LibraryNotFound, MismatchError, QueryError, StoreError
+from nlb_retriever.errors import LibraryNotFound, MismatchError, QueryError, StoreError
 from nlb_retriever.records import LEVELS, Level
-from nlb_retriever.store import And, Condition, LibraryStore, StoreQuery, open_store
-from nlb_retriever.store.engine import BATCH_BYTES, BATCH_POINTS, Floats, Point, batches
-from nlb_retriever.store.points import STATE_ID, passage_points
-from tests.store.books import DIM, MANIFEST, Made, Vectors, make_book, read_passages
+from nlb_retriever.store import Condition, LibraryStore, StoreQuery, open_store
+from nlb_retriever.store.backends.base import Floats
+from tests.store.books import DIM, MANIFEST, Vectors, make_book, read_passages
 from tests.store.conftest import Opener
 
+UNKNOWN = "00000000-0000-0000-0000-000000000000"
 SIZES: dict[Level, str] = {"book": "books", "section": "sections", "passage": "passages"}
 
 
@@ -145,58 +145,6 @@ def test_a_renamed_book_has_its_new_source_at_every_level(open_library: Opener) 
     assert store.verify() == []
 
 
-def leave_unfinished(store: LibraryStore, made: Made) -> None:
-    """Write what a writer leaves that is stopped before its book is complete."""
-    engine, state = store._engine, store._state()
-    store._write(replace(state, hidden=((made.book.id, "unfinished"),)))
-    engine.upsert("passage", list(passage_points(made.book, "unfinished", made.passages, made.vectors))[:5])
-
-
-def test_an_unfinished_book_is_invisible_and_the_next_writer_removes_it(open_library: Opener) -> None:
-    store = open_library()
-    store.publish(*make_book(1).parts)
-    leave_unfinished(store, make_book(2))
-    store.close()
-    reader = open_library(writer=False)
-    assert counts(reader) == [1, 3, 12]
-    vector = make_book(2).vectors.passages[3]
-    hits = reader.search([StoreQuery(level="passage", dense=vector), StoreQuery(level="passage", text="book2")])
-    assert {hit.book_id for hit in hits[0]} == {make_book(1).book.id}
-    assert hits[1] == []
-    made = make_book(2)
-    point = next(passage_points(made.book, "unfinished", made.passages, made.vectors))
-    assert reader.get_passages([point.id]) == []
-    assert reader.existing("passage", [point.id]) == set()
-    assert len(reader.verify()) == 1
-    assert "interrupted" in reader.verify()[0]
-    reader.close()
-    writer = open_library()
-    assert writer._engine.count("passage") == 12
-    assert writer.verify() == []
-
-
-def test_a_writer_goes_on_after_a_book_that_failed_half_way(open_library: Opener) -> None:
-    store = open_library()
-    leave_unfinished(store, make_book(1))
-    store.publish(*make_book(2).parts)
-    assert counts(store) == [1, 3, 12]
-    assert store.verify() == []
-
-
-def test_the_librarys_own_notes_are_no_book(open_library: Opener) -> None:
-    store = open_library()
-    assert counts(store) == [0, 0, 0]
-    assert store.books() == []
-    store.publish(*make_book(1).parts)
-    queries = [
-        StoreQuery(level="book", dense=make_book(1).vectors.book, limit=50),
-        StoreQuery(level="book", text="book1"),
-    ]
-    assert [len(hits) for hits in store.search(queries)] == [1, 1]
-    assert store.count("book") == 1
-    assert store._engine.retrieve("book", [STATE_ID])
-
-
 def test_many_searches_are_answered_in_their_order(open_library: Opener) -> None:
     store = open_library()
     made = make_book(1)
@@ -245,7 +193,7 @@ def test_records_come_back_in_the_order_of_their_ids_without_the_missing(open_li
     store = open_library()
     store.publish(*make_book(1).parts)
     ids = [passage.id for passage in store.passages(make_book(1).book.id)]
-    wanted = [ids[5], STATE_ID, ids[2]]
+    wanted = [ids[5], UNKNOWN, ids[2]]
     assert [passage.id for passage in store.get_passages(wanted)] == [ids[5], ids[2]]
     assert store.existing("passage", wanted) == {ids[5], ids[2]}
 
@@ -258,7 +206,7 @@ def test_broken_vectors_are_refused_and_named(open_library: Opener, value: float
     rows[7] = value
     with pytest.raises(StoreError, match=f"book {made.book.id}.*passage 7"):
         store.publish(made.book, made.passages, replace(made.vectors, passages=rows))
-    assert store._engine.count("passage") == 0
+    assert store.count("passage") == 0
 
 
 def test_vectors_of_another_length_are_refused(open_library: Opener) -> None:
@@ -327,26 +275,6 @@ def test_a_book_is_found_by_id_start_of_id_file_and_title(open_library: Opener) 
         store.find_book("")
 
 
-def test_verify_names_what_is_missing_or_belongs_to_nobody_and_repair_removes_it(open_library: Opener) -> None:
-    store = open_library()
-    for number in (1, 2, 3):
-        store.publish(*make_book(number).parts)
-    assert store.verify() == store.repair() == []
-    assert len(store.books()) == 3
-    one, two = make_book(1).book.id, make_book(2).book.id
-    engine = store._engine
-    engine.delete("passage", And((Condition("book_id", "eq", one), Condition("ordinal", "gte", 9))))
-    engine.delete("book", Condition("book_id", "eq", two))
-    problems = store.verify()
-    assert len(problems) == 2
-    assert any(f"book {one}" in line and "9 passages instead of 12" in line for line in problems)
-    assert any("3 sections, 12 passages belong to no book" in line and two in line for line in problems)
-    assert len(store.repair()) == 2
-    assert store.verify() == []
-    assert [entry.id for entry in store.books()] == [make_book(3).book.id]
-    assert store.repair() == []
-
-
 def test_books_of_many_batches_are_stored_whole(open_library: Opener) -> None:
     store = open_library()
     made = make_book(1, sections=5, passages=150)
@@ -354,28 +282,6 @@ def test_books_of_many_batches_are_stored_whole(open_library: Opener) -> None:
     assert counts(store) == [1, 5, 750]
     assert [passage.ordinal for passage in store.passages(made.book.id)] == list(range(750))
     assert store.verify() == []
-
-
-def test_a_server_writer_stops_when_another_has_taken_over(tmp_path: Path) -> None:
-    from tests.store.conftest import opener
-
-    open_one, clean = opener("memory", tmp_path)
-    first = open_one()
-    first.publish(*make_book(1).parts)
-    second = open_one()
-    with pytest.raises(LibraryBusy, match="written by another process"):
-        first.publish(*make_book(2).parts)
-    second.publish(*make_book(3).parts)
-    assert counts(second) == [2, 6, 24]
-    clean()
-
-
-def test_requests_are_bounded_in_points_and_bytes() -> None:
-    small = [Point(id=str(number), payload={}) for number in range(BATCH_POINTS * 2 + 1)]
-    assert [len(batch) for batch in batches(small)] == [BATCH_POINTS, BATCH_POINTS, 1]
-    large = [Point(id=str(number), payload={"text": "x" * (BATCH_BYTES // 2 + 1)}) for number in range(3)]
-    assert [len(batch) for batch in batches(large)] == [1, 1, 1]
-    assert list(batches([])) == []
 
 
 def test_opening_for_reading_a_plain_folder_or_file_says_what_it_is(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store import And, Condition, Filter, LibraryStore, Not, Or, StoreQuery, all_of, at_level
 from nlb_retriever.store.filters import KEYWORD_KEYS, NUMBER_KEYS, OPERATORS, check, conditions, is_native, weaken
 from tests.store.books import DIM, make_book
-from tests.store.conftest import ENGINES, opener
+from tests.store.conftest import BACKENDS, opener
 
 BOOK_KEYS = ("title", "author", "language", "year", "source")
 PLACE_KEYS = ("section", "section_path", "page", "page_number", "ordinal", "start", "end")
@@ -23,7 +23,7 @@ BOOKS = [make_book(number) for number in (1, 2, 3, 4, 5)]
 QUESTION = np.full(DIM, DIM**-0.5, dtype=np.float32)
 
 
-@pytest.fixture(scope="module", params=ENGINES)
+@pytest.fixture(scope="module", params=BACKENDS)
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LibraryStore]:
     open_one, clean = opener(request.param, tmp_path_factory.mktemp("filters") / "library")
     store = open_one()

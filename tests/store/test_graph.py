@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from nlb_retriever.store.edge import EdgeEngine
+from nlb_retriever.store.engine import EngineQuery, Floats, Point
 
 from nlb_retriever.records import LEVELS
 from nlb_retriever.store import StoreQuery, open_engine, open_store
-from nlb_retriever.store.edge import EdgeEngine
-from nlb_retriever.store.engine import EngineQuery, Floats, Point
 from tests.conftest import ROOT
 from tests.store.books import MANIFEST, make_book, unit
 

@@ -1,4 +1,4 @@
-"""Processes beside each other: one writer, any readers, nobody is turned away for long."""
+"""Processes beside each other: one writer, any readers, and nobody waits for anybody."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import shutil
+import signal
 import subprocess
 import threading
 import time
@@ -17,23 +18,24 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever.config import Manifest
-from nlb_retriever.errors import LibraryBusy, NlbError, StoreError
-from nlb_retriever.store import StoreQuery, open_store, shards
-from nlb_retriever.store.lock import LOCK_FILES, ShardLock, WriterLock
-from tests.store.books import MANIFEST, make_book, read_passages
+from nlb_retriever.errors import LibraryBusy, StoreError
+from nlb_retriever.store import LibraryStore, StoreQuery, open_store
+from nlb_retriever.store.lock import WriterLock
+from tests.store.books import MANIFEST, make_book
 from tests.store.test_crash import start
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    with open_store(tmp_path, create=MANIFEST, writer=True) as store:
+    path = tmp_path / "library"
+    with open_store(path, create=MANIFEST, writer=True) as store:
         store.publish(*make_book(1).parts)
-    return tmp_path
+    return path
 
 
 @contextmanager
 def other_process(folder: Path, *command: str) -> Iterator[subprocess.Popen[str]]:
-    """A child that has begun its work, or holds the shards."""
+    """A child that has begun its work, or waits in the middle of it."""
     with start(folder, *command) as child:
         assert child.stdout is not None
         while child.stdout.readline().strip() not in ("holding", ""):
@@ -62,106 +64,101 @@ def test_two_writers_in_one_process_are_two_too(folder: Path) -> None:
     open_store(folder, writer=True).close()
 
 
+def expect_whole_books(store: LibraryStore) -> None:
+    with store.session():
+        for book in store.books():
+            passages = store.passages(book.id)
+            assert {passage.version for passage in passages} == {book.version}
+            assert len(passages) == book.passages
+            assert "\n".join(passage.text for passage in passages) + "\n" == store.book_text(book.id)
+            [hits] = store.search([StoreQuery(level="passage", text=book.title.replace("Title ", "book"), limit=1000)])
+            assert {hit.id for hit in hits if hit.book_id == book.id} == {passage.id for passage in passages}
+
+
 def test_readers_see_whole_editions_while_a_writer_writes(folder: Path) -> None:
-    with other_process(folder, "churn") as child:
-        seen = set()
-        for _ in range(4):
-            with open_store(folder) as store, store.session():
-                for entry in store.books():
-                    words = [passage.text for passage in store.passages(entry.id)]
-                    assert len(words) == entry.passages
-                    assert "\n".join(words) + "\n" == store.book_text(entry.id)
-                    seen.add(entry.version)
-            time.sleep(0.2)
+    seen: set[str] = set()
+    with other_process(folder, "churn") as child, open_store(folder) as kept:
+        for _ in range(8):
+            with open_store(folder) as fresh:
+                for store in (kept, fresh):
+                    expect_whole_books(store)
+                    seen |= {book.version for book in store.books()}
+            time.sleep(0.1)
         assert child.poll() is None, "the writer goes on"
-        assert len(seen) > 1, "the writer wrote in between"
+    assert len(seen) > 2, "the writer wrote in between"
 
 
-def test_a_reader_waits_for_the_shards_instead_of_failing(folder: Path) -> None:
-    with other_process(folder, "hold", "0.7"):
-        before = time.monotonic()
+@pytest.mark.parametrize("command", ["hold", "idle"])
+def test_a_reader_that_was_stopped_is_in_nobodys_way(folder: Path, command: str) -> None:
+    with other_process(folder, command) as stopped:
+        stopped.send_signal(signal.SIGSTOP)
+        with open_store(folder) as reader, open_store(folder, writer=True) as writer:
+            for edition in range(12):
+                writer.publish(*make_book(2, edition=edition).parts)
+                assert reader.find_book("Title 2").version == writer.find_book("Title 2").version
+            writer.optimize(purge=True)
+            expect_whole_books(reader)
+
+
+def test_a_writer_that_was_stopped_is_in_no_readers_way(folder: Path) -> None:
+    with other_process(folder, "churn") as writer:
+        writer.send_signal(signal.SIGSTOP)
         with open_store(folder) as store:
-            assert store.count("book") == 1
-        assert 0.2 < time.monotonic() - before < 5
+            expect_whole_books(store)
 
 
-def test_a_server_between_two_questions_lets_go_at_once(folder: Path) -> None:
-    with other_process(folder, "idle"), open_store(folder, writer=True) as store:
-        before = time.monotonic()
-        store.publish(*make_book(2).parts)
-        assert time.monotonic() - before < 5
-        assert store.count("book") == 2
+def test_a_session_sees_one_moment_though_all_of_its_files_are_replaced(folder: Path) -> None:
+    with open_store(folder) as reader, open_store(folder, writer=True) as writer:
+        with reader.session():
+            before = [passage.text for passage in reader.passages(make_book(1).book.id)]
+            writer.publish(*make_book(1, edition=1).parts)
+            writer.publish(*make_book(2).parts)
+            writer.optimize(purge=True)
+            assert [passage.text for passage in reader.passages(make_book(1).book.id)] == before
+            assert len(reader.books()) == 1
+        assert len(reader.books()) == 2
+        assert [passage.text for passage in reader.passages(make_book(1).book.id)] != before
 
 
-def test_two_servers_take_turns(folder: Path) -> None:
-    with open_store(folder) as one, open_store(folder) as two:
-        for _ in range(3):
-            assert one.count("book") == two.count("book") == 1
-        assert [entry.title for entry in one.books()] == ["Title 1"]
-
-
-def test_shards_stay_open_between_questions_while_nobody_waits(folder: Path) -> None:
-    with open_store(folder) as store:
-        store.count("passage")
-        assert not ShardLock(folder).wanted()
-        before = time.perf_counter()
-        for _ in range(100):
-            store.count("passage")
-        assert time.perf_counter() - before < 2
-
-
-def test_who_waits_too_long_is_told_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shards, "WAIT", 0.3)
-    with other_process(folder, "hold", "30"), pytest.raises(LibraryBusy, match="in use by other processes"):
-        open_store(folder)
-    open_store(folder).close()
-
-
-def test_lock_files_of_dead_processes_stop_nobody_and_stay(folder: Path) -> None:
-    for name in LOCK_FILES:
-        (folder / name).write_text(json.dumps({"pid": 1, "since": "2020", "host": "gone"}))
-    inodes = {name: (folder / name).stat().st_ino for name in LOCK_FILES}
+def test_a_lock_file_of_a_dead_process_stops_nobody_and_stays(folder: Path) -> None:
+    lock = folder / "writer.lock"
+    lock.write_text(json.dumps({"pid": 1, "since": "2020", "host": "gone"}))
+    inode = lock.stat().st_ino
     with open_store(folder, writer=True) as store:
         store.publish(*make_book(2).parts)
-    assert {name: (folder / name).stat().st_ino for name in LOCK_FILES} == inodes
-
-
-def test_a_failed_opening_leaves_no_lock(folder: Path) -> None:
-    (folder / "passages").rename(folder / "elsewhere")
-    with open_store(folder, writer=True) as store, pytest.raises(NlbError):
-        store.count("passage")
-    (folder / "elsewhere").rename(folder / "passages")
-    with open_store(folder, writer=True) as store:
-        assert store.count("passage") == 12
+    assert lock.stat().st_ino == inode
 
 
 def test_a_lock_is_given_back(tmp_path: Path) -> None:
-    first = WriterLock(tmp_path)
-    first.release()
-    WriterLock(tmp_path).release()
-    lock = ShardLock(tmp_path)
-    lock.acquire(1)
-    other = ShardLock(tmp_path)
-    with pytest.raises(LibraryBusy):
-        other.acquire(0.05)
+    lock = WriterLock(tmp_path)
+    assert lock.is_held
     lock.release()
-    other.acquire(1)
-    other.release()
+    assert not lock.is_held
+    WriterLock(tmp_path).release()
+
+
+def test_a_closed_writer_writes_no_more(folder: Path) -> None:
+    store = open_store(folder, writer=True)
+    store.close()
+    with pytest.raises(StoreError, match="writer=True"):
+        store.publish(*make_book(2).parts)
+    assert len(store.books()) == 1
 
 
 def test_many_threads_share_one_library(folder: Path) -> None:
     errors: list[BaseException] = []
     with open_store(folder) as store:
         query = StoreQuery(level="passage", dense=make_book(1).vectors.passages[5], limit=1)
+        [[expected]] = store.search([query])
 
-        def ask() -> None:
+        def search() -> None:
             try:
                 for _ in range(20):
-                    assert read_passages(store, store.search([query])[0])[0].ordinal == 5
+                    assert store.search([query])[0] == [expected]
             except BaseException as error:
                 errors.append(error)
 
-        threads = [threading.Thread(target=ask) for _ in range(6)]
+        threads = [threading.Thread(target=search) for _ in range(6)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -169,42 +166,73 @@ def test_many_threads_share_one_library(folder: Path) -> None:
     assert errors == []
 
 
-def _ask_in_child(store: object, answers: object) -> None:
-    answers.put(store.count("passage"))  # type: ignore[attr-defined]
+def test_threads_that_publish_take_turns(folder: Path) -> None:
+    with open_store(folder, writer=True) as store:
+        threads = [
+            threading.Thread(target=lambda number=number: store.publish(*make_book(number).parts))
+            for number in range(2, 8)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(store.books()) == 7
+        assert store.verify() == []
+
+
+def _count_in_child(store: LibraryStore, answers: multiprocessing.SimpleQueue[object]) -> None:
+    try:
+        store.publish(*make_book(2).parts)
+    except StoreError:
+        answers.put(store.count("passage"))
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forking with threads is what is tested
-def test_a_forked_child_opens_the_library_anew(folder: Path) -> None:
+def test_a_forked_child_may_read_and_not_write(folder: Path) -> None:
     context = multiprocessing.get_context("fork")
-    with open_store(folder) as store:
+    with open_store(folder, writer=True) as store:
         assert store.count("passage") == 12
         answers = context.SimpleQueue()
-        child = context.Process(target=_ask_in_child, args=(store, answers))
+        child = context.Process(target=_count_in_child, args=(store, answers))
         child.start()
         child.join(20)
         assert child.exitcode == 0
         assert answers.get() == 12
-        assert store.count("passage") == 12
+        store.publish(*make_book(2).parts)
+        assert store.count("passage") == 24
 
 
 @pytest.mark.parametrize("manifest", [MANIFEST, replace(MANIFEST, chunk_tokens=0)], ids=["same", "other"])
-def test_a_server_goes_on_with_a_library_that_took_its_librarys_place(tmp_path: Path, manifest: Manifest) -> None:
-    place, fresh = tmp_path / "library", tmp_path / "fresh"
-    for folder, number, made_with in ((place, 1, MANIFEST), (fresh, 2, manifest)):
-        with open_store(folder, create=made_with, writer=True) as store:
-            store.publish(*make_book(number).parts)
-    with open_store(place) as server:
-        assert [entry.title for entry in server.books()] == ["Title 1"]
-        assert server.count("passage") == 12
-        place.rename(tmp_path / "old")
-        fresh.rename(place)
-        shutil.rmtree(tmp_path / "old")
-        with open_store(place) as other:
-            assert [entry.title for entry in other.books()] == ["Title 2"]
-            if manifest == MANIFEST:
-                assert [entry.title for entry in server.books()] == ["Title 2"]
-            else:
-                with pytest.raises(StoreError, match="rebuilt with other encoders meanwhile: open it again"):
-                    server.books()
-    with open_store(place) as store:
-        assert store.verify() == []
+def test_a_server_goes_on_with_a_library_that_was_rebuilt(folder: Path, manifest: Manifest) -> None:
+    with open_store(folder) as server:
+        assert [book.title for book in server.books()] == ["Title 1"]
+        with open_store(folder, writer=True) as writer, writer.start_rebuild(manifest) as fresh:
+            fresh.publish(*make_book(2).parts)
+            assert [book.title for book in server.books()] == ["Title 1"], "the old one answers until the end"
+            fresh.take_over()
+        if manifest == MANIFEST:
+            assert [book.title for book in server.books()] == ["Title 2"]
+        else:
+            with pytest.raises(StoreError, match="rebuilt with other encoders meanwhile: open it again"):
+                server.books()
+        with open_store(folder) as other:
+            assert [book.title for book in other.books()] == ["Title 2"]
+            assert other.manifest == manifest
+
+
+def test_a_library_behind_a_link_stays_behind_it(tmp_path: Path, folder: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    with open_store(link, writer=True) as store, store.start_rebuild(MANIFEST) as fresh:
+        fresh.publish(*make_book(2).parts)
+        fresh.take_over()
+    assert link.is_symlink()
+    with open_store(folder) as store:
+        assert [book.title for book in store.books()] == ["Title 2"]
+
+
+def test_a_library_that_was_deleted_is_named(folder: Path) -> None:
+    with open_store(folder) as store:
+        shutil.rmtree(folder)
+        with pytest.raises(StoreError, match=f"no library at {folder}"):
+            store.books()

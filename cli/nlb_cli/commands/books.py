@@ -64,8 +64,14 @@ def remove(
     books: Annotated[list[str], typer.Argument(metavar="BOOK", help="Their ids, titles, or paths of their files.")],
     library: Library = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    purge: Annotated[
+        bool, typer.Option("--purge", help="Delete their text from the library's files now, not some time later.")
+    ] = False,
 ) -> None:
-    """Remove books from a library; their files stay where they are."""
+    """Remove books from a library; their files stay where they are.
+
+    No command finds a removed book any more. Its text is deleted from the library's files when these are next
+    rearranged, which may be long after; --purge does it at once."""
     from nlb_retriever.store import open_store
 
     location = locate_library(library)
@@ -77,6 +83,8 @@ def remove(
     with open_store(location, writer=True) as store:
         for book_id in titles:
             store.remove(book_id)
+        if purge:
+            store.optimize(purge=True)
     write_lines(line(f"Removed {title}.") for title in titles.values())
 
 

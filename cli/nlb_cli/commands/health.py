@@ -45,7 +45,8 @@ def info(library: Library = None, as_json: Json = False) -> None:
 def doctor(
     library: Library = None,
     repair: Annotated[
-        bool, typer.Option("--repair", help="First drop books that are not whole, to be indexed again.")
+        bool,
+        typer.Option("--repair", help="First make a damaged library whole, from what is left and from files."),
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -1,0 +1,101 @@
+"""Repairing a damaged library: what can still be read of it is kept, the rest is made again from texts and files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from nlb_retriever.encoding import ChunkEncoder, load_encoder
+from nlb_retriever.errors import LibraryDamaged, ReadingError
+from nlb_retriever.indexing.pipeline import carry_out
+from nlb_retriever.indexing.plan import FileSource, Plan, Task, TextSource, hash_source
+from nlb_retriever.indexing.report import Observer
+from nlb_retriever.records import Book, BookRecord
+from nlb_retriever.store import LibraryStore, RescuedLibrary, open_store
+
+
+def repair_library(
+    location: str | Path,
+    *,
+    device: str = "auto",
+    load: Callable[[str], ChunkEncoder] | None = None,
+    observer: Observer | None = None,
+) -> list[str]:
+    """Make a library whole again; until it is, it stays as it was, and the same call goes on where one was stopped.
+
+    A book whose text and vectors are whole is copied; one whose text is whole is encoded again; one whose text is
+    damaged is read again from its file, or kept with a warning where there is none.
+
+    Args:
+        location: its folder, or its URL on a server.
+        device: where the chunk encoder runs.
+        load: loads a chunk encoder by its name or folder, for callers that keep theirs; `device` is then ignored.
+        observer: called at every step.
+
+    Returns:
+        What was wrong and what was done about it, one line each; none where all is well.
+
+    Raises:
+        LibraryNotFound: there is none.
+        LibraryBusy: another process writes to it.
+        LibraryDamaged: nothing can be read of it.
+        StoreError: it cannot be written.
+        EncoderError: an encoder is missing or damaged.
+    """
+    try:
+        with open_store(location, writer=True) as store:
+            return store.repair()
+    except LibraryDamaged:
+        if not isinstance(location, Path):
+            raise
+    with RescuedLibrary(location) as old:
+        lines = [*old.notes]
+        if old.restore_head():
+            return [*lines, "restored library.json from its copy"]
+        with old.start_rebuild(old.manifest) as new:
+            present = {book.id for book in new.books()}
+            missing = [record for record in old.books() if record.id not in present]
+            tasks = [task for record in missing if (task := _copy(record, old, new, lines))]
+            encoders = load or partial(load_encoder, device=device)
+            outcome = carry_out(Plan(tasks=tuple(tasks)), new, new.manifest, load=encoders, observer=observer)
+            lines += [f"made again: {book.title} ({book.source})" for book in outcome.indexed]
+            lines += [f"lost: {failed.reason}" for failed in outcome.failed]
+            new.take_over()
+    return lines
+
+
+def _copy(record: BookRecord, old: RescuedLibrary, new: LibraryStore, lines: list[str]) -> Task | None:
+    """Copy a book if it is whole; else how to make it again."""
+    book = old.read_book(record, is_strict=True)
+    vectors = old.read_vectors(record)
+    if book is not None and vectors is not None:
+        new.publish(book, *vectors)
+        return None
+    stored = TextSource(
+        source=record.source,
+        content_hash=record.content_hash,
+        size=record.chars,
+        load=partial(_read, old, record),
+        book_id=record.id,
+    )
+    source: FileSource | TextSource = stored
+    if book is None and record.from_file:
+        try:
+            file = hash_source(Path(record.source))
+        except ReadingError as error:
+            lines.append(f"the stored text of {record.title} is damaged, and its file cannot be read ({error})")
+        else:
+            source = FileSource(
+                source=record.source,
+                path=file.path,
+                content_hash=file.content_hash,
+                size=file.size,
+                book_id=record.id,
+                fallback=stored,
+            )
+    return Task(input=source, book_id=record.id, replaces=None)
+
+
+def _read(old: RescuedLibrary, record: BookRecord) -> Book | ReadingError:
+    return old.read_book(record) or ReadingError(f"{record.title} ({record.source}): its stored text is damaged")

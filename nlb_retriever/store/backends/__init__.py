@@ -1,0 +1,1 @@
+"""Where a library's points are kept: a folder on this machine, or a Qdrant server."""

@@ -1,0 +1,216 @@
+"""The three collections of a library on a server, and its points in the API's own terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from qdrant_client import QdrantClient, models
+
+from nlb_retriever.records import LEVELS, Level
+from nlb_retriever.store.backends.base import PayloadKeys, Point, PointQuery, StoredPoint
+from nlb_retriever.store.backends.server_client import Server
+from nlb_retriever.store.filters import KEYWORD_KEYS, NUMBER_KEYS, Filter, to_native
+from nlb_retriever.text.words import Sparse
+
+DENSE = "text-dense"
+SPARSE = "text-sparse-new"
+"""Names of the vectors, as LlamaIndex's QdrantVectorStore has them."""
+BATCH_POINTS = 200
+BATCH_BYTES = 4_000_000
+"""Bounds of one request; a single larger point still goes alone."""
+SEARCH_BREADTH = 256
+"""Candidates (ef) that a graph search keeps; more is slower and nearer to exact."""
+_PAGE = 200
+_DISTANCES = {
+    "book": models.Distance.COSINE,
+    "section": models.Distance.DOT,
+    "passage": models.Distance.COSINE,
+}
+
+
+class Collections:
+    """Points of all levels, published or not."""
+
+    def __init__(self, server: Server, name: str) -> None:
+        self._server = server
+        self._names = {level: f"{name}_{level}s" for level in LEVELS}
+
+    def exist(self) -> bool:
+        return self._server.call(lambda client: client.collection_exists(self._names["book"]))
+
+    def create(self, dims: Mapping[Level, int]) -> None:
+        """Make empty collections; those of books, which `exist` looks for, come last."""
+        for level in reversed(LEVELS):
+            name = self._names[level]
+            if self._server.call(lambda client, name=name: client.collection_exists(name)):  # type: ignore[misc]
+                self._server.call(lambda client, name=name: client.delete_collection(name))  # type: ignore[misc]
+            vectors = {DENSE: models.VectorParams(size=dims[level], distance=_DISTANCES[level])}
+            sparse = {SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)}
+            self._server.call(
+                lambda client, name=name, vectors=vectors, sparse=sparse: client.create_collection(  # type: ignore[misc]
+                    name, vectors_config=vectors, sparse_vectors_config=sparse
+                )
+            )
+            if not _is_in_memory(self._server.client):
+                kinds = [(key, models.PayloadSchemaType.KEYWORD) for key in KEYWORD_KEYS[level]]
+                kinds += [(key, models.PayloadSchemaType.INTEGER) for key in NUMBER_KEYS[level]]
+                for key, kind in kinds:
+                    self._server.call(
+                        lambda client, name=name, key=key, kind=kind: client.create_payload_index(  # type: ignore[misc]
+                            name, key, field_schema=kind, wait=True
+                        )
+                    )
+
+    def upsert(self, level: Level, points: Iterable[Point]) -> None:
+        for batch in batches(points):
+            structs = [_to_struct(point) for point in batch]
+            self._server.call(lambda client, structs=structs: client.upsert(self._names[level], structs, wait=True))  # type: ignore[misc]
+
+    def delete(self, level: Level, where: Filter) -> None:
+        selector = models.FilterSelector(filter=_filter(where))
+        self._server.call(lambda client: client.delete(self._names[level], selector, wait=True))
+
+    def set_payload(self, level: Level, where: Filter, values: dict[str, Any]) -> None:
+        selector = models.FilterSelector(filter=_filter(where))
+        self._server.call(lambda client: client.set_payload(self._names[level], values, points=selector, wait=True))
+
+    def count(self, level: Level, where: Filter | None = None) -> int:
+        native = _filter(where) if where is not None else None
+        return self._server.call(lambda client: client.count(self._names[level], native, exact=True)).count
+
+    def scroll(
+        self, level: Level, where: Filter | None = None, *, payload: PayloadKeys = True, vectors: bool = False
+    ) -> Iterator[StoredPoint]:
+        native = _filter(where) if where is not None else None
+        offset: Any = None
+        while True:
+            records, offset = self._server.call(
+                lambda client, offset=offset: client.scroll(  # type: ignore[misc]
+                    self._names[level],
+                    native,
+                    limit=_PAGE,
+                    offset=offset,
+                    with_payload=_payload(payload),
+                    with_vectors=[DENSE] if vectors else False,
+                )
+            )
+            yield from (_from_record(record) for record in records)
+            if offset is None:
+                return
+
+    def retrieve(
+        self, level: Level, ids: Sequence[str], *, payload: PayloadKeys = True, vectors: bool = False
+    ) -> list[StoredPoint]:
+        found: dict[str, StoredPoint] = {}
+        for first in range(0, len(ids), _PAGE):
+            page = list(ids[first : first + _PAGE])
+            records = self._server.call(
+                lambda client, page=page: client.retrieve(  # type: ignore[misc]
+                    self._names[level],
+                    ids=page,
+                    with_payload=_payload(payload),
+                    with_vectors=[DENSE] if vectors else False,
+                )
+            )
+            found |= {str(record.id): _from_record(record) for record in records}
+        return [found[point] for point in ids if point in found]
+
+    def query_batch(self, level: Level, queries: Sequence[PointQuery]) -> list[list[StoredPoint]]:
+        requests = [_request(query, is_tuned=not _is_in_memory(self._server.client)) for query in queries]
+        answers = self._server.call(lambda client: client.query_batch_points(self._names[level], requests))
+        return [
+            [StoredPoint(id=str(hit.id), payload=hit.payload or {}, score=hit.score) for hit in answer.points]
+            for answer in answers
+        ]
+
+
+def batches(points: Iterable[Point]) -> Iterator[list[Point]]:
+    """Cut a stream of points into requests of bounded size."""
+    batch: list[Point] = []
+    size = 0
+    for point in points:
+        if batch and (len(batch) == BATCH_POINTS or size + point.size > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(point)
+        size += point.size
+    if batch:
+        yield batch
+
+
+def _is_in_memory(client: QdrantClient) -> bool:
+    """Local collections have no payload indexes, and say so in a warning each."""
+    from qdrant_client.local.qdrant_local import QdrantLocal
+
+    return isinstance(client._client, QdrantLocal)
+
+
+class _Native:
+    """Conditions as the server's API spells them."""
+
+    def match(self, key: str, word: str) -> models.FieldCondition:
+        return models.FieldCondition(key=key, match=models.MatchValue(value=word))
+
+    def match_any(self, key: str, words: list[str]) -> models.FieldCondition:
+        return models.FieldCondition(key=key, match=models.MatchAny(any=words))
+
+    def range(self, key: str, **bounds: float) -> models.FieldCondition:
+        return models.FieldCondition(key=key, range=models.Range(**bounds))
+
+    def is_empty(self, key: str) -> models.IsEmptyCondition:
+        return models.IsEmptyCondition(is_empty=models.PayloadField(key=key))
+
+    def has_id(self, ids: Sequence[str]) -> models.HasIdCondition:
+        return models.HasIdCondition(has_id=list(ids))
+
+    def filter(self, *, must: list[Any], should: list[Any], must_not: list[Any]) -> models.Filter:
+        return models.Filter(must=must or None, should=should or None, must_not=must_not or None)
+
+
+_NATIVE = _Native()
+
+
+def _filter(where: Filter | None, ids: Sequence[str] | None = None) -> models.Filter:
+    must = [to_native(where, _NATIVE)] if where is not None else []
+    return _NATIVE.filter(must=[*must, *([_NATIVE.has_id(ids)] if ids is not None else [])], should=[], must_not=[])
+
+
+def _request(query: PointQuery, *, is_tuned: bool) -> models.QueryRequest:
+    vector = query.vector
+    is_sparse = isinstance(vector, Sparse)
+    params = models.SearchParams(exact=query.exact, hnsw_ef=None if query.exact else max(SEARCH_BREADTH, query.limit))
+    return models.QueryRequest(
+        query=models.SparseVector(indices=vector.indices, values=vector.values)
+        if isinstance(vector, Sparse)
+        else vector.tolist(),
+        using=SPARSE if is_sparse else DENSE,
+        filter=_filter(query.where, query.ids) if query.where is not None or query.ids is not None else None,
+        limit=query.limit,
+        with_payload=_payload(query.payload),
+        params=params if is_tuned and not is_sparse else None,
+    )
+
+
+def _payload(keys: PayloadKeys) -> Any:
+    return keys if isinstance(keys, bool) else list(keys)
+
+
+def _to_struct(point: Point) -> models.PointStruct:
+    vector: dict[str, Any] = {}
+    if point.dense is not None:
+        vector[DENSE] = point.dense.tolist()
+    if point.sparse is not None and point.sparse.indices:
+        vector[SPARSE] = models.SparseVector(indices=point.sparse.indices, values=point.sparse.values)
+    return models.PointStruct(id=point.id, vector=vector, payload=point.payload)
+
+
+def _from_record(record: models.Record) -> StoredPoint:
+    vectors = record.vector
+    dense = vectors.get(DENSE) if isinstance(vectors, dict) else None
+    return StoredPoint(
+        id=str(record.id),
+        payload=record.payload or {},
+        dense=None if dense is None else np.asarray(dense, dtype=np.float32),
+    )

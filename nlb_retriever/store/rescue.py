@@ -1,0 +1,250 @@
+"""What can still be read of a damaged library, so that it can be made anew.
+
+Damage is known to the block of 64 KiB (array_file.py): where a book's text and sections are whole, the book is; where
+its passages and vectors are whole too, it need not be encoded again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from nlb_retriever.config import Manifest
+from nlb_retriever.errors import LibraryDamaged, LibraryNotFound, NlbError
+from nlb_retriever.records import LEVELS, Book, BookRecord, Level, Passage
+from nlb_retriever.store import points
+from nlb_retriever.store.backends import disk, rebuild
+from nlb_retriever.store.backends.array_file import ArrayFile
+from nlb_retriever.store.backends.base import Floats, StoredPoint
+from nlb_retriever.store.backends.head import COPY, HEAD, Head, SegmentRef, read_head, write_head
+from nlb_retriever.store.backends.reading import SEGMENTS
+from nlb_retriever.store.backends.segment import Segment
+from nlb_retriever.store.library import LibraryStore
+from nlb_retriever.store.lock import WriterLock
+
+
+@dataclass(frozen=True)
+class StoredVectors:
+    """A book's vectors, as they were published."""
+
+    passages: Floats
+    sections: Floats
+    book: Floats
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Where a book is."""
+
+    segment: _Rescued
+    index: int
+    record: BookRecord
+
+
+class RescuedLibrary:
+    """A damaged library, open for reading what is left of it and for being replaced. Use it in `with`."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take the right to write to a library, and look through its files.
+
+        Raises:
+            LibraryNotFound: there is nothing of a library.
+            LibraryBusy: another process writes to it.
+            LibraryDamaged: nothing can be read, not even with which encoders it was made.
+        """
+        self.place = str(folder)
+        self.notes: list[str] = []
+        """What is wrong with its files, one line each."""
+        self._folder = folder
+        if not any((folder / name).exists() for name in (HEAD, COPY, SEGMENTS)):
+            raise LibraryNotFound(f"no library at {folder}: run `nlb index FOLDER` first")
+        self._lock = WriterLock(folder)
+        try:
+            self._head = head = self._find_head()
+            self._mark = (head.library, head.serial) if head else (uuid.uuid4().hex, 0)
+            self._is_lossy = False
+            self._books = self._find_books(head)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def books(self) -> list[BookRecord]:
+        """All books that can be named, by title; the text of some may be damaged."""
+        records = (found.record for found in self._books.values())
+        return sorted(records, key=lambda record: (record.title.casefold(), record.id))
+
+    def read_book(self, record: BookRecord, *, is_strict: bool = False) -> Book | None:
+        """A book as it was published.
+
+        Args:
+            record: the book's.
+            is_strict: only where all of its text is whole; else one with damaged text has a warning that says where.
+
+        Returns:
+            The book; None where it is damaged.
+        """
+        found = self._books[record.id]
+        return found.segment.read_book(found.index, record, is_strict=is_strict)
+
+    def read_vectors(self, record: BookRecord) -> tuple[list[Passage], StoredVectors] | None:
+        """A book's passages and vectors; None where some of them are damaged."""
+        found = self._books[record.id]
+        return found.segment.read_vectors(found.index)
+
+    def restore_head(self) -> bool:
+        """Where nothing but the library's head is damaged, put its copy in its place; returns whether that helped."""
+        if self._head is None or self._is_lossy or any(found.segment.damaged for found in self._books.values()):
+            return False
+        with disk.errors(self.place, "writing"):
+            write_head(self._folder, self._head)
+        return True
+
+    def start_rebuild(self, manifest: Manifest) -> LibraryStore:
+        """A library that is to replace this one, as `LibraryStore.start_rebuild` makes it."""
+        return LibraryStore(rebuild.start(self._folder, self._lock, manifest, replaces=self._mark))
+
+    def close(self) -> None:
+        self._lock.release()
+
+    def __enter__(self) -> RescuedLibrary:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _find_head(self) -> Head | None:
+        for name in (HEAD, COPY):
+            try:
+                return read_head(self._folder / name)[0]
+            except (NlbError, OSError) as error:
+                self.notes.append(f"{name} cannot be read ({error})")
+        self.notes.append("books that were removed or replaced may be back")
+        return None
+
+    def _find_books(self, head: Head | None) -> dict[str, _Found]:
+        refs: Mapping[str, SegmentRef | None] = (
+            {ref.name: ref for ref in head.segments} if head else dict.fromkeys(sorted(self._files()))
+        )
+        manifests = [head.manifest] if head else []
+        books: dict[str, _Found] = {}
+        for name, ref in refs.items():
+            try:
+                segment = _Rescued(
+                    ArrayFile(self._folder / SEGMENTS / name, ref.seal if ref else None, is_strict=False)
+                )
+            except (NlbError, OSError) as error:
+                count = ref.books - len(ref.hidden) if ref else "its"
+                self.notes.append(f"{count} books of segment {name} are lost ({error})")
+                self._is_lossy = True
+                continue
+            self.notes += [f"{name} is damaged ({array})" for array in segment.damaged]
+            with contextlib.suppress(NlbError, KeyError, TypeError):
+                manifests.append(Manifest.from_dict(segment.file.facts["manifest"]))
+            for index in set(range(segment.books)).difference(ref.hidden if ref else ()):
+                record = segment.read_record(index, head.sources if head else {})
+                if record is None:
+                    self.notes.append(f"a book of segment {name} is lost: it cannot even be named")
+                    self._is_lossy = True
+                else:  # without a head, later segments have later versions
+                    books[record.id] = _Found(segment, index, record)
+        if not manifests:
+            raise LibraryDamaged(
+                f"library {self.place} is damaged beyond repair (nothing of it can be read): remove the folder, then "
+                "index your books again"
+            )
+        self.manifest = manifests[0]
+        return books
+
+    def _files(self) -> Iterator[str]:
+        with contextlib.suppress(OSError):
+            yield from (path.name for path in (self._folder / SEGMENTS).iterdir() if path.suffix == ".seg")
+
+
+class _Rescued(Segment):
+    """A segment of which parts may be damaged."""
+
+    def __init__(self, file: ArrayFile) -> None:
+        self.damaged = file.find_damage()
+        super().__init__(file)
+
+    def _is_whole(self, name: str, first: int, last: int) -> bool:
+        """Whether some rows of an array are as they were written."""
+        array = self.file[name]
+        width = array.itemsize * (array.shape[1] if array.ndim > 1 else 1)
+        first, last = max(0, first) * width, last * width
+        return not any(start < last and first < end for start, end in self.damaged.get(name, ()))
+
+    def _is_meta_whole(self, level: Level, first: int, last: int) -> bool:
+        ends = f"{level}.meta_ends"
+        if not self._is_whole(ends, first - 1, last):
+            return False
+        borders = self.file[ends]
+        start, end = (int(borders[at - 1]) if at else 0 for at in (first, last))
+        return self._is_whole(f"{level}.meta", start, end)
+
+    def _rows(self, level: Level, index: int) -> tuple[int, int] | None:
+        """The first row of a book and the first after it; None where that is not known."""
+        if not self._is_whole(f"{level}.firsts", index, index + 2):
+            return None
+        first, last = self.firsts[level][index : index + 2].tolist()
+        return first, last
+
+    def read_record(self, index: int, sources: Mapping[str, str]) -> BookRecord | None:
+        """A book's record; None where it is damaged."""
+        if not self._is_meta_whole("book", index, index + 1):
+            return None
+        payload = self.book(index)
+        uuid_ = points.point_id(payload["book_id"], payload["version"], "book", 0)
+        record = points.to_book_record(StoredPoint(id=uuid_, payload=payload))
+        return replace(record, source=sources.get(record.id, record.source))
+
+    def read_book(self, index: int, record: BookRecord, *, is_strict: bool) -> Book | None:
+        """A book by its index and record; None where it is damaged (`RescuedLibrary.read_book`)."""
+        rows = self._rows("section", index)
+        if rows is None or not self._is_meta_whole("section", *rows):
+            return None
+        needed = [("section.numbers", *rows), ("section.text", *rows), ("text_firsts", index, index + 2)]
+        if not all(self._is_whole(*each) for each in needed):
+            return None
+        first, last = self.file["text_firsts"][index : index + 2].tolist()
+        bad = [
+            (max(start, first), min(end, last))
+            for start, end in self.damaged.get("text", ())
+            if start < last and first < end
+        ]
+        if bad and is_strict:
+            return None
+        data = self.file["text"][first:last].tobytes()
+        text = data.decode("utf-8", "replace" if bad else "surrogatepass")
+        if len(text) != record.chars:
+            return None
+        sections = [
+            points.to_section_record(StoredPoint(id="", payload={**self.payload("section", row), "text": ""}))
+            for row in range(*rows)
+        ]
+        warnings = tuple(
+            f"the stored text is damaged between its bytes {start - first:,} and {end - first:,}" for start, end in bad
+        )
+        book = points.to_book(record, sections)
+        return replace(book, text=text, warnings=(*book.warnings, *warnings))
+
+    def read_vectors(self, index: int) -> tuple[list[Passage], StoredVectors] | None:
+        """A book's passages and vectors; None where some of them are damaged."""
+        found: dict[Level, tuple[int, int]] = {}
+        for level in LEVELS:
+            rows = self._rows(level, index)
+            if rows is None or not self._is_whole(f"{level}.dense", *rows):
+                return None
+            found[level] = rows
+        rows = found["passage"]
+        if not (self._is_whole("passage.numbers", *rows) and self._is_meta_whole("passage", *rows)):
+            return None
+        payloads = (self.payload("passage", row, ("start", "end", "section", "tokens")) for row in range(*rows))
+        passages = [Passage(**payload) for payload in payloads]
+        dense = {level: np.array(self.dense(level)[slice(*found[level])]) for level in LEVELS}
+        return passages, StoredVectors(dense["passage"], dense["section"], dense["book"][0])
