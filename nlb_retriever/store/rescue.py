@@ -223,10 +223,8 @@ class _Rescued(Segment):
         text = data.decode("utf-8", "replace" if bad else "surrogatepass")
         if len(text) != record.chars:
             return None
-        sections = [
-            points.to_section_record(StoredPoint(id="", payload={**self.payload("section", row), "text": ""}))
-            for row in range(*rows)
-        ]
+        payloads = self.payloads("section", np.arange(*rows))
+        sections = [points.to_section_record(StoredPoint(id="", payload=payload)) for payload in payloads]
         warnings = tuple(
             f"the stored text is damaged between its bytes {start - first:,} and {end - first:,}" for start, end in bad
         )
@@ -244,7 +242,7 @@ class _Rescued(Segment):
         rows = found["passage"]
         if not (self._is_whole("passage.numbers", *rows) and self._is_meta_whole("passage", *rows)):
             return None
-        payloads = (self.payload("passage", row, ("start", "end", "section", "tokens")) for row in range(*rows))
+        payloads = self.payloads("passage", np.arange(*rows), ("start", "end", "section", "tokens"))
         passages = [Passage(**payload) for payload in payloads]
         dense = {level: np.array(self.dense(level)[slice(*found[level])]) for level in LEVELS}
         return passages, StoredVectors(dense["passage"], dense["section"], dense["book"][0])

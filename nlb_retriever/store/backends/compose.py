@@ -14,7 +14,7 @@ from nlb_retriever.errors import StoreError
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store.backends.array_file import Array, Column
 from nlb_retriever.store.backends.base import Floats, NewVersion, Point
-from nlb_retriever.store.backends.segment import COSINE, INHERITED, NUMBERS, SECTION_ID, TEXT, Segment
+from nlb_retriever.store.backends.segment import COSINE, INHERITED, NUMBERS, SECTION_ID, TEXT, Segment, id_keys
 
 _TOGETHER = 2_000_000
 """Postings that are sorted at once: bounds memory."""
@@ -81,7 +81,7 @@ def new_columns(version: NewVersion) -> dict[str, Column]:
 
 
 def _of_ids(level: Level, ids: Array) -> dict[str, Array]:
-    keys = np.ascontiguousarray(ids[:, :8]).view(">u8").ravel().astype(np.uint64)
+    keys = id_keys(ids)
     order = np.argsort(keys, kind="stable")
     return {
         f"{level}.ids": ids,

@@ -40,7 +40,7 @@ def _condition(where: Condition, segment: Segment, level: Level, source_of: Call
     if key in NUMBERS:
         return _of_numbers(where, segment.numbers(level, key))
     if level == "passage" and key in _OF_SECTIONS:
-        return _of_values(where, segment.values("section", key))[segment.section_rows()]
+        return _of_values(where, segment.values("section", key))[segment.section_rows(np.arange(segment.rows[level]))]
     return _of_values(where, segment.values(level, key))
 
 

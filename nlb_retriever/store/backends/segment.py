@@ -23,10 +23,7 @@ ordinal, so a book is a stretch of rows:
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
-from collections.abc import Sequence
 from functools import cached_property
-from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -60,7 +57,6 @@ class Segment:
         try:
             self.rows: dict[Level, int] = {level: len(file[f"{level}.ids"]) for level in LEVELS}
             self.firsts: dict[Level, Array] = {level: file[f"{level}.firsts"] for level in LEVELS}
-            self._borders: dict[Level, list[int]] = {level: self.firsts[level].tolist() for level in LEVELS}
             self._text = file["text"]
             self._meta = {level: (file[f"{level}.meta"], file[f"{level}.meta_ends"]) for level in LEVELS}
         except KeyError as error:
@@ -88,25 +84,22 @@ class Segment:
         """Books' indexes by their ids."""
         return {self.book(index)["book_id"]: index for index in range(self.books)}
 
-    def book_of(self, level: Level, row: int) -> int:
-        """The book that a point belongs to."""
-        return row if level == "book" else bisect_right(self._borders[level], row) - 1
+    def books_of(self, level: Level, rows: Array) -> Array:
+        """The books that some points belong to."""
+        return rows if level == "book" else np.searchsorted(self.firsts[level], rows, side="right") - 1
 
     def spread(self, level: Level, of_books: Array) -> Array:
         """One value a book to one value a point."""
         return of_books if level == "book" else np.repeat(of_books, np.diff(self.firsts[level]))
 
-    def section_rows(self) -> Array:
-        """The section's row of every passage."""
-        sections: Array = self.firsts["section"][:-1]
-        return self.spread("passage", sections) + self.numbers("passage", "section")
+    def section_ids(self, level: Level, rows: Array) -> list[str]:
+        """The ids of the sections that some sections or passages are in."""
+        return self.ids("section", rows if level == "section" else self.section_rows(rows))
 
-    def section_id(self, level: Level, row: int) -> str:
-        """The id of the section that a section or passage is in."""
-        if level == "section":
-            return self.id("section", row)
-        first = self._borders["section"][self.book_of(level, row)]
-        return self.id("section", first + int(self.file[f"{level}.numbers"][row, 0]))
+    def section_rows(self, rows: Array) -> Array:
+        """The rows of the sections that some passages are in."""
+        sections: Array = self.firsts["section"][self.books_of("passage", rows)]
+        return sections + self.numbers("passage", "section")[rows]
 
     def dense(self, level: Level) -> Floats:
         return self.file[f"{level}.dense"]
@@ -118,25 +111,32 @@ class Segment:
     def values(self, level: Level, key: str) -> list[Any]:
         """What every point's payload holds under a key that is neither inherited nor a number; None for nothing."""
         if (level, key) not in self._columns:
-            rows = range(self.rows[level])
+            rows = np.arange(self.rows[level])
             if key == SECTION_ID:
-                self._columns[level, key] = [self.section_id(level, row) for row in rows]
+                self._columns[level, key] = self.section_ids(level, rows)
             else:
-                self._columns[level, key] = [self._json(level, row).get(key) for row in rows]
+                self._columns[level, key] = [self._json(level, row).get(key) for row in rows.tolist()]
         return self._columns[level, key]
 
-    def id(self, level: Level, row: int) -> str:
-        digits = self.file[f"{level}.ids"][row].tobytes().hex()
-        return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+    def ids(self, level: Level, rows: Array) -> list[str]:
+        """The ids of some points."""
+        digits = self.file[f"{level}.ids"][rows].tobytes().hex()
+        own = (digits[at : at + 32] for at in range(0, len(digits), 32))
+        return [f"{each[:8]}-{each[8:12]}-{each[12:16]}-{each[16:20]}-{each[20:]}" for each in own]
 
-    def find(self, level: Level, ids: Sequence[bytes]) -> list[int | None]:
-        """The rows of points."""
+    def find(self, level: Level, ids: Array) -> Array:
+        """The rows of points by their ids (n, 16), uint8; -1 for those that are not there."""
         keys, rows, own = (self.file[f"{level}.{name}"] for name in ("id_keys", "id_rows", "ids"))
-        wanted = np.frombuffer(b"".join(ids), dtype=">u8").reshape(-1, 2)[:, 0]
-        found: list[int | None] = []
-        for point, at, key in zip(ids, np.searchsorted(keys, wanted).tolist(), wanted.tolist(), strict=True):
-            same = takewhile(lambda index: keys[index] == key, range(at, len(keys)))  # noqa: B023
-            found.append(next((int(rows[index]) for index in same if own[rows[index]].tobytes() == point), None))
+        wanted = id_keys(ids)
+        found = np.full(len(ids), -1, np.int64)
+        at = np.searchsorted(keys, wanted)
+        left = np.arange(len(ids))
+        while len(left := left[at[left] < len(keys)]) and len(left := left[keys[at[left]] == wanted[left]]):
+            candidates = rows[at[left]]
+            is_it = (own[candidates] == ids[left]).all(axis=1)
+            found[left[is_it]] = candidates[is_it]
+            left = left[~is_it]  # another id begins with the same bytes
+            at[left] += 1
         return found
 
     def postings(self, level: Level, word: int) -> tuple[Array, Floats]:
@@ -159,34 +159,39 @@ class Segment:
         first, last = self.file[f"{level}.text"][row]
         return self._text[first:last].tobytes().decode("utf-8", "surrogatepass")
 
-    def book_text(self, index: int) -> str:
-        firsts = self.file["text_firsts"]
-        return self._text[firsts[index] : firsts[index + 1]].tobytes().decode("utf-8", "surrogatepass")
-
-    def payload(self, level: Level, row: int, keys: PayloadKeys = True) -> dict[str, Any]:
-        """A point's payload: all of it, none, or these keys of it."""
+    def payloads(self, level: Level, rows: Array, keys: PayloadKeys = True) -> list[dict[str, Any]]:
+        """The payloads of some points: all of them, none, or these keys of them."""
         if keys is False:
-            return {}
-        book = self.book(self.book_of(level, row))
+            return [{} for _ in range(len(rows))]
+        books = [self.book(index) for index in self.books_of(level, rows).tolist()]
         if level == "book":
-            return dict(book) if keys is True else {key: book[key] for key in keys if key in book}
+            return [dict(book) if keys is True else {key: book[key] for key in keys if key in book} for book in books]
         wanted = None if keys is True else set(keys)
-        result = {key: book[key] for key in INHERITED if key in book and (wanted is None or key in wanted)}
+        inherited = INHERITED if wanted is None else tuple(wanted.intersection(INHERITED))
+        payloads = [{key: book[key] for key in inherited if key in book} for book in books]
         if wanted is None or wanted.intersection(NUMBERS):
-            numbers = self.file[f"{level}.numbers"][row].tolist()
-            own = {key: None if number < 0 else number for key, number in zip(NUMBERS, numbers, strict=True)}
-            result |= own if wanted is None else {key: own[key] for key in wanted.intersection(NUMBERS)}
+            columns = [(at, key) for at, key in enumerate(NUMBERS) if wanted is None or key in wanted]
+            for payload, numbers in zip(payloads, self.file[f"{level}.numbers"][rows].tolist(), strict=True):
+                payload.update((key, None if numbers[at] < 0 else numbers[at]) for at, key in columns)
         if wanted is None or wanted.difference(INHERITED, NUMBERS, (TEXT, SECTION_ID)):
-            rest = self._json(level, row)
-            result |= rest if wanted is None else {key: rest[key] for key in wanted.intersection(rest)}
+            for payload, row in zip(payloads, rows.tolist(), strict=True):
+                rest = self._json(level, row)
+                payload |= rest if wanted is None else {key: rest[key] for key in wanted.intersection(rest)}
         if wanted is None or TEXT in wanted:
-            result[TEXT] = self.text(level, row)
+            for payload, row in zip(payloads, rows.tolist(), strict=True):
+                payload[TEXT] = self.text(level, row)
         if wanted is None or SECTION_ID in wanted:
-            result[SECTION_ID] = self.section_id(level, row)
-        return result
+            for payload, section_id in zip(payloads, self.section_ids(level, rows), strict=True):
+                payload[SECTION_ID] = section_id
+        return payloads
 
     def _json(self, level: Level, row: int) -> dict[str, Any]:
         blob, ends = self._meta[level]
         content = json.loads(str(blob[ends[row - 1] if row else 0 : ends[row]].data, "ascii"))
         assert isinstance(content, dict)
         return content
+
+
+def id_keys(ids: Array) -> Array:
+    """What ids (n, 16), uint8, are sorted by."""
+    return np.ascontiguousarray(ids[:, :8]).view(">u8").ravel().astype(np.uint64)

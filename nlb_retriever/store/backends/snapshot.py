@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import repeat
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 
 from nlb_retriever.config import Manifest
 from nlb_retriever.records import Level
 from nlb_retriever.store.backends import scan
-from nlb_retriever.store.backends.array_file import Mask
+from nlb_retriever.store.backends.array_file import Array, Mask
 from nlb_retriever.store.backends.base import PayloadKeys, PointQuery, StoredPoint
 from nlb_retriever.store.backends.masks import fitting
 from nlb_retriever.store.backends.segment import Segment
 from nlb_retriever.store.filters import Filter
+
+_PAGE = 1000
+"""Points that are read together."""
+_ID_BYTES = 16
 
 
 class Part:
@@ -50,14 +54,18 @@ class Part:
         fits = fitting(where, self.segment, level, self.book)
         return fits if seen is None else fits & seen
 
-    def point(
-        self, level: Level, row: int, *, payload: PayloadKeys = True, vectors: bool = False, score: float = 0.0
-    ) -> StoredPoint:
-        content = self.segment.payload(level, row, payload)
-        if self._sources and "source" in content:
-            content["source"] = self.book(self.segment.book_of(level, row))["source"]
-        dense = np.array(self.segment.dense(level)[row]) if vectors else None
-        return StoredPoint(id=self.segment.id(level, row), payload=content, score=score, dense=dense)
+    def points(
+        self, level: Level, rows: Array, *, payload: PayloadKeys = True, vectors: bool = False
+    ) -> list[StoredPoint]:
+        payloads = self.segment.payloads(level, rows, payload)
+        if self._sources and payloads and "source" in payloads[0]:
+            for content, index in zip(payloads, self.segment.books_of(level, rows).tolist(), strict=True):
+                content["source"] = self.book(index)["source"]
+        dense = self.segment.dense(level)[rows] if vectors else repeat(None)
+        return [
+            StoredPoint(id=point, payload=content, dense=row)
+            for point, content, row in zip(self.segment.ids(level, rows), payloads, dense, strict=False)
+        ]
 
 
 class Snapshot:
@@ -69,7 +77,7 @@ class Snapshot:
 
     @cached_property
     def _books(self) -> list[StoredPoint]:
-        return [part.point("book", index) for part in self.parts for index in part.books()]
+        return list(self.scroll("book"))
 
     def books(self) -> Sequence[StoredPoint]:
         return self._books
@@ -83,35 +91,49 @@ class Snapshot:
     ) -> Iterator[StoredPoint]:
         for part in self.parts:
             mask = part.mask(level, where)
-            rows = range(part.segment.rows[level]) if mask is None else np.flatnonzero(mask).tolist()
-            for row in rows:
-                yield part.point(level, row, payload=payload, vectors=vectors)
+            rows = np.arange(part.segment.rows[level]) if mask is None else np.flatnonzero(mask)
+            for first in range(0, len(rows), _PAGE):
+                yield from part.points(level, rows[first : first + _PAGE], payload=payload, vectors=vectors)
 
     def retrieve(
         self, level: Level, ids: Sequence[str], *, payload: PayloadKeys = True, vectors: bool = False
     ) -> list[StoredPoint]:
-        found = self.find(level, ids)
-        return [part.point(level, row, payload=payload, vectors=vectors) for part, row in filter(None, found)]
+        found: dict[str, StoredPoint] = {}
+        for part, rows in self._find(level, ids).items():
+            found |= {point.id: point for point in part.points(level, rows, payload=payload, vectors=vectors)}
+        return [found[point] for point in ids if point in found]
 
-    def find(self, level: Level, ids: Sequence[str]) -> list[tuple[Part, int] | None]:
-        """Where the points with these ids stand."""
-        found: list[tuple[Part, int] | None] = [None] * len(ids)
-        keys = [UUID(point).bytes for point in ids]
-        for part in self.parts if ids else ():
+    def _find(self, level: Level, ids: Sequence[str]) -> dict[Part, Array]:
+        """The rows of points by their ids; those that are not there are left out."""
+        known = [digits for point in ids if len(digits := _bytes_of(point)) == _ID_BYTES]
+        wanted = np.frombuffer(b"".join(known), np.uint8).reshape(-1, _ID_BYTES)
+        found = {}
+        for part in self.parts if known else ():
+            rows = part.segment.find(level, wanted)
+            rows = rows[rows >= 0]
             seen = part.mask(level)
-            for at, row in enumerate(part.segment.find(level, keys)):
-                if row is not None and (seen is None or seen[row]):
-                    found[at] = part, row
+            found[part] = rows if seen is None else rows[seen[rows]]
         return found
 
     def query_batch(self, level: Level, queries: Sequence[PointQuery]) -> list[list[StoredPoint]]:
         return [self._query(level, query) for query in queries]
 
     def _query(self, level: Level, query: PointQuery) -> list[StoredPoint]:
-        rows: dict[Part, list[int]] | None = None
-        if query.ids is not None:
-            rows = {}
-            for part, row in filter(None, self.find(level, query.ids)):
-                rows.setdefault(part, []).append(row)
-        hits = scan.search(self.parts, level, query, rows)
-        return [part.point(level, row, payload=query.payload, score=score) for score, part, row in hits]
+        only = None if query.ids is None else self._find(level, query.ids)
+        hits = scan.search(self.parts, level, query, only)
+        points: dict[tuple[Part, int], StoredPoint] = {}
+        for part in {part for _, part, _ in hits}:
+            rows = [row for _, own, row in hits if own is part]
+            found = part.points(level, np.array(rows), payload=query.payload)
+            points |= {(part, row): point for row, point in zip(rows, found, strict=True)}
+        return [
+            StoredPoint(id=(point := points[part, row]).id, payload=point.payload, score=score)
+            for score, part, row in hits
+        ]
+
+
+def _bytes_of(point: str) -> bytes:
+    try:
+        return bytes.fromhex(point.replace("-", ""))
+    except ValueError:
+        return b""
