@@ -143,7 +143,7 @@ def _settle(hits: list[Hit], level: Level) -> list[Hit]:
     """Sorted hits, with those of equal score in the order of their books' ids and of the text."""
     if all(one[0] != other[0] for one, other in pairwise(hits)):
         return hits
-    books = {}
+    books: dict[tuple[Part, int], str] = {}
     for part in {part for _, part, _ in hits}:
         rows = [row for _, own, row in hits if own is part]
         indexes = part.segment.books_of(level, np.array(rows)).tolist()

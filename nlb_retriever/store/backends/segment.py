@@ -176,7 +176,7 @@ class Segment:
         if wanted is None or wanted.difference(INHERITED, NUMBERS, (TEXT, SECTION_ID)):
             for payload, row in zip(payloads, rows.tolist(), strict=True):
                 rest = self._json(level, row)
-                payload |= rest if wanted is None else {key: rest[key] for key in wanted.intersection(rest)}
+                payload.update(rest if wanted is None else {key: rest[key] for key in wanted.intersection(rest)})
         if wanted is None or TEXT in wanted:
             for payload, row in zip(payloads, rows.tolist(), strict=True):
                 payload[TEXT] = self.text(level, row)
