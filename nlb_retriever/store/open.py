@@ -9,6 +9,7 @@ from nlb_retriever.config import Manifest
 from nlb_retriever.errors import LibraryDamaged, LibraryNotFound, StoreError
 from nlb_retriever.store.backends.folder import FolderBackend
 from nlb_retriever.store.backends.head import COPY, HEAD
+from nlb_retriever.store.backends.leftovers import is_unfinished
 from nlb_retriever.store.backends.reading import SEGMENTS
 from nlb_retriever.store.library import LibraryStore
 from nlb_retriever.store.lock import LOCK, WriterLock
@@ -103,7 +104,7 @@ def _check_folder(folder: Path, create: bool) -> bool:
                 f"library {folder} was made by an earlier version of nlb, which this one cannot read: "
                 "remove the folder, then index your books again"
             )
-        if foreign := sorted(names - {LOCK, f".{HEAD}.new"}):
+        if foreign := sorted(name for name in names - {LOCK} if not is_unfinished(name)):
             raise StoreError(f"{folder} is no library: it holds other files ({', '.join(foreign[:3])})")
         if not create:
             raise LibraryNotFound(f"no library at {folder}: run `nlb index FOLDER` first")

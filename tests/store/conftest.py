@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from nlb_retriever.store import LibraryStore, open_store
 from nlb_retriever.store.backends.server_client import Server
 from nlb_retriever.store.open import open_on_server
 from tests.store.books import MANIFEST
+from tests.store.sample import make_library, read_all
 
 Opener = Callable[..., LibraryStore]
 BACKENDS = ["folder", "memory", *(["server"] if os.environ.get("NLB_QDRANT_URL") else [])]
@@ -69,3 +71,21 @@ def on_server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener
     open_one, clean = opener(request.param, tmp_path)
     yield open_one
     clean()
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("damage") / "library"
+    make_library(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def right(library: Path) -> list[object]:
+    with open_store(library) as store:
+        return read_all(store)
+
+
+@pytest.fixture
+def copy(library: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(library, tmp_path / "copy"))

@@ -166,7 +166,7 @@ def test_killed_in_making_a_library(tmp_path: Path) -> None:
 
 def test_killed_before_a_library_was_made(tmp_path: Path) -> None:
     (tmp_path / "writer.lock").touch()
-    (tmp_path / ".library.json.new").write_text("{")
+    (tmp_path / ".library.json.4711.part").write_text("{")
     assert run(tmp_path, "publish", "1", "0") == 0
     with open_store(tmp_path) as store:
         expect_whole(store, (make_book(1),))

@@ -1,4 +1,4 @@
-"""Files that outlast a power cut: every durable step of a folder library goes through here."""
+"""Files of a folder library: large ones that outlast a power cut, small ones that could be missed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from nlb_retriever.atomic import TEMPORARY
 from nlb_retriever.errors import NlbError, StoreError
 
 
@@ -15,7 +16,7 @@ from nlb_retriever.errors import NlbError, StoreError
 def create(path: Path) -> Iterator[BinaryIO]:
     """Write a new file; when the block ends its bytes are on the disk, after an error it is gone.
 
-    Its name is on the disk only after `sync_folder`.
+    Its name is on the disk only after `atomic.sync_folder`.
     """
     try:
         with path.open("xb") as file:
@@ -28,40 +29,15 @@ def create(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def replace(path: Path, content: bytes) -> None:
-    """Give a file new content in one step: whatever happens, it has the old or the new one whole."""
-    making = path.with_name(f".{path.name}.new")
-    with contextlib.suppress(FileNotFoundError):
-        making.unlink()
-    with create(making) as file:
-        file.write(content)
-    move(making, path)
-
-
 def put(path: Path, content: bytes) -> None:
     """Give a file that could be missed new content: in one step, but not safe from a power cut or a full disk."""
-    making = path.with_name(f".{path.name}.{os.getpid()}.new")
+    making = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         making.write_bytes(content)
         making.replace(path)
         return
     remove(making)
-
-
-def move(source: Path, target: Path) -> None:
-    """Rename a file in its folder, over another if there is one."""
-    source.replace(target)
-    sync_folder(target.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Return when the names of a folder's files are on the disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def remove(path: Path) -> None:

@@ -22,6 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from nlb_retriever.atomic import sync_folder
 from nlb_retriever.config import Manifest
 from nlb_retriever.errors import LibraryDamaged, NlbError, StoreError
 from nlb_retriever.records import Level
@@ -190,7 +191,7 @@ class FolderBackend:
         path = folder / f"{state.head.serial + 1:08x}-{secrets.token_hex(4)}.seg"
         facts = {"library": state.head.library, "serial": state.head.serial, "manifest": state.head.manifest.to_dict()}
         seal = write_arrays(path, columns, facts)
-        disk.sync_folder(folder)
+        sync_folder(folder)
         file = ArrayFile(path, seal)
         self._reader.vouch(file, state.head.library)
         return Segment(file)

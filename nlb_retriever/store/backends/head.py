@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nlb_retriever.atomic import write_file
 from nlb_retriever.config import Manifest
 from nlb_retriever.errors import LibraryDamaged, StoreError
 from nlb_retriever.store.backends import disk
@@ -109,10 +110,9 @@ def write_head(folder: Path, head: Head, *, name: str = HEAD) -> None:
     """Let this be what the library is; it is so on the disk when this returns.
 
     Raises:
-        OSError: it cannot be written; the library is as it was.
+        OSError: it cannot be written; the library is as it was, unless only the last step failed.
     """
-    content = head.encode()
-    disk.replace(folder / name, content)
+    write_file(folder / name, head.encode())
 
 
 def write_copy(folder: Path, head: Head) -> None:

@@ -6,12 +6,19 @@ import contextlib
 import re
 from pathlib import Path
 
+from nlb_retriever.atomic import TEMPORARY
 from nlb_retriever.errors import NlbError
 from nlb_retriever.store.backends import disk
 from nlb_retriever.store.backends.head import COPY, HEAD, REBUILD, Head, read_head
 from nlb_retriever.store.backends.reading import SEGMENTS
 
 _NAME = re.compile(r"[0-9a-f]{8}-[0-9a-f]{8}\.seg")
+_UNFINISHED = re.compile(rf"\.({'|'.join(map(re.escape, (HEAD, COPY, REBUILD)))})\.\d+{re.escape(TEMPORARY)}")
+
+
+def is_unfinished(name: str) -> bool:
+    """Whether a file of this name is the begin of a head that was never finished."""
+    return _UNFINISHED.fullmatch(name) is not None
 
 
 def find_rebuild(folder: Path, replaces: tuple[str, int]) -> Head | None:
@@ -34,9 +41,10 @@ def clean(folder: Path, head: Head) -> None:
     if rebuild is None:
         disk.remove(folder / REBUILD)
     named = {ref.name for own in (head, rebuild) if own for ref in own.segments}
-    for name in (HEAD, COPY, REBUILD):
-        disk.remove(folder / f".{name}.new")
     with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            if is_unfinished(path.name):
+                disk.remove(path)
         for path in (folder / SEGMENTS).iterdir():
             if _NAME.fullmatch(path.name) and path.name not in named:
                 disk.remove(path)
