@@ -222,18 +222,18 @@ def compare(questions: Questions, library: Path, arguments: argparse.Namespace, 
     if arguments.sample and arguments.sample < len(rows):
         rows = [rows[number * len(rows) // arguments.sample] for number in range(arguments.sample)]
     texts = [row.query for row in rows]
-    shelf = read_nodes(library, arguments.cache / "vectors", arguments.vectors)
-    notice(f"{len(shelf.passages):,} passages, vectors ready")
+    nodes = read_nodes(library, arguments.cache / "vectors", arguments.vectors)
+    notice(f"{len(nodes.passages):,} passages, vectors ready")
     with tempfile.TemporaryDirectory() as scratch, Retriever(library) as retriever:
-        systems = build(shelf, retriever, Path(scratch), top=TOP, books=questions.books)
+        systems = build(nodes, retriever, Path(scratch), top=TOP, books=questions.books)
         notice("built: " + ", ".join(f"{each.name} {each.seconds:.0f} s" for each in systems if each.seconds))
         found, seconds = ask(systems, texts, notice)
         overhead = measure_overhead(retriever, texts)
     return {
         "set": questions.name,
-        "passages": len(shelf.passages),
-        "sections": len(shelf.sections),
-        "vectors": {"precision": arguments.vectors, "seconds": round(shelf.seconds, 1)},
+        "passages": len(nodes.passages),
+        "sections": len(nodes.sections),
+        "vectors": {"precision": arguments.vectors, "seconds": round(nodes.seconds, 1)},
         "systems": {
             system.name: {"build_seconds": system.seconds, "query_seconds": spread(seconds[system.name])}
             for system in systems
