@@ -7,11 +7,11 @@
     ├── EncoderError          a chunk encoder or checkpoint is missing, damaged or unusable
     │   └── MismatchError     library and encoder do not belong together
     ├── StoreError            the library's storage fails (full disk, damaged or read-only files)
-    │   ├── LibraryNotFound   there is no library at that place
+    │   ├── LibraryNotFound   there is no library at that path
     │   ├── LibraryBusy       another process holds the library
     │   └── LibraryDamaged    a file of the library is not what was written
     ├── TrainingError         a training run, its corpus or its settings: it cannot go on like this
-    │   └── TrainingInterrupted   it was told to stop; resumed, it goes on from its last checkpoint
+    │   └── TrainingInterrupted   it was interrupted; resumed, it continues from its last checkpoint
     ├── LanguageModelError    a language model cannot be had, is down, too slow or writes nothing
     ├── MissingExtra          an optional part is not installed (also an ImportError)
     └── QueryError            a question, filter or name that cannot be answered as asked
@@ -55,7 +55,7 @@ class StoreError(NlbError):
 
 
 class LibraryNotFound(StoreError):
-    """There is no library at that place."""
+    """There is no library at that path."""
 
 
 class LibraryBusy(StoreError):
@@ -71,7 +71,7 @@ class TrainingError(NlbError):
 
 
 class TrainingInterrupted(TrainingError):
-    """A training run was told to stop before its end; resumed, it goes on from its last checkpoint."""
+    """A training run was interrupted; resumed, it continues from its last checkpoint."""
 
 
 class LanguageModelError(NlbError):

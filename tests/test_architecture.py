@@ -1,4 +1,4 @@
-"""What docs/architecture.md says of rooms and layers is so; nothing is imported in a circle."""
+"""What docs/architecture.md says of rooms and layers is so; no import circle, no file of more than 350 lines."""
 
 from __future__ import annotations
 
@@ -102,3 +102,13 @@ def test_the_contracts_are_those_that_are_checked() -> None:
     listed = re.findall(r"^- (.+?)(?: \(|: |$)", PAGE.partition("five contracts")[2].partition("##")[0], re.MULTILINE)
     assert listed == [contract["name"] for contract in CONTRACTS]
     assert len(listed) == 5
+
+
+def test_no_file_has_more_than_350_lines() -> None:
+    folders = (*PACKAGES, "benchmarks", "examples", "tests")
+    lengths = {
+        str(file.relative_to(ROOT)): len(file.read_text(encoding="utf-8").splitlines())
+        for folder in folders
+        for file in (ROOT / folder).rglob("*.py")
+    }
+    assert {file: length for file, length in lengths.items() if length > 350} == {}

@@ -44,10 +44,10 @@ def examine(library: str | None, *, repair: bool) -> Iterator[Check]:
     yield _folder("data folder", home())
     manifest = None
     try:
-        place = locate_library(library)
+        location = locate_library(library)
         if repair:
-            yield from _repaired(place)
-        manifest, checks = _library(place, named=library is not None or "NLB_LIBRARY" in os.environ)
+            yield from _repaired(location)
+        manifest, checks = _library(location, named=library is not None or "NLB_LIBRARY" in os.environ)
     except NlbError as error:
         checks = [Check("library", "problem", str(error))]
     yield from _encoders(manifest)
@@ -57,8 +57,8 @@ def examine(library: str | None, *, repair: bool) -> Iterator[Check]:
 
 def _python() -> Check:
     fits = sys.version_info >= (3, 11)
-    told = f"{platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
-    return Check("Python", "ok" if fits else "problem", told if fits else f"{told}: nlb needs 3.11 or newer")
+    summary = f"{platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    return Check("Python", "ok" if fits else "problem", summary if fits else f"{summary}: nlb needs 3.11 or newer")
 
 
 def _packages() -> Iterator[Check]:
@@ -106,12 +106,12 @@ def _encoders(manifest: Manifest | None) -> Iterator[Check]:
             yield Check(what, "problem", str(error))
             continue
         sha256 = encoder.identity.sha256
-        told = f"{encoder.identity.name}, {encoder.identity.dim}-d, SHA-256 {sha256[:12]}, by {encoder.backend}"
+        summary = f"{encoder.identity.name}, {encoder.identity.dim}-d, SHA-256 {sha256[:12]}, by {encoder.backend}"
         if manifest and manifest.chunk_encoder_sha256 != sha256:
             pinned = manifest.chunk_encoder_sha256[:12]
-            yield Check(what, "problem", f"{told}; the library's is {pinned}: run `nlb index --rebuild`")
+            yield Check(what, "problem", f"{summary}; the library's is {pinned}: run `nlb index --rebuild`")
         else:
-            yield Check(what, "ok", told)
+            yield Check(what, "ok", summary)
 
 
 def _checkpoint(manifest: Manifest | None) -> Check:
@@ -123,28 +123,28 @@ def _checkpoint(manifest: Manifest | None) -> Check:
         sha256 = found.sha256
     except NlbError as error:
         return Check("checkpoint", "problem", str(error))
-    told = f"{name}, SHA-256 {sha256[:12]}"
+    summary = f"{name}, SHA-256 {sha256[:12]}"
     if manifest and manifest.checkpoint_sha256 != sha256:
         pinned = manifest.checkpoint_sha256[:12]
-        return Check("checkpoint", "problem", f"{told}; the library's is {pinned}: run `nlb index --rebuild`")
-    return Check("checkpoint", "ok", told)
+        return Check("checkpoint", "problem", f"{summary}; the library's is {pinned}: run `nlb index --rebuild`")
+    return Check("checkpoint", "ok", summary)
 
 
-def _repaired(place: str | Path) -> Iterator[Check]:
+def _repaired(location: str | Path) -> Iterator[Check]:
     from nlb_retriever.indexing.repair import repair_library
 
-    for line in repair_library(place):
+    for line in repair_library(location):
         yield Check("repair", "note", line)
 
 
-def _library(place: str | Path, *, named: bool) -> tuple[Manifest | None, list[Check]]:
+def _library(location: str | Path, *, named: bool) -> tuple[Manifest | None, list[Check]]:
     from nlb_retriever.store import open_store
 
     try:
-        with open_store(place) as store:
+        with open_store(location) as store:
             books = len(store.books())
             problems = [Check("library", "problem", line) for line in store.verify()]
-            whole = Check("library", "ok", f"{place}, {books:,} book{'' if books == 1 else 's'}, all whole")
+            whole = Check("library", "ok", f"{location}, {books:,} book{'' if books == 1 else 's'}, all whole")
             return store.manifest, problems or [whole]
     except LibraryNotFound as error:
         if named:

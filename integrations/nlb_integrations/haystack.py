@@ -106,7 +106,7 @@ class NLBRetriever:
         Raises:
             LibraryNotFound, StoreError: it cannot be opened.
         """
-        library = self._library.store.place if isinstance(self._library, Retriever) else self._library
+        library = self._library.store.location if isinstance(self._library, Retriever) else self._library
         keys = ("top_k", "level", "book", "before", "filters", "strategy", "mode", "device")
         plain: dict[str, Any] = default_to_dict(
             self,

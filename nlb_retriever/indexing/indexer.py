@@ -61,7 +61,7 @@ def index_files(
         chunk_tokens: tokens a chunk, 0 for one sentence a chunk; None for the library's own.
         device: where the chunk encoder runs: "auto", "cpu", "cuda", ...
         prune: also remove the books of the named folders whose files are gone; those whose folder cannot be read or
-            holds no book at all are kept, for they may only be out of sight (a drive that is not mounted).
+            holds no book at all are kept, for they may only be unavailable (a drive that is not mounted).
         prune_empty: with `prune`: remove those, too.
         dry_run: only report what would be done.
         rebuild: encode every book anew, with the given encoders; the old library answers until the new one is
@@ -264,8 +264,8 @@ def _require_all(old: LibraryStore, records: Sequence[BookRecord], new: LibraryS
         if not {record.source, record.content_hash} & present:
             reasons = [failed.reason for failed in outcome.failed if failed.source == record.source]
             raise StoreError(
-                f"library {old.place} is as it was: {reasons[-1] if reasons else record.source}, and this book would "
-                "be lost: `nlb remove` it, or rebuild with other encoders"
+                f"library {old.location} is as it was: {reasons[-1] if reasons else record.source}, and this book "
+                "would be lost: `nlb remove` it, or rebuild with other encoders"
             )
 
 

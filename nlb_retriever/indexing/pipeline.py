@@ -114,7 +114,7 @@ class _Publisher:
         encoder = load(manifest.chunk_encoder)
         if encoder.identity.sha256 != manifest.chunk_encoder_sha256:
             raise MismatchError(
-                f"library {store.place} was made with {manifest.chunk_encoder} of SHA-256 "
+                f"library {store.location} was made with {manifest.chunk_encoder} of SHA-256 "
                 f"{manifest.chunk_encoder_sha256[:12]}, the one loaded is {encoder.identity.sha256[:12]}"
             )
         self._store = store

@@ -1,4 +1,4 @@
-"""A place where a test can make the process die."""
+"""A point where a test can kill the process."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ import signal
 
 
 def failpoint(name: str) -> None:
-    """Kill this process, as a power cut would, where $NLB_FAILPOINT names this place."""
+    """Kill this process, as a power cut would, where $NLB_FAILPOINT names this point."""
     if os.environ.get("NLB_FAILPOINT") == name:
         os.kill(os.getpid(), signal.SIGKILL)

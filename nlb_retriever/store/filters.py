@@ -24,19 +24,19 @@ RANGES = ("gt", "gte", "lt", "lte")
 _LISTS = ("in", "nin", "any", "all")
 
 _BOOK_KEYWORDS = ("book_id", "version", "title", "author", "language", "source")
-_PLACE_KEYWORDS = ("section_id", "section_path", "page")
-_PLACE_NUMBERS = ("section", "ordinal", "start", "end", "page_number")
+_SPAN_KEYWORDS = ("section_id", "section_path", "page")
+_SPAN_NUMBERS = ("section", "ordinal", "start", "end", "page_number")
 
 KEYWORD_KEYS: Mapping[Level, tuple[str, ...]] = {
     "book": (*_BOOK_KEYWORDS, "content_hash", "kind"),
-    "section": (*_BOOK_KEYWORDS, *_PLACE_KEYWORDS),
-    "passage": (*_BOOK_KEYWORDS, *_PLACE_KEYWORDS),
+    "section": (*_BOOK_KEYWORDS, *_SPAN_KEYWORDS),
+    "passage": (*_BOOK_KEYWORDS, *_SPAN_KEYWORDS),
 }
 """Keys that hold words, by level."""
 NUMBER_KEYS: Mapping[Level, tuple[str, ...]] = {
     "book": ("year",),
-    "section": ("year", *_PLACE_NUMBERS),
-    "passage": ("year", *_PLACE_NUMBERS),
+    "section": ("year", *_SPAN_NUMBERS),
+    "passage": ("year", *_SPAN_NUMBERS),
 }
 BOOK_KEYS = ("title", "author", "language", "year", "source", "content_hash")
 """Keys that belong to a book as a whole: `resolve` turns them into a list of books."""
@@ -187,8 +187,8 @@ def at_level(where: Filter | None, level: Level) -> Filter | None:
 
     A book that does not match the result has no passage that matches the filter.
     """
-    place = {*_PLACE_KEYWORDS, *_PLACE_NUMBERS, TEXT_KEY}
-    fine = {"book": place, "section": {"page", "page_number", "ordinal", "start", "end", TEXT_KEY}, "passage": set()}
+    span = {*_SPAN_KEYWORDS, *_SPAN_NUMBERS, TEXT_KEY}
+    fine = {"book": span, "section": {"page", "page_number", "ordinal", "start", "end", TEXT_KEY}, "passage": set()}
     return weaken(where, lambda condition: condition.key not in fine[level])
 
 

@@ -42,7 +42,7 @@ class LibraryStore:
         self.manifest: Manifest = backend.read(lambda view: view.manifest)
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Folder or address."""
         return self._backend.location
 
@@ -62,7 +62,7 @@ class LibraryStore:
         Raises:
             QueryError: no book fits, or several do; it names similar titles.
         """
-        return find_book(name, self.books(), self.place)
+        return find_book(name, self.books(), self.location)
 
     def count(self, level: Level) -> int:
         return self._read(lambda view: view.count(level))
@@ -201,7 +201,7 @@ class LibraryStore:
 
         backend = self._folder()
         if backend.lock is None:
-            raise StoreError(f"library {self.place} was opened for reading: open it with writer=True")
+            raise StoreError(f"library {self.location} was opened for reading: open it with writer=True")
         replaces = backend.head.library, backend.head.serial
         return LibraryStore(rebuild.start(backend.folder, backend.lock, manifest, replaces=replaces))
 
@@ -215,7 +215,7 @@ class LibraryStore:
         from nlb_retriever.store.backends.folder import FolderBackend
 
         if not isinstance(self._backend, FolderBackend):
-            raise StoreError(f"{self.place} is on a server: index under another name there, then drop this one")
+            raise StoreError(f"{self.location} is on a server: index under another name there, then drop this one")
         return self._backend
 
     # -- what both need -------------------------------------------------------------------------
@@ -223,7 +223,7 @@ class LibraryStore:
     def _read(self, work: Callable[[View], T]) -> T:
         def checked(view: View) -> T:
             if view.manifest != self.manifest:
-                raise StoreError(f"library {self.place} was rebuilt with other encoders meanwhile: open it again")
+                raise StoreError(f"library {self.location} was rebuilt with other encoders meanwhile: open it again")
             return work(view)
 
         return self._backend.read(checked)

@@ -59,7 +59,7 @@ def open_on_server(server: Server, name: str, *, create: Manifest | None = None,
 def _checked(store: LibraryStore, create: Manifest | None) -> LibraryStore:
     if create is not None:
         try:
-            store.manifest.check(create, store.place)
+            store.manifest.check(create, store.location)
         except BaseException:
             store.close()
             raise

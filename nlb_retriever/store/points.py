@@ -97,7 +97,7 @@ def section_points(book: Book, version: str, passages: Sequence[Passage], vector
         identifier = point_id(book.id, version, "section", ordinal)
         payload = {
             **common,
-            **_place(book, ordinal, identifier, section.start, section.end),
+            **_span(book, ordinal, identifier, section.start, section.end),
             "ordinal": ordinal,
             "passages": [bisect_right(firsts, ordinal - 1), bisect_right(firsts, ordinal)],
             "text": book.text[section.start : section.end],
@@ -117,7 +117,7 @@ def passage_points(book: Book, version: str, passages: Sequence[Passage], vector
         section_id = point_id(book.id, version, "section", passage.section)
         payload = {
             **common,
-            **_place(book, passage.section, section_id, passage.start, passage.end),
+            **_span(book, passage.section, section_id, passage.start, passage.end),
             "ordinal": ordinal,
             "tokens": passage.tokens,
             "text": book.text[passage.start : passage.end],
@@ -213,7 +213,7 @@ def to_book(record: BookRecord, sections: Sequence[SectionRecord]) -> Book:
     )
 
 
-def _place(book: Book, section: int, section_id: str, start: int, end: int) -> dict[str, Any]:
+def _span(book: Book, section: int, section_id: str, start: int, end: int) -> dict[str, Any]:
     page = _page_at(book.pages, start)
     return {
         "section": section,

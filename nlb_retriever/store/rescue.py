@@ -57,7 +57,7 @@ class RescuedLibrary:
             LibraryBusy: another process writes to it.
             LibraryDamaged: nothing can be read, not even with which encoders it was made.
         """
-        self.place = str(folder)
+        self.location = str(folder)
         self.notes: list[str] = []
         """What is wrong with its files, one line each."""
         self._folder = folder
@@ -100,7 +100,7 @@ class RescuedLibrary:
         """Where nothing but the library's head is damaged, put its copy in its place; returns whether that helped."""
         if self._head is None or self._is_lossy or any(found.segment.damaged for found in self._books.values()):
             return False
-        with disk.errors(self.place, "writing"):
+        with disk.errors(self.location, "writing"):
             write_head(self._folder, self._head)
         return True
 
@@ -154,8 +154,8 @@ class RescuedLibrary:
                     books[record.id] = _Found(segment, index, record)
         if not manifests:
             raise LibraryDamaged(
-                f"library {self.place} is damaged beyond repair (nothing of it can be read): remove the folder, then "
-                "index your books again"
+                f"library {self.location} is damaged beyond repair (nothing of it can be read): remove the folder, "
+                "then index your books again"
             )
         self.manifest = manifests[0]
         return books

@@ -64,7 +64,7 @@ def test_spans_and_events_go_through_the_dispatcher(way: str, nlb: NLBRetriever)
     assert [(event.level, event.strategy, event.similarity_top_k, event.results) for event in searches] == [
         ("passage", "coarse-to-fine", 3, 3)
     ]
-    assert searches[0].seconds > 0 and searches[0].library == nlb.library.store.place
+    assert searches[0].seconds > 0 and searches[0].library == nlb.library.store.location
     assert any(isinstance(event, RetrievalEndEvent) for event in listener.heard)
     inner = "NLBRetriever._retrieve" if way == "sync" else "NLBRetriever._aretrieve"
     named = [span for span in spans.completed_spans if span.id_.startswith(inner)]

@@ -103,7 +103,7 @@ def test_each_mode_and_strategy_answers_from_its_own_passages(retriever: Retriev
 
 
 def test_answering_by_words_alone_loads_no_encoder(retriever: Retriever) -> None:
-    with Retriever(retriever.store.place) as fresh:
+    with Retriever(retriever.store.location) as fresh:
         assert "twelve" in fresh.answer("Who paid twelve silver coins?", mode="bm25").text
         assert fresh._loaded is None
 

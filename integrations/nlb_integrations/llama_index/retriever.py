@@ -152,7 +152,7 @@ class NLBRetriever(BaseRetriever):
         began = time.perf_counter()
         nodes = self._find(bundle)
         event = SearchEvent(
-            library=self.library.store.place,
+            library=self.library.store.location,
             level=self.level,
             strategy=self.strategy,
             similarity_top_k=self.similarity_top_k,

@@ -1,0 +1,109 @@
+"""Runs that are stopped or killed, and other processes meanwhile: nothing is lost or half written."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever.errors import LibraryBusy
+from nlb_retriever.indexing.indexer import index_files
+from nlb_retriever.indexing.report import IndexEvent
+from nlb_retriever.store import open_store
+from tests.indexing.novels import contents
+
+
+def test_an_interrupted_rebuild_leaves_the_old_library_and_goes_on(books: Path, library: Path) -> None:
+    index_files([books], library)
+    before = contents(library)
+
+    def stop(event: IndexEvent) -> None:
+        if event.kind == "done" and event.index == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        index_files([books], library, chunk_tokens=64, rebuild=True, observer=stop)
+    assert contents(library) == before
+    report = index_files([books], library, chunk_tokens=64, rebuild=True)
+    assert (len(report.indexed), len(report.unchanged)) == (2, 2)
+    with open_store(library) as store:
+        assert (store.manifest.chunk_tokens, len(store.books())) == (64, 4)
+
+
+def test_an_interrupted_run_goes_on_and_equals_an_unbroken_one(books: Path, library: Path, tmp_path: Path) -> None:
+    def stop(event: IndexEvent) -> None:
+        if event.kind == "publishing" and event.index == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        index_files([books], library, observer=stop)
+    with open_store(library) as store:
+        assert len(store.books()) == 2
+    report = index_files([books], library)
+    assert (len(report.unchanged), len(report.indexed)) == (2, 2)
+    index_files([books], tmp_path / "unbroken")
+    assert contents(library) == contents(tmp_path / "unbroken")
+
+
+RUN = "import sys; from nlb_retriever.indexing.indexer import index_files; index_files([sys.argv[1]], sys.argv[2])"
+
+
+def test_a_run_killed_at_any_time_goes_on_and_equals_an_unbroken_one(
+    books: Path, library: Path, tmp_path: Path
+) -> None:
+    index_files([books], tmp_path / "unbroken")
+    expected = contents(tmp_path / "unbroken")
+    published_between = 0
+    delays = random.Random(0)
+    for _ in range(12):
+        process = subprocess.Popen([sys.executable, "-c", RUN, str(books), str(library)])
+        # Wait until it has begun to write, then a little longer.
+        started = time.monotonic()
+        while not library.exists() and process.poll() is None and time.monotonic() - started < 30:
+            time.sleep(0.01)
+        time.sleep(delays.uniform(0, 1.2))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        if (library / "library.json").exists():  # until then it is no library
+            with open_store(library) as store:
+                count = len(store.books())
+                published_between += 0 < count < 4
+                for entry in store.books():
+                    assert store.book_text(entry.id) == Path(entry.source).read_text()
+    index_files([books], library)
+    assert contents(library) == expected
+    with open_store(library) as store:
+        assert store.verify() == []
+
+
+def test_a_second_writer_gets_one_clear_line(books: Path, library: Path) -> None:
+    busy: list[str] = []
+
+    def second(event: IndexEvent) -> None:
+        if event.kind == "encoding" and not busy:
+            with pytest.raises(LibraryBusy) as error:
+                index_files([books], library)
+            busy.append(str(error.value))
+
+    index_files([books], library, observer=second)
+    assert str(os.getpid()) in busy[0]
+    assert "\n" not in busy[0]
+
+
+def test_readers_see_published_books_while_others_are_encoded(books: Path, library: Path) -> None:
+    seen: list[int] = []
+
+    def read(event: IndexEvent) -> None:
+        if event.kind in {"encoding", "publishing"} and event.fraction == 1.0:
+            with open_store(library) as store:
+                seen.append(len(store.books()))
+
+    index_files([books], library, observer=read)
+    assert seen == sorted(seen)
+    assert {0, 1, 2, 3} <= set(seen)
