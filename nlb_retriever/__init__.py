@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nlb_retriever.errors import EncoderError as EncoderError
     from nlb_retriever.errors import LanguageModelError as LanguageModelError
     from nlb_retriever.errors import LibraryBusy as LibraryBusy
+    from nlb_retriever.errors import LibraryDamaged as LibraryDamaged
     from nlb_retriever.errors import LibraryNotFound as LibraryNotFound
     from nlb_retriever.errors import MismatchError as MismatchError
     from nlb_retriever.errors import MissingExtra as MissingExtra
@@ -67,8 +68,8 @@ if TYPE_CHECKING:
 
     __version__: str
 
-_ERRORS = """EncoderError LanguageModelError LibraryBusy LibraryNotFound MismatchError MissingExtra NlbError NotABook
-    QueryError ReadingError ReadingLimit StoreError TrainingError TrainingInterrupted"""
+_ERRORS = """EncoderError LanguageModelError LibraryBusy LibraryDamaged LibraryNotFound MismatchError MissingExtra
+    NlbError NotABook QueryError ReadingError ReadingLimit StoreError TrainingError TrainingInterrupted"""
 _RECORDS = """Answer Book BookRecord Citation FailedFile Hit Level Mode Page PassageRecord Section SectionRecord
     Strategy"""
 _MODULES = {

@@ -41,7 +41,7 @@ def test_books_become_an_encoder_that_index_takes(nlb: InProcess, folder: Path, 
         "Pretraining: 4 steps, N\nRetrieval training: 1 example, 5 steps.\n"
         f"Checkpoint: {sea}\nUse it: nlb index --checkpoint {sea} --rebuild\n"
     )
-    assert re.sub("[.0-9e+-]+$", "", ran.err, flags=re.MULTILINE).splitlines() == [
+    assert re.sub("[0-9][.0-9e+-]*$", "", ran.err, flags=re.MULTILINE).splitlines() == [
         "encoding books",
         "[1/3] A NIGHT AT THE OBSERVATORY",
         "[2/3] THE LAMP OF SKERRY",
@@ -53,6 +53,7 @@ def test_books_become_an_encoder_that_index_takes(nlb: InProcess, folder: Path, 
         "[1/1] queries encoded",
         *(f"[{step}/5] loss " for step in (1, 2, 3, 4, 5)),
         "saving",
+        "nlb: boilerplate was skipped in 1 file",
     ]
     assert "Licence: CC0" in (sea / "README.md").read_text()
 

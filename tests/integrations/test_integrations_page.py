@@ -67,5 +67,5 @@ def test_the_configuration_of_an_assistant_starts_a_server_with_the_tools_of_the
 
 
 def test_the_metadata_that_the_page_names_are_those_that_there_are(opened: Retriever) -> None:
-    paragraph = PAGE.partition("All give the same metadata:")[2].partition("\n\n")[0]
+    paragraph = PAGE.partition("All have the same metadata:")[2].partition("\n\n")[0]
     assert set(re.findall("`(.*?)`", paragraph)) == set(to_metadata(opened.search("the storm", limit=1)[0]))

@@ -19,4 +19,4 @@ def print_warnings(warnings: Iterable[tuple[str, str]], *, quiet: bool) -> None:
             note(exact(f"nlb: warning: {source}: {warning}"))
     if skipped and not quiet:
         files = f"{len(skipped):,} file{'' if len(skipped) == 1 else 's'}"
-        note(f"nlb: boilerplate was skipped in {files} (nlb show lists it)")
+        note(f"nlb: boilerplate was skipped in {files}")
