@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import os
 import random
 import re
 import shutil
@@ -92,6 +93,8 @@ def run_commands(dice: random.Random, folder: Path, tally: Tally) -> None:
         library = dice.choice((hostile_text(dice), str(folder), str(folder / "none"), "http://[", "http://x:1:2/a"))
     elif arguments[0] in {"index", "remove"}:
         library = str(shutil.copytree(library, folder / "library"))
+    arguments = [_possible(argument) for argument in arguments]
+    library = _possible(library)
     at = arguments.index("--") if "--" in arguments else len(arguments)
     arguments[at:at] = ["--library", library]
     tally.faults += 1
@@ -109,6 +112,11 @@ def run_commands(dice: random.Random, folder: Path, tally: Tally) -> None:
         raise Broken("wrong", f"{what}: control characters on stderr: {result.stderr[-300:]!r}")
     tally.errors += result.exit_code != 0
     _expect_unchanged()
+
+
+def _possible(argument: str) -> str:
+    """What a process gets for it: bytes without NUL, those that are no UTF-8 as half surrogates."""
+    return os.fsdecode(argument.encode("utf-8", "surrogatepass").replace(b"\0", b"\xff"))
 
 
 @functools.cache
