@@ -1,7 +1,8 @@
-"""A checkpoint runs as a model of mteb: on a task of whole books, made of small ones."""
+"""A checkpoint runs as a model of mteb: on a task of whole books, made of small ones, and on dev data."""
 
 from __future__ import annotations
 
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from nlb_retriever.model.checkpoint import UNTRAINED
 from nlb_training.evaluation.mteb_model import CheckpointModel
+from nlb_training.evaluation.rows import read_rows
 from tests.doubles import KeywordEncoder
 
 ENCODER = KeywordEncoder("whale", "duel", "comet")
@@ -53,3 +55,27 @@ def test_mteb_ranks_books_with_it(tmp_path: Path) -> None:
     [scores] = results.task_results[0].scores["test"]
     assert scores["ndcg_at_10"] == pytest.approx(1.0)
     assert results.model_name == "nlb-retriever/mean"
+
+
+def test_mteb_ranks_the_evidence_of_real_questions_with_the_released_checkpoint(data_dir: Path) -> None:
+    mteb = pytest.importorskip("mteb", reason="mteb is not installed: pip install 'nlb-retriever[eval]'")
+    from tests.training.evaluation.mteb_task import make_task
+
+    documents: dict[str, str] = {}
+    queries: dict[str, str] = {}
+    right: dict[str, str] = {}
+    rows = read_rows(data_dir / "eval" / "fairytaleqa_val.jsonl.bz2").rows[:40]
+    with tarfile.open(data_dir / "corpus" / "fairytaleqa.tar.bz2") as tar:
+        for number, row in enumerate(rows):
+            stream = tar.extractfile(row.file)
+            assert stream is not None
+            start, end = row.spans[0]
+            evidence = f"{row.file}:{start}"
+            documents.setdefault(evidence, stream.read().decode()[start:end])
+            queries[f"q{number}"], right[f"q{number}"] = row.query, evidence
+    task = make_task(documents, queries, right)
+    results = mteb.evaluate(CheckpointModel(), task, cache=None, co2_tracker=False, show_progress_bar=False)
+    [scores] = results.task_results[0].scores["test"]
+    assert len(documents) > 10
+    assert scores["ndcg_at_10"] > 0.6  # by chance 0.3
+    assert results.model_name == "nlb-retriever/nlb-minilm-books"
