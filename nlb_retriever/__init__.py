@@ -39,11 +39,15 @@ if TYPE_CHECKING:
     from nlb_retriever.indexing.report import IndexReport as IndexReport
     from nlb_retriever.model.vectorizer import EncodedQuery as EncodedQuery
     from nlb_retriever.model.vectorizer import Vectorizer as Vectorizer
+    from nlb_retriever.reader.interface import AnswerSpan as AnswerSpan
+    from nlb_retriever.reader.interface import Reader as Reader
+    from nlb_retriever.reader.interface import Reading as Reading
     from nlb_retriever.reading.text import book_from_text as book_from_text
     from nlb_retriever.records import Answer as Answer
     from nlb_retriever.records import Book as Book
     from nlb_retriever.records import BookRecord as BookRecord
     from nlb_retriever.records import Citation as Citation
+    from nlb_retriever.records import Confidence as Confidence
     from nlb_retriever.records import FailedFile as FailedFile
     from nlb_retriever.records import Hit as Hit
     from nlb_retriever.records import Level as Level
@@ -52,6 +56,7 @@ if TYPE_CHECKING:
     from nlb_retriever.records import PassageRecord as PassageRecord
     from nlb_retriever.records import Section as Section
     from nlb_retriever.records import SectionRecord as SectionRecord
+    from nlb_retriever.records import ShortAnswer as ShortAnswer
     from nlb_retriever.records import Strategy as Strategy
     from nlb_retriever.search.overlap import Overlap as Overlap
     from nlb_retriever.search.overlap import Sentence as Sentence
@@ -70,8 +75,8 @@ if TYPE_CHECKING:
 
 _ERRORS = """EncoderError LanguageModelError LibraryBusy LibraryDamaged LibraryNotFound MismatchError MissingExtra
     NlbError NotABook QueryError ReadingError ReadingLimit StoreError TrainingError TrainingInterrupted"""
-_RECORDS = """Answer Book BookRecord Citation FailedFile Hit Level Mode Page PassageRecord Section SectionRecord
-    Strategy"""
+_RECORDS = """Answer Book BookRecord Citation Confidence FailedFile Hit Level Mode Page PassageRecord Section
+    SectionRecord ShortAnswer Strategy"""
 _MODULES = {
     "config": "Manifest",
     "encoding.base": "ChunkEncoder",
@@ -79,6 +84,7 @@ _MODULES = {
     "indexing.indexer": "index_books index_files",
     "indexing.report": "BookRef IndexEvent IndexReport",
     "model.vectorizer": "EncodedQuery Vectorizer",
+    "reader.interface": "AnswerSpan Reader Reading",
     "reading.text": "book_from_text",
     "records": _RECORDS,
     "search.overlap": "Overlap Sentence",

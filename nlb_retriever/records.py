@@ -19,6 +19,8 @@ Mode = Literal["fused", "dense", "bm25"]
 """How a level is searched: by vectors and words together, or by one of them."""
 Strategy = Literal["coarse-to-fine", "flat"]
 """Whether the scores of books, sections and passages are combined, or only the wanted level's are used."""
+Confidence = Literal["sure", "likely", "unsure"]
+"""How far to trust a short answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,9 +223,21 @@ class Citation:
     """Verbatim in the book's text: `text[quote_start:quote_end]`."""
     quote_start: int
     quote_end: int
+    answer: tuple[int, int] | None = None
+    """Span in the book's text of the words in the quote that answer; None where the reader named none."""
 
     def to_json(self) -> dict[str, Any]:
         return {**self.hit.to_json(), "quote": self.quote, "quote_start": self.quote_start, "quote_end": self.quote_end}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShortAnswer:
+    """A few words that answer a question."""
+
+    text: str
+    """Verbatim from the book but for line ends."""
+    citation: int
+    """Number of the citation that says so, from 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,12 +248,24 @@ class Answer:
     found: bool
     """False where the library is not likely to hold an answer; then there are no citations."""
     text: str
+    """The quotes, the best first; "Not in your library." where there are none."""
     citations: tuple[Citation, ...] = ()
+    shorts: tuple[ShortAnswer, ...] = ()
+    """The best one, and a second one where the two are close; none where no reader took part, and for questions that
+    are answered by a sentence (why, how)."""
+    confidence: Confidence | None = None
+    """In the first citation; None where no reader took part."""
+
+    @property
+    def short(self) -> str | None:
+        """The best short answer."""
+        return self.shorts[0].text if self.shorts else None
 
     def to_json(self) -> dict[str, Any]:
         return {
             "question": self.question,
             "found": self.found,
+            "short": self.short,
             "answer": self.text,
             "citations": [citation.to_json() for citation in self.citations],
         }

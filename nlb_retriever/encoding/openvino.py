@@ -7,13 +7,13 @@ import json
 import os
 import threading
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlb_retriever.encoding.base import EncoderIdentity, Vectors, encode_windows, pad
 from nlb_retriever.encoding.compiled import CompiledModel, cache_path, first_line, read_compiled, write_compiled
-from nlb_retriever.encoding.openvino_core import shared_core
+from nlb_retriever.encoding.openvino_core import row_width, shared_core
 from nlb_retriever.errors import EncoderError
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ _WIDTH_STEP = 8
 _SHAPES_KEPT = 64
 """OpenVINO keeps compiled code and memory for every shape of input that it has seen. Rows are padded to a
 multiple of the first, and the second bounds how much is kept: as fast, and nothing grows."""
-_WRONG_WIDTH = 32
-"""On a CPU with bf16, OpenVINO 2025.3 to 2026.4 encodes rows of 32 tokens wrongly (int8 MiniLM: cosine 0.73)."""
 
 
 def read_identity(folder: Path) -> EncoderIdentity:
@@ -98,7 +96,7 @@ class OpenVinoEncoder:
             queue = self._queue
             queue.set_callback(keep)
             for index, rows in enumerate(batches):
-                ids, mask = pad(rows, self._config["padding_id"], width_of=_row_width)
+                ids, mask = pad(rows, self._config["padding_id"], width_of=partial(row_width, step=_WIDTH_STEP))
                 queue.start_async({"input_ids": ids, "attention_mask": mask}, index)
             queue.wait_all()
         return results
@@ -152,12 +150,6 @@ class OpenVinoEncoder:
                 f"{path} is damaged: its SHA-256 is {digest[:12]}, {CONFIG_FILE} says {str(expected)[:12]}: "
                 "reinstall nlb-retriever, or make the encoder again"
             )
-
-
-def _row_width(longest: int) -> int:
-    """Tokens that rows are padded to."""
-    width = -(-longest // _WIDTH_STEP) * _WIDTH_STEP
-    return width + _WIDTH_STEP if width == _WRONG_WIDTH else width
 
 
 def _read_config(folder: Path) -> dict[str, Any]:

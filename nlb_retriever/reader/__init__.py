@@ -6,7 +6,7 @@ without torch, or through torch on a GPU.
 
 from __future__ import annotations
 
-from nlb_retriever.reader.interface import Reader, Reading
-from nlb_retriever.reader.load import load_reader
+from nlb_retriever.reader.interface import AnswerSpan, Reader, Reading
+from nlb_retriever.reader.load import find_reader, load_reader
 
-__all__ = ["Reader", "Reading", "load_reader"]
+__all__ = ["AnswerSpan", "Reader", "Reading", "find_reader", "load_reader"]

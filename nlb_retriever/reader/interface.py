@@ -19,19 +19,31 @@ Scores: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
 """Of a batch of rows: (B, L, 2) each token as first and last of the answer, (B,) relevance."""
 
 
+SPANS = 3
+"""Spans of a passage that a reading holds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerSpan:
+    """Words of a passage that may answer."""
+
+    start: int
+    end: int
+    """Characters of the passage."""
+    score: float
+    """Sum of its first and its last token's."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Reading:
     """What a reader says about one passage. All scores are logits: comparable among passages and questions."""
 
     relevance: float
     """Whether the passage answers the question; 0 is as likely as not."""
-    start: int
-    end: int
-    """Characters of the passage that answer best; equal where the passage has no words."""
-    span_score: float
-    """Of this span, as the sum of its first and its last token's."""
+    spans: tuple[AnswerSpan, ...]
+    """At most `SPANS` that do not overlap, the best first; none where the passage has no words."""
     no_answer_score: float
-    """Of "the passage does not answer", comparable with `span_score`."""
+    """Of "the passage does not answer", comparable with the spans' scores."""
 
 
 class Reader(Protocol):
@@ -89,10 +101,8 @@ def read_passages(
 
 
 def _read(passage: str, row: Row, scores: NDArray[np.float32], relevance: float) -> Reading:
-    none = float(scores[0].sum())
-    best = best_spans(scores[row.first : row.first + len(row.offsets)])
-    if not best:
-        return Reading(relevance=relevance, start=0, end=0, span_score=-np.inf, no_answer_score=none)
-    first, last, score = best[0]
-    start, end = widen(passage, row.offsets[first][0], row.offsets[last][1])
-    return Reading(relevance=relevance, start=start, end=end, span_score=score, no_answer_score=none)
+    spans = []
+    for first, last, score in best_spans(scores[row.first : row.first + len(row.offsets)], count=SPANS):
+        start, end = widen(passage, row.offsets[first][0], row.offsets[last][1])
+        spans.append(AnswerSpan(start=start, end=end, score=score))
+    return Reading(relevance=relevance, spans=tuple(spans), no_answer_score=float(scores[0].sum()))

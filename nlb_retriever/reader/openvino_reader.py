@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nlb_retriever.encoding.openvino_core import shared_core
+from nlb_retriever.encoding.compiled import CompiledModel, cache_path, first_line, read_compiled, write_compiled
+from nlb_retriever.encoding.openvino_core import row_width, shared_core
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.reader.files import MODEL, TOKENIZER, WEIGHTS, check_file, read_config
 from nlb_retriever.reader.interface import Reading, Scores, read_passages
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _BATCH_TOKENS = 4 * 320
 """Of one request: several a question, so that every core has work and activations stay in its cache."""
 _WIDTH_STEP = 16
-"""Rows are padded to a multiple: OpenVINO keeps compiled code for every shape that it has seen."""
+"""Rows are padded to a multiple (`row_width`)."""
 _SHAPES_KEPT = 64
 
 
@@ -63,26 +64,44 @@ class OpenVinoReader:
             queue = self._queue
             queue.set_callback(keep)
             for index, rows in enumerate(batches):
-                ids, types, mask = pad_rows(rows, multiple=_WIDTH_STEP)
+                ids, types, mask = pad_rows(rows, width_of=partial(row_width, step=_WIDTH_STEP))
                 queue.start_async({"input_ids": ids, "token_type_ids": types, "attention_mask": mask}, index)
             queue.wait_all()
         return results
+
+    def load(self) -> None:
+        """Compile the model now rather than at the first question.
+
+        Raises:
+            EncoderError: a file is missing or damaged.
+        """
+        with self._running:
+            _ = self._queue
 
     @cached_property
     def _queue(self) -> Any:
         """The compiled model's request queue, one request a thread."""
         import openvino
 
-        for name in (MODEL, WEIGHTS):
-            check_file(self._folder, name, self._config)
+        return openvino.AsyncInferQueue(self._compiled.model, self._threads)
+
+    @cached_property
+    def _compiled(self) -> CompiledModel:
+        """The model from the cache, or compiled from its files, which are checked then."""
         settings = {
             "NUM_STREAMS": self._threads,
             "INFERENCE_NUM_THREADS": self._threads,
             "CPU_RUNTIME_CACHE_CAPACITY": _SHAPES_KEPT,
         }
+        cache = cache_path({name: self._config["files"].get(name, "") for name in (MODEL, WEIGHTS)}, settings)
+        if cache and (kept := read_compiled(cache, settings)):
+            return kept
+        for name in (MODEL, WEIGHTS):
+            check_file(self._folder, name, self._config)
         try:
             model = shared_core().compile_model(self._folder / MODEL, "CPU", settings)
         except RuntimeError as error:
-            line = str(error).strip().splitlines()[0]
-            raise EncoderError(f"OpenVINO cannot load {self._folder / MODEL}: {line}") from error
-        return openvino.AsyncInferQueue(model, self._threads)
+            raise EncoderError(f"OpenVINO cannot load {self._folder / MODEL}: {first_line(error)}") from error
+        if cache:
+            write_compiled(model, cache)
+        return CompiledModel(model=model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -69,9 +69,9 @@ def cut_windows(length: int, room: int) -> list[tuple[int, int]]:
     return [(start, start + room) for start in starts]
 
 
-def pad_rows(rows: Sequence[Row], *, multiple: int = 1) -> tuple[Ids, Ids, Ids]:
-    """Token ids, types and mask of rows, each (rows, longest or a little more)."""
-    width = -(-max(len(row.ids) for row in rows) // multiple) * multiple
+def pad_rows(rows: Sequence[Row], *, width_of: Callable[[int], int] = int) -> tuple[Ids, Ids, Ids]:
+    """Token ids, types and mask of rows, each (rows, width); `width_of` gives it from the longest row's."""
+    width = width_of(max(len(row.ids) for row in rows))
     ids, types, mask = (np.zeros((len(rows), width), dtype=np.int64) for _ in range(3))
     for index, row in enumerate(rows):
         ids[index, : len(row.ids)] = row.ids

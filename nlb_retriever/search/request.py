@@ -44,6 +44,8 @@ class SearchRequest:
     """"coarse-to-fine" combines the scores of books, sections and passages, "flat" uses only the wanted level."""
     neighbours: int = 0
     """Passages before and after each passage to show with it, inside its section."""
+    rerank: bool = False
+    """The reader puts the best passages in order (search/readings.py)."""
     relevant_only: bool = False
     """No hits where the library is not likely to hold an answer (search/relevance.py); for passages."""
     vectors: EncodedQuery | None = field(default=None, repr=False, compare=False)
@@ -53,6 +55,8 @@ class SearchRequest:
         check_choices(level=self.level, strategy=self.strategy, mode=self.mode)
         if not (0 <= self.limit <= MOST and 0 <= self.neighbours <= MOST):
             raise QueryError(f"limit and neighbours must be numbers from 0 to {MOST:,}")
+        if self.rerank and self.level != "passage":
+            raise QueryError(f"rerank puts passages in order: leave it out with level {self.level!r}")
         if self.query.strip() or self.vectors is None or self.mode != "dense":
             object.__setattr__(self, "query", clean_query(self.query))
         if self.where is not None:

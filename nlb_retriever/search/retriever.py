@@ -11,11 +11,15 @@ import numpy as np
 
 from nlb_retriever.config import Manifest, locate_library
 from nlb_retriever.encoding import load_encoder
-from nlb_retriever.errors import MismatchError, NlbError
+from nlb_retriever.errors import EncoderError, MismatchError, NlbError
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.vectorizer import Vectorizer
+from nlb_retriever.reader import Reader, find_reader, load_reader
 from nlb_retriever.records import LEVELS, Answer, Hit, Level, Mode, Strategy
+from nlb_retriever.search import short_answer
 from nlb_retriever.search.answer import PASSAGES, compose_answer
+from nlb_retriever.search.everything import LOOKED_AT, compose_all
+from nlb_retriever.search.question import kind_of
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.run import SearchResult, run_search
 from nlb_retriever.store import Filter, LibraryStore, StoreQuery, open_store
@@ -30,12 +34,18 @@ class Retriever:
     Args:
         library: its folder, name or server URL; None for the default one.
         device: where queries are encoded: "cpu", "auto" or a torch device.
+        reader: folder of the reader; None for the one that comes with the package.
     """
 
-    def __init__(self, library: str | Path | None = None, *, device: str = "cpu") -> None:
+    def __init__(
+        self, library: str | Path | None = None, *, device: str = "cpu", reader: str | Path | None = None
+    ) -> None:
         self._location = locate_library(library)
         self._device = device
+        self._reader_folder = Path(reader) if reader is not None else find_reader()
+        self._reader: Reader | None = None
         self._opening = threading.Lock()
+        self._reading = threading.Lock()
         self._store: LibraryStore | None = None
         self._loaded: tuple[Manifest, Vectorizer] | None = None
 
@@ -101,6 +111,25 @@ class Retriever:
                 )
         return Vectorizer(encoder, checkpoint)
 
+    @property
+    def has_reader(self) -> bool:
+        """Whether there is a reader; without one nothing is reranked by it, and answers are sentences alone."""
+        return self._reader_folder is not None
+
+    @property
+    def reader(self) -> Reader:
+        """The reader (nlb_retriever.reader), loaded when first used.
+
+        Raises:
+            EncoderError: there is none, or its folder is damaged.
+        """
+        if self._reader_folder is None:
+            raise EncoderError("this installation has no reader to rerank with: reinstall nlb-retriever, or name one")
+        if self._reader is None:
+            with self._reading:
+                self._reader = self._reader or load_reader(self._reader_folder, device=self._device)
+        return self._reader
+
     def search(
         self,
         query: str,
@@ -114,12 +143,13 @@ class Retriever:
         mode: Mode = "fused",
         strategy: Strategy = "coarse-to-fine",
         neighbours: int = 0,
+        rerank: bool = False,
     ) -> list[Hit]:
         """Find books, sections or passages, the best first.
 
         Args:
             query: words to look for, of any length.
-            level, limit, book, section, before, where, mode, strategy, neighbours: see `SearchRequest`.
+            level, limit, book, section, before, where, mode, strategy, neighbours, rerank: see `SearchRequest`.
 
         Raises:
             QueryError: the query is empty, or a name, filter or number is not valid.
@@ -136,6 +166,7 @@ class Retriever:
             mode=mode,
             strategy=strategy,
             neighbours=neighbours,
+            rerank=rerank,
         )
         return list(self.run(request).hits)
 
@@ -150,14 +181,20 @@ class Retriever:
         where: Filter | None = None,
         mode: Mode = "fused",
         strategy: Strategy = "coarse-to-fine",
+        all_passages: bool = False,
     ) -> Answer:
         """Answer a question with sentences of the library.
+
+        Where there is a reader, it judges the passages of a short question in English, and finds the words in them
+        that answer. Else the sentences with most of the question's words are quoted.
 
         Args:
             question: in words, of any length.
             limit: at most so many sentences.
-            book, section, before, where, mode, strategy: as for `search`. With "bm25" no encoder is loaded, and an
-                answer is found wherever a word of the question is.
+            book, section, before, where, mode, strategy: as for `search`. With "bm25" no encoder is loaded; without
+                a reader an answer is then found wherever a word of the question is.
+            all_passages: quote every passage that says something on the question, in reading order; `limit` does
+                not count then.
 
         Returns:
             The sentences, the best first, each cited with its passage and a quote that is verbatim in the book;
@@ -166,23 +203,26 @@ class Retriever:
         Raises:
             QueryError, LibraryNotFound, StoreError, EncoderError: see `search`.
         """
+        rerank = self.has_reader and kind_of(question) is not None
         request = SearchRequest(
             query=question,
-            limit=PASSAGES,
+            limit=LOOKED_AT if all_passages else short_answer.PASSAGES if rerank else PASSAGES,
             book=book,
             section=section,
             before=before,
             where=where,
             mode=mode,
             strategy=strategy,
+            rerank=rerank,
             relevant_only=True,
         )
-        return compose_answer(self.run(request), limit)
+        result = self.run(request)
+        return compose_all(result) if all_passages else compose_answer(result, limit)
 
     def run(self, request: SearchRequest) -> SearchResult:
         """Answer a request; `search` and `answer` make one and call this. Raises what they do."""
         store = self.store
-        return run_search(request, store, lambda: self._vectorizer(store))
+        return run_search(request, store, lambda: self._vectorizer(store), lambda: self.reader)
 
 
 def _warm(store: LibraryStore) -> None:

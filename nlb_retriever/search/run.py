@@ -6,10 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nlb_retriever.model.vectorizer import EncodedQuery, Vectorizer
+from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Hit
 from nlb_retriever.search.hits import read_books, read_passages, read_passages_closely, read_sections, widen
 from nlb_retriever.search.overlap import Overlap
+from nlb_retriever.search.question import kind_of
 from nlb_retriever.search.ranking import rank
+from nlb_retriever.search.readings import READ, read_hits
 from nlb_retriever.search.relevance import is_relevant, read_nearest
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.reranking import rerank
@@ -29,28 +32,38 @@ class SearchResult:
     """The query's words in the hits' sentences, hit by hit; None where they were not needed."""
     vectors: EncodedQuery | None = None
     """The query's; None where it was searched by words alone."""
+    readings: tuple[Reading, ...] = ()
+    """What the reader says about the first hits; none where it did not take part."""
 
 
-def run_search(request: SearchRequest, store: LibraryStore, load_vectorizer: Callable[[], Vectorizer]) -> SearchResult:
+def run_search(
+    request: SearchRequest,
+    store: LibraryStore,
+    load_vectorizer: Callable[[], Vectorizer],
+    load_reader: Callable[[], Reader],
+) -> SearchResult:
     """Answer a request.
 
     Args:
         request: what to search for.
         store: the library.
         load_vectorizer: gives its encoders; not called for mode "bm25".
+        load_reader: gives the reader; called where a short question's passages are to be reranked.
 
     Raises:
         QueryError: there is no such book or section, or no book has such a metadata key.
         StoreError: the library cannot be read.
-        EncoderError: the query cannot be encoded.
+        EncoderError: the query cannot be encoded, or the reader cannot be loaded.
     """
     scope = resolve_scope(request, store)
     vectorizer = None if request.mode == "bm25" else load_vectorizer()
     vectors = request.vectors
     if vectors is None and vectorizer is not None:
         vectors = vectorizer.encode_query(request.query)
+    reader = load_reader() if request.rerank and kind_of(request.query) else None
     limit, overlap, nearest = request.limit, None, None
-    with store.session():  # nothing is encoded in it: a writer may wait for its end
+    wanted = max(limit, READ) if reader and limit else limit
+    with store.session():  # nothing is encoded or read in it: a writer may wait for its end
         ranking = rank(request, scope, vectors, store)
         if request.level == "book":
             hits = read_books(ranking, limit, store)
@@ -59,15 +72,21 @@ def run_search(request: SearchRequest, store: LibraryStore, load_vectorizer: Cal
                 ranking = rerank(ranking, vectors, store, vectorizer)
             hits = read_sections(ranking, limit, store)
         elif ranking.pools:
-            hits, overlap = read_passages_closely(request.query, ranking, limit, store)
+            hits, overlap = read_passages_closely(request.query, ranking, wanted, store)
         else:
-            hits = read_passages(ranking, limit, store)
-        if request.neighbours and request.level == "passage":
-            hits = [widen(hit, request.neighbours, store) for hit in hits]
+            hits = read_passages(ranking, wanted, store)
         if request.relevant_only:
             nearest = read_nearest(ranking, scope, store)
+    readings: tuple[Reading, ...] = ()
+    if reader:
+        read = read_hits(request.query, hits, reader)
+        hits, readings = list(read.hits[:limit]), read.readings[:limit]
+        overlap = overlap.of(read.order[:limit]) if overlap else None
     if request.relevant_only and vectors is not None and vectorizer is not None:
         words = overlap.words if overlap else word_ids(request.query)
         if not is_relevant(words, hits, nearest, vectors, vectorizer):
             return SearchResult(request=request, hits=(), vectors=vectors)
-    return SearchResult(request=request, hits=tuple(hits), overlap=overlap, vectors=vectors)
+    if request.neighbours and request.level == "passage":
+        with store.session():
+            hits = [widen(hit, request.neighbours, store) for hit in hits]
+    return SearchResult(request=request, hits=tuple(hits), overlap=overlap, vectors=vectors, readings=readings)

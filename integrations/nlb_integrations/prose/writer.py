@@ -16,7 +16,8 @@ from nlb_integrations.prose.records import Prose, ProseSentence
 from nlb_integrations.prose.secrets import hide_secrets
 from nlb_retriever.errors import LanguageModelError, NlbError
 from nlb_retriever.records import Answer, Hit
-from nlb_retriever.search.answer import NOT_FOUND, PASSAGES
+from nlb_retriever.search.answer import PASSAGES
+from nlb_retriever.search.quotes import NOT_FOUND
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import Filter

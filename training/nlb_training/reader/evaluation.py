@@ -83,9 +83,10 @@ def measure_paragraphs(read: Read, paragraphs: Sequence[Paragraph]) -> dict[str,
         (reading,) = read(paragraph.question, [paragraph.text])
         known.append(bool(paragraph.answers))
         relevance.append(reading.relevance)
-        margin.append(reading.span_score - reading.no_answer_score)
+        best = reading.spans[0]
+        margin.append(best.score - reading.no_answer_score)
         if paragraph.answers:
-            answer = paragraph.text[reading.start : reading.end]
+            answer = paragraph.text[best.start : best.end]
             em.append(exact_match(answer, paragraph.answers))
             f1.append(best_f1(answer, paragraph.answers))
     figures = {"EM": 100 * float(np.mean(em)), "F1": 100 * float(np.mean(f1))}

@@ -1,0 +1,39 @@
+"""What kind of answer an English question asks for: some words, a sentence, or none that a reader could find."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, TypeAlias
+
+Kind: TypeAlias = Literal["words", "sentence"]
+
+MOST_WORDS = 48
+"""Of a question; a longer text is no question that a reader was trained on."""
+_WORD = re.compile(r"[a-z]+")
+_ASKING = frozenset("who whom whose what which where when why how".split())
+_AUXILIARIES = frozenset(
+    "is are was were am do does did has have had can could will would shall should may might must".split()
+)
+_MEASURES = frozenset("many much old long far tall big large often high deep heavy wide few late soon fast".split())
+_FEELING = frozenset("feel feels felt feeling look looks".split())
+
+
+def kind_of(question: str) -> Kind | None:
+    """The kind of answer; None for what is not a short question in English."""
+    words = _WORD.findall(question.lower().replace("’", "'"))
+    if not 2 <= len(words) <= MOST_WORDS:
+        return None
+    if words[0] in _AUXILIARIES:
+        return "sentence"  # yes or no
+    asking = next((index for index, word in enumerate(words) if word in _ASKING), None)
+    if asking is None:
+        return None
+    after = words[asking + 1 :]
+    if words[asking] == "why" or (words[asking] == "how" and not _is_measure(after)):
+        return "sentence"
+    return "words"
+
+
+def _is_measure(after: list[str]) -> bool:
+    """Whether "how" goes on as in "how many", or asks how somebody feels."""
+    return bool(after) and (after[0] in _MEASURES or bool(_FEELING & set(after)))

@@ -1,0 +1,90 @@
+"""Sentences of hits as quotes: which ones are prose, and how they are cited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nlb_retriever.records import Citation, Hit
+
+NOT_FOUND = "Not in your library."
+_ENDS = frozenset(".!?…;:\"'”’»)")
+_LICENCE = re.compile(
+    r"project gutenberg|gutenberg\.org|standard ebooks|standardebooks\.org|all rights reserved|creative commons"
+    r"|in the public domain|copyright (?:©|\(c\)|[12]\d{3})|transcriber's note|ebook (?:is for the use|#)|isbn",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quote:
+    """A sentence of one of some hits."""
+
+    hit: int
+    """Index of the hit."""
+    order: int
+    """Number of the sentence in its passage."""
+    start: int
+    end: int
+    """Span in the passage's text."""
+    answer: tuple[int, int] | None = None
+    """Span in the passage's text of the words that answer."""
+
+
+def is_prose(hit: Hit, start: int, end: int) -> bool:
+    """Whether a sentence of a hit is no heading, list or licence."""
+    text = hit.text[start:end]
+    return not (_is_heading(hit, text) or _is_list(text) or _LICENCE.search(text))
+
+
+def _is_heading(hit: Hit, sentence: str) -> bool:
+    """Whether a sentence is only a title, or a piece of one ("CHAPTER I. The Keeper" reads as two sentences).
+
+    The title of a text without one is its first words, all of them or cut short: these are not a heading.
+    """
+    own = {hit.title} if hit.title.endswith("…") or hit.title == " ".join(hit.text.split()) else set()
+    titles = [part.casefold() for part in (hit.title, *hit.section) if part not in own]
+    pieces = {piece.strip() for title in titles for piece in (title, *re.split("[.:]", title))}
+    return sentence.casefold().strip(" .:") in pieces
+
+
+def _is_list(sentence: str) -> bool:
+    """Whether a sentence is a run of lines without a full stop, as in a table of contents."""
+    text = sentence.rstrip()
+    return text.count("\n") >= 3 and text[-1:] not in _ENDS
+
+
+def cite(hits: Sequence[Hit], quotes: Sequence[Quote]) -> tuple[Citation, ...]:
+    """Citations of quotes, in their order; those that follow each other in a passage become one."""
+    return tuple(_cite(hits[run[0].hit], run) for run in _runs(quotes))
+
+
+def join_quotes(citations: Sequence[Citation]) -> str:
+    """The quotes of citations as one line."""
+    return " ".join(" ".join(citation.quote.split()) for citation in citations)
+
+
+def _runs(quotes: Sequence[Quote]) -> list[list[Quote]]:
+    runs: list[list[Quote]] = []
+    for quote in quotes:
+        for run in runs:
+            if quote.hit == run[0].hit and run[0].order - 1 <= quote.order <= run[-1].order + 1:
+                run.append(quote)
+                run.sort(key=lambda member: member.order)
+                break
+        else:
+            runs.append([quote])
+    return runs
+
+
+def _cite(hit: Hit, run: Sequence[Quote]) -> Citation:
+    start, end = run[0].start, run[-1].end
+    answer = next((quote.answer for quote in run if quote.answer), None)
+    return Citation(
+        hit=hit,
+        quote=hit.text[start:end],
+        quote_start=hit.start + start,
+        quote_end=hit.start + end,
+        answer=(hit.start + answer[0], hit.start + answer[1]) if answer else None,
+    )

@@ -1,0 +1,153 @@
+"""Answers from the reader's spans: the best ones with the sentences that they stand in."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nlb_retriever.reader import AnswerSpan, Reading
+from nlb_retriever.records import Answer, Confidence, Hit, ShortAnswer
+from nlb_retriever.search.question import kind_of
+from nlb_retriever.search.quotes import Quote, cite, is_prose, join_quotes
+from nlb_retriever.search.run import SearchResult
+from nlb_retriever.text.sentences import sentence_spans
+
+PASSAGES = 10
+"""Best passages whose spans are compared."""
+HIT_WEIGHT, RELEVANCE_WEIGHT, SPAN_WEIGHT = 3.0, 1.0, 0.3
+"""Weights of a passage's score, of its relevance and of its span's score over "no answer"."""
+CLOSE = 0.5
+"""A second answer is given where its score is at most so much lower."""
+SURE, LIKELY = 4.0, 2.0
+"""Least scores for these words."""
+_OUTER = " \n\t,.;:!?-–—_*\"'“”‘’«»()[]"
+_IGNORED = re.compile(r"\b(?:a|an|the|his|her|their|my|your|our|its)\b|[^\w\s]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    """A span of a hit, in its sentence."""
+
+    quote: Quote
+    text: str
+    score: float
+
+    @property
+    def words(self) -> frozenset[str]:
+        return frozenset(_IGNORED.sub(" ", self.text.casefold()).split())
+
+
+def answer_shortly(result: SearchResult, limit: int) -> Answer | None:
+    """An answer from what the reader found in a search's hits; None where it found no words in a sentence.
+
+    Args:
+        result: of a search with readings.
+        limit: at most so many sentences.
+    """
+    question, hits = result.request.query, result.hits
+    found = _pool(_spans(hits[:PASSAGES], result.readings))
+    if not found:
+        return None
+    best = found[0]
+    quotes: dict[tuple[int, int], Quote] = {}
+    for each in found:
+        if len(quotes) < limit:
+            quotes.setdefault((each.quote.hit, each.quote.order), each.quote)
+    citations = cite(hits, list(quotes.values()))
+    shorts: list[ShortAnswer] = []
+    if kind_of(question) == "words":
+        second = next((each for each in found if not each.words & best.words), None)
+        close = [second] if second and second.score >= best.score - CLOSE else []
+        for each in (best, *close):
+            hit = hits[each.quote.hit]
+            start = hit.start + each.quote.start
+            number = next(
+                (
+                    index
+                    for index, citation in enumerate(citations)
+                    if citation.hit is hit and citation.quote_start <= start < citation.quote_end
+                ),
+                None,
+            )
+            if number is not None:
+                shorts.append(ShortAnswer(text=each.text, citation=number))
+    return Answer(
+        question=question,
+        found=True,
+        text=join_quotes(citations),
+        citations=citations,
+        shorts=tuple(shorts),
+        confidence=_confidence(best.score),
+    )
+
+
+def quote_spans(index: int, hit: Hit, reading: Reading) -> list[Quote]:
+    """The sentences of a reading's spans, the best span's first; those of headings, lists and licences are left out.
+
+    Args:
+        index: of the hit, for the quotes.
+        hit: the passage.
+        reading: what the reader says about it.
+    """
+    return [quote for quote, _ in _quote_spans(index, hit, reading)]
+
+
+def _quote_spans(index: int, hit: Hit, reading: Reading) -> Iterator[tuple[Quote, AnswerSpan]]:
+    sentences = sentence_spans(hit.text)
+    for span in reading.spans:
+        start, end = _trim(hit.text, span)
+        order = next((order for order, (_, last) in enumerate(sentences) if start < last), None)
+        if order is None or start >= end:
+            continue
+        first, last = sentences[order]
+        if is_prose(hit, first, last):
+            yield Quote(hit=index, order=order, start=first, end=last, answer=(start, min(end, last))), span
+
+
+def _spans(hits: Sequence[Hit], readings: Sequence[Reading]) -> list[_Found]:
+    """All spans that stand in a sentence of prose."""
+    found = []
+    for index, (hit, reading) in enumerate(zip(hits, readings, strict=False)):
+        for quote, span in _quote_spans(index, hit, reading):
+            assert quote.answer
+            score = (
+                HIT_WEIGHT * (hit.score - hits[0].score)
+                + RELEVANCE_WEIGHT * reading.relevance
+                + SPAN_WEIGHT * (span.score - reading.no_answer_score)
+            )
+            text = " ".join(hit.text[slice(*quote.answer)].split())
+            found.append(_Found(quote=quote, text=text, score=score))
+    return found
+
+
+def _trim(text: str, span: AnswerSpan) -> tuple[int, int]:
+    """A span without outer stops and quotation marks."""
+    start, end = span.start, span.end
+    while start < end and text[start] in _OUTER:
+        start += 1
+    while start < end and text[end - 1] in _OUTER:
+        end -= 1
+    return start, end
+
+
+def _pool(found: Sequence[_Found]) -> list[_Found]:
+    """The spans, the best first; the same words in several passages count together."""
+    scores: dict[frozenset[str], list[float]] = defaultdict(list)
+    for each in found:
+        scores[each.words].append(each.score)
+    pooled = [
+        _Found(quote=each.quote, text=each.text, score=each.score + _bonus(each.score, scores[each.words]))
+        for each in found
+    ]
+    return sorted(pooled, key=lambda each: (-each.score, each.quote.hit, each.quote.order))
+
+
+def _bonus(score: float, scores: Sequence[float]) -> float:
+    return math.log(sum(math.exp(min(other - score, 0.0)) for other in scores))
+
+
+def _confidence(score: float) -> Confidence:
+    return "sure" if score >= SURE else "likely" if score >= LIKELY else "unsure"
