@@ -54,6 +54,7 @@ class NLBRetriever:
         filters: Haystack's, on `nlb_retriever.store.filters.KEYWORD_KEYS` and `NUMBER_KEYS`.
         strategy: "coarse-to-fine" combines the scores of books, sections and passages, "flat" uses one level alone.
         mode: "fused" for vectors and words together, "dense" or "bm25" for one of them.
+        rerank: put the best passages in order with the reader (nlb_retriever.reader); for short questions in English.
         device: where queries are encoded.
 
     Raises:
@@ -73,6 +74,7 @@ class NLBRetriever:
         filters: dict[str, Any] | None = None,
         strategy: Strategy = "coarse-to-fine",
         mode: Mode = "fused",
+        rerank: bool = False,
         device: str = "cpu",
     ) -> None:
         check_choices(level=level, strategy=strategy, mode=mode)
@@ -86,11 +88,14 @@ class NLBRetriever:
         self.filters = filters
         self.strategy: Strategy = strategy
         self.mode: Mode = mode
+        self.rerank = rerank
         self.device = device
 
     def warm_up(self) -> None:
-        """Open the library and load its encoders."""
+        """Open the library and load its encoders, and the reader where it is used."""
         _ = self.library.store if self.mode == "bm25" else self.library.vectorizer
+        if self.rerank:
+            _ = self.library.reader
 
     async def warm_up_async(self) -> None:
         """The same beside the event loop."""
@@ -107,7 +112,7 @@ class NLBRetriever:
             LibraryNotFound, StoreError: it cannot be opened.
         """
         library = self._library.store.location if isinstance(self._library, Retriever) else self._library
-        keys = ("top_k", "level", "book", "before", "filters", "strategy", "mode", "device")
+        keys = ("top_k", "level", "book", "before", "filters", "strategy", "mode", "rerank", "device")
         plain: dict[str, Any] = default_to_dict(
             self,
             library=str(library) if isinstance(library, Path) else library,
@@ -142,6 +147,7 @@ class NLBRetriever:
             where=where,
             mode=self.mode,
             strategy=self.strategy,
+            rerank=self.rerank,
         )
         return {
             "documents": [

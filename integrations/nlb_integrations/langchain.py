@@ -56,6 +56,8 @@ class NLBRetriever(BaseRetriever):
     """Vectors and words together, or "dense" or "bm25" for one of them."""
     strategy: Strategy = "coarse-to-fine"
     """Whether the scores of books, sections and passages are combined; "flat": not."""
+    rerank: bool = False
+    """Put the best passages in order with the reader (nlb_retriever.reader); for short questions in English."""
     device: str = "cpu"
     """Where queries are encoded."""
 
@@ -84,6 +86,7 @@ class NLBRetriever(BaseRetriever):
             where=self.where,
             mode=self.mode,
             strategy=self.strategy,
+            rerank=self.rerank,
         )
         return [
             Document(id=hit.id, page_content=hit.text, metadata={**to_metadata(hit), "score": float(hit.score)})

@@ -118,7 +118,8 @@ class _Tools:
         if before is not None and book is None:
             raise QueryError("before is a section of a book: give book too")
         name = None if before is None else str(before)
-        hits = self._open().search(question, limit=limit, book=book, before=name)
+        library = self._open()
+        hits = library.search(question, limit=limit, book=book, before=name, rerank=library.has_reader)
         return SearchResults(question=question, quotations=[Quotation.of(hit) for hit in hits]).to_call_result()
 
     def search_books(self, question: Question, limit: Limit = 5) -> Annotated[CallToolResult, SearchResults]:

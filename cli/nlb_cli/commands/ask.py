@@ -35,6 +35,9 @@ def ask(
     year: Year = None,
     before: Before = None,
     limit: Limit = 3,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Quote every passage that says something on it, in reading order.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Answer a question with your books' own sentences, or with a language model's, and cite them."""
@@ -42,9 +45,11 @@ def ask(
 
     text = question_of(question)
     where = filter_of(author, language, year)
+    if llm and everything:
+        raise typer.BadParameter("a language model answers from the best passages alone: leave out one of the two")
     scope: dict[str, Any] = {"book": book, "section": section, "before": before, "where": where}
     with Retriever(library) as retriever:
-        quote = partial(retriever.answer, text, limit=limit, **scope)
+        quote = partial(retriever.answer, text, limit=limit, all_passages=everything, **scope)
         if llm:
             from nlb_cli.output.prose import show_prose, stream_prose
 

@@ -50,7 +50,13 @@ def citation_lines(answer: Answer, library: str | None, *, styled: bool) -> Iter
 
 
 def _answer(answer: Answer) -> list[Span]:
-    """The answer; where it consists of the quotes, with each one's number."""
+    """The short answer or answers; without one the answer, where it consists of the quotes with each one's number."""
+    if answer.shorts:
+        best, *others = [(block(short.text), f" [{short.citation + 1}]") for short in answer.shorts]
+        spans: list[Span] = [(best[0], "bold"), (best[1], "cyan")]
+        for text, number in others:
+            spans += [(", or ", ""), (text, "bold"), (number, "cyan")]
+        return [*spans, (f" ({answer.confidence})", "dim")]
     quotes = [" ".join(citation.quote.split()) for citation in answer.citations]
     if not quotes or " ".join(quotes) != answer.text:
         return [(block(answer.text), "")]
@@ -80,14 +86,21 @@ def _in_context(citation: Citation, pattern: re.Pattern[str] | None) -> Iterator
         before = f"…{before[-_CONTEXT:].partition(' ')[2]}"
     if len(after) > _CONTEXT:
         after = f"{after[:_CONTEXT].rpartition(' ')[0]}…"
-    quote = _emphasized(marked(block(citation.quote), pattern))
-    yield from _rows([(block(before), "dim"), *quote, (block(after), "dim")])
+    yield from _rows([(block(before), "dim"), *_quote(citation, pattern), (block(after), "dim")])
 
 
 def _alone(citation: Citation, pattern: re.Pattern[str] | None) -> Iterator[Line]:
-    quote = block(citation.quote)
-    marks = ("", "") if any(mark in quote for mark in '“”"') else ("“", "”")
-    yield from _rows([(marks[0], ""), *_emphasized(marked(quote, pattern)), (marks[1], "")])
+    marks = ("", "") if any(mark in citation.quote for mark in '“”"') else ("“", "”")
+    yield from _rows([(marks[0], ""), *_quote(citation, pattern), (marks[1], "")])
+
+
+def _quote(citation: Citation, pattern: re.Pattern[str] | None) -> list[Span]:
+    """A quote with the words in it that answer in bold, or, where they are not known, those of the question."""
+    text = block(citation.quote)
+    if citation.answer is None:
+        return _emphasized(marked(text, pattern))
+    start, end = (position - citation.quote_start for position in citation.answer)
+    return [(text[:start], ""), (text[start:end], "bold"), (text[end:], "")]
 
 
 def _rows(spans: Sequence[Span]) -> Iterator[Line]:

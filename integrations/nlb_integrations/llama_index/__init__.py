@@ -10,7 +10,12 @@ from nlb_integrations.llama_index.engines import ExtractiveQueryEngine
 from nlb_integrations.llama_index.events import SearchEvent
 from nlb_integrations.llama_index.index import NLBIndex
 from nlb_integrations.llama_index.node_parser import NLBNodeParser
-from nlb_integrations.llama_index.postprocessors import DropDuplicates, MergeNeighbours, NextLevelReranker
+from nlb_integrations.llama_index.postprocessors import (
+    DropDuplicates,
+    MergeNeighbours,
+    NextLevelReranker,
+    ReaderReranker,
+)
 from nlb_integrations.llama_index.retriever import NLBRetriever
 
 __all__ = [
@@ -23,5 +28,6 @@ __all__ = [
     "NLBRetriever",
     "NextLevelEmbedding",
     "NextLevelReranker",
+    "ReaderReranker",
     "SearchEvent",
 ]

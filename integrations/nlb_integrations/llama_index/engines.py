@@ -23,7 +23,8 @@ class ExtractiveQueryEngine(BaseQueryEngine):
     """Answers with sentences of the library, cited; no language model takes part, so nothing is made up.
 
     The response's `source_nodes` are the passages that are quoted; its `metadata` says whether anything was
-    `found` and holds the `citations`, each with its verbatim `quote` (the keys of `nlb ask --json`).
+    `found`, and holds the `short` answer and the `citations`, each with its verbatim `quote` (the keys of
+    `nlb ask --json`).
     """
 
     def __init__(self, retriever: NLBRetriever) -> None:
@@ -55,7 +56,7 @@ class ExtractiveQueryEngine(BaseQueryEngine):
         return Response(
             response=answer.text,
             source_nodes=to_nodes(quoted, retriever.library.store) if quoted else [],
-            metadata={"found": answer.found, "citations": [citation.to_json() for citation in answer.citations]},
+            metadata={key: value for key, value in answer.to_json().items() if key in {"found", "short", "citations"}},
         )
 
 

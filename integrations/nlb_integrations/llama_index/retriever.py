@@ -51,6 +51,7 @@ class NLBRetriever(BaseRetriever):
         filters: conditions on `nlb_retriever.store.filters.KEYWORD_KEYS` and `NUMBER_KEYS`.
         strategy: "coarse-to-fine" combines the scores of books, sections and passages, "flat" uses one level alone.
         mode: "fused" for vectors and words together, "dense" or "bm25" for one of them.
+        rerank: put the best passages in order with the reader (nlb_retriever.reader); for short questions in English.
         device: where queries are encoded.
         callback_manager, object_map, objects, verbose: LlamaIndex's.
 
@@ -71,6 +72,7 @@ class NLBRetriever(BaseRetriever):
         filters: MetadataFilters | None = None,
         strategy: Strategy = "coarse-to-fine",
         mode: Mode = "fused",
+        rerank: bool = False,
         device: str = "cpu",
         callback_manager: CallbackManager | None = None,
         object_map: dict[str, Any] | None = None,
@@ -87,6 +89,7 @@ class NLBRetriever(BaseRetriever):
         self.filters = filters
         self.strategy: Strategy = strategy
         self.mode: Mode = mode
+        self.rerank = rerank
 
     @property
     def similarity_top_k(self) -> int:
@@ -173,6 +176,7 @@ class NLBRetriever(BaseRetriever):
             where=to_filter(self.filters),
             mode=self.mode if vectors is None or bundle.query_str.strip() else "dense",
             strategy=self.strategy,
+            rerank=self.rerank,
             vectors=vectors,
         )
         return to_nodes(self.library.run(request).hits, self.library.store)

@@ -65,5 +65,7 @@ def quoted(answer: Answer) -> Prose:
         text=numbered or answer.text,
         citations=answer.citations,
         sentences=sentences,
+        shorts=answer.shorts,
+        confidence=answer.confidence,
         query=answer.question,
     )

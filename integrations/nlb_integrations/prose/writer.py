@@ -93,6 +93,7 @@ class Writer:
             section=section,
             before=before,
             where=where,
+            rerank=self.retriever.has_reader,
             relevant_only=True,
         )
         hits = self.retriever.run(request).hits

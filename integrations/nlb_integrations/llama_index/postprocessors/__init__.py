@@ -6,6 +6,7 @@ need no docstore, and change no node in place.
 
 from nlb_integrations.llama_index.postprocessors.duplicates import DropDuplicates
 from nlb_integrations.llama_index.postprocessors.merging import MergeNeighbours
+from nlb_integrations.llama_index.postprocessors.reading import ReaderReranker
 from nlb_integrations.llama_index.postprocessors.reranking import NextLevelReranker
 
-__all__ = ["DropDuplicates", "MergeNeighbours", "NextLevelReranker"]
+__all__ = ["DropDuplicates", "MergeNeighbours", "NextLevelReranker", "ReaderReranker"]
