@@ -93,7 +93,7 @@ def test_without_an_llm_the_query_engine_quotes_and_refuses(nlb: NLBRetriever) -
         quote = response.metadata["citations"][0]["quote"]
         assert quote in response.source_nodes[0].node.get_content()
     nothing = engine.query("How do photovoltaic inverters synchronise with a grid?")
-    assert nothing.metadata == {"found": False, "citations": []} and nothing.source_nodes == []
+    assert nothing.metadata == {"found": False, "short": None, "citations": []} and nothing.source_nodes == []
 
 
 @pytest.mark.parametrize(

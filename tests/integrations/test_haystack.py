@@ -93,6 +93,7 @@ def test_a_pipeline_that_was_saved_as_yaml_finds_the_same(library: Path, nlb: NL
         "filters": chosen,
         "strategy": "coarse-to-fine",
         "mode": "bm25",
+        "rerank": False,
         "device": "cpu",
     }
     inputs = {"retriever": {"query": STORM}}
