@@ -251,8 +251,8 @@ class Answer:
     """The quotes, the best first; "Not in your library." where there are none."""
     citations: tuple[Citation, ...] = ()
     shorts: tuple[ShortAnswer, ...] = ()
-    """The best one, and a second one where the two are close; none where no reader took part, and for questions that
-    are answered by a sentence (why, how)."""
+    """The best one, and a second one where the two are close; a clause or a sentence for why and how. None where no
+    reader took part."""
     confidence: Confidence | None = None
     """In the first citation; None where no reader took part."""
 

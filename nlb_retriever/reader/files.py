@@ -4,7 +4,7 @@ reader.json         what it is; the SHA-256 of all other files
 model.xml, .bin     int8 for OpenVINO
 tokenizer.json
 words.safetensors, layers.safetensors
-                    the weights in half precision, for torch
+                    the weights in half precision, for torch; may be left out
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nlb_retriever.reader import AnswerSpan, Reading
-from nlb_retriever.records import Answer, Confidence, Hit, ShortAnswer
+from nlb_retriever.records import Answer, Citation, Confidence, Hit, ShortAnswer
 from nlb_retriever.search.question import kind_of
 from nlb_retriever.search.quotes import Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.run import SearchResult
@@ -23,6 +23,8 @@ CLOSE = 0.5
 """A second answer is given where its score is at most so much lower."""
 SURE, LIKELY = 4.0, 2.0
 """Least scores for these words."""
+CLAUSE_WORDS = 4
+"""Why and how are answered by so many words or more; where the reader's are fewer, by their sentence."""
 _OUTER = " \n\t,.;:!?-–—_*\"'“”‘’«»()[]"
 _IGNORED = re.compile(r"\b(?:a|an|the|his|her|their|my|your|our|its)\b|[^\w\s]")
 
@@ -57,23 +59,17 @@ def answer_shortly(result: SearchResult, limit: int) -> Answer | None:
         if len(quotes) < limit:
             quotes.setdefault((each.quote.hit, each.quote.order), each.quote)
     citations = cite(hits, list(quotes.values()))
-    shorts: list[ShortAnswer] = []
+    shown = [best]
     if kind_of(question) == "words":
         second = next((each for each in found if not each.words & best.words), None)
-        close = [second] if second and second.score >= best.score - CLOSE else []
-        for each in (best, *close):
-            hit = hits[each.quote.hit]
-            start = hit.start + each.quote.start
-            number = next(
-                (
-                    index
-                    for index, citation in enumerate(citations)
-                    if citation.hit is hit and citation.quote_start <= start < citation.quote_end
-                ),
-                None,
-            )
-            if number is not None:
-                shorts.append(ShortAnswer(text=each.text, citation=number))
+        if second and second.score >= best.score - CLOSE:
+            shown.append(second)
+    shorts = []
+    for each in shown:
+        number = _find_citation(citations, hits[each.quote.hit], each.quote)
+        if number is not None:
+            text = each.text if kind_of(question) == "words" else _clause(each, hits[each.quote.hit])
+            shorts.append(ShortAnswer(text=text, citation=number))
     return Answer(
         question=question,
         found=True,
@@ -82,6 +78,22 @@ def answer_shortly(result: SearchResult, limit: int) -> Answer | None:
         shorts=tuple(shorts),
         confidence=_confidence(best.score),
     )
+
+
+def _find_citation(citations: Sequence[Citation], hit: Hit, quote: Quote) -> int | None:
+    """Number of the citation that holds a quote; None where it is not among them."""
+    start = hit.start + quote.start
+    for number, citation in enumerate(citations):
+        if citation.hit is hit and citation.quote_start <= start < citation.quote_end:
+            return number
+    return None
+
+
+def _clause(found: _Found, hit: Hit) -> str:
+    """What answers why or how: the reader's words, or their sentence where they are few."""
+    if len(found.text.split()) >= CLAUSE_WORDS:
+        return found.text
+    return " ".join(hit.text[found.quote.start : found.quote.end].split())
 
 
 def quote_spans(index: int, hit: Hit, reading: Reading) -> list[Quote]:

@@ -36,6 +36,7 @@ def write_reader(
     name: str,
     calibration: Sequence[tuple[str, str]],
     alpha: float = SMOOTH_QUANT_ALPHA,
+    torch_weights: bool = True,
 ) -> None:
     """Write a reader's folder.
 
@@ -46,6 +47,7 @@ def write_reader(
         name: of the reader.
         calibration: questions with passages, 300 or so.
         alpha: SmoothQuant's, how much of the activations' range the weights take over.
+        torch_weights: also write the weights in half precision, for a GPU; twice the size of all else.
 
     Raises:
         EncoderError: NNCF is not installed.
@@ -73,10 +75,11 @@ def write_reader(
         folder.mkdir()
         openvino.save_model(quantized, folder / MODEL)
         tokenizer.save(str(folder / TOKENIZER))
-        weights = {key: tensor.detach().half().contiguous() for key, tensor in network.state_dict().items()}
-        save_file({_WORD_VECTORS: weights.pop(_WORD_VECTORS)}, folder / WORDS)
-        save_file(weights, folder / LAYERS)
-        files = (MODEL, WEIGHTS, TOKENIZER, WORDS, LAYERS)
+        if torch_weights:
+            weights = {key: tensor.detach().half().contiguous() for key, tensor in network.state_dict().items()}
+            save_file({_WORD_VECTORS: weights.pop(_WORD_VECTORS)}, folder / WORDS)
+            save_file(weights, folder / LAYERS)
+        files = (MODEL, WEIGHTS, TOKENIZER, *((WORDS, LAYERS) if torch_weights else ()))
         config = {
             "format": FORMAT,
             "name": name,
