@@ -66,12 +66,13 @@ def join_quotes(citations: Sequence[Citation]) -> str:
 
 
 def _runs(quotes: Sequence[Quote]) -> list[list[Quote]]:
+    """Quotes that follow each other in a passage together, in the order that they come in."""
     runs: list[list[Quote]] = []
     for quote in quotes:
         for run in runs:
-            if quote.hit == run[0].hit and run[0].order - 1 <= quote.order <= run[-1].order + 1:
+            orders = [member.order for member in run]
+            if quote.hit == run[0].hit and min(orders) - 1 <= quote.order <= max(orders) + 1:
                 run.append(quote)
-                run.sort(key=lambda member: member.order)
                 break
         else:
             runs.append([quote])
@@ -79,8 +80,8 @@ def _runs(quotes: Sequence[Quote]) -> list[list[Quote]]:
 
 
 def _cite(hit: Hit, run: Sequence[Quote]) -> Citation:
-    start, end = run[0].start, run[-1].end
-    answer = next((quote.answer for quote in run if quote.answer), None)
+    start, end = min(quote.start for quote in run), max(quote.end for quote in run)
+    answer = run[0].answer
     return Citation(
         hit=hit,
         quote=hit.text[start:end],

@@ -12,8 +12,8 @@ from nlb_retriever.records import Hit
 READ = 30
 """Best passages that are read; more where more are wanted, but never more than `MOST_READ`."""
 MOST_READ = 100
-WEIGHT = 1.0
-"""Weight of a passage's relevance (0 to 1), beside its score over the best one's."""
+WEIGHT = 0.3
+"""Weight of a passage's relevance (a logit), beside its score over the best one's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ def read_hits(question: str, hits: Sequence[Hit], reader: Reader) -> ReadHits:
     """Read the first `MOST_READ` passages and put them in order by their scores and the reader's relevance."""
     readings = reader.read(question, [hit.text for hit in hits[:MOST_READ]])
     best = max((hit.score for hit in hits), default=0.0) or 1.0
-    scores = [hit.score / best + WEIGHT * probability(reading) for hit, reading in zip(hits, readings, strict=False)]
+    scores = [hit.score / best + WEIGHT * reading.relevance for hit, reading in zip(hits, readings, strict=False)]
     order = sorted(range(len(readings)), key=lambda index: -scores[index])
     lowest = min(scores, default=0.0)
     rest = [

@@ -17,8 +17,8 @@ from nlb_retriever.text.sentences import sentence_spans
 
 PASSAGES = 10
 """Best passages whose spans are compared."""
-HIT_WEIGHT, RELEVANCE_WEIGHT, SPAN_WEIGHT = 3.0, 1.0, 0.3
-"""Weights of a passage's score, of its relevance and of its span's score over "no answer"."""
+HIT_WEIGHT = 4.0
+"""Weight of a passage's score, beside 1 for its span's score over "no answer"."""
 CLOSE = 0.5
 """A second answer is given where its score is at most so much lower."""
 SURE, LIKELY = 4.0, 2.0
@@ -125,11 +125,7 @@ def _spans(hits: Sequence[Hit], readings: Sequence[Reading]) -> list[_Found]:
     for index, (hit, reading) in enumerate(zip(hits, readings, strict=False)):
         for quote, span in _quote_spans(index, hit, reading):
             assert quote.answer
-            score = (
-                HIT_WEIGHT * (hit.score - hits[0].score)
-                + RELEVANCE_WEIGHT * reading.relevance
-                + SPAN_WEIGHT * (span.score - reading.no_answer_score)
-            )
+            score = HIT_WEIGHT * (hit.score - hits[0].score) + span.score - reading.no_answer_score
             text = " ".join(hit.text[slice(*quote.answer)].split())
             found.append(_Found(quote=quote, text=text, score=score))
     return found

@@ -1,0 +1,165 @@
+"""Answers and searches with the reader that comes with the package."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever.errors import EncoderError, QueryError
+from nlb_retriever.reader import find_reader, load_reader
+from nlb_retriever.reader.load import RELEASED
+from nlb_retriever.search.readings import READ
+
+pytestmark = pytest.mark.skipif(find_reader() is None, reason="the package's reader has been left out")
+
+FERRY = """\
+CONTENTS
+
+I. The Ferryman
+II. The Flood
+III. The Iron Bridge
+IV. The Lighthouse
+
+CHAPTER I. The Ferryman
+
+The ferryman's name was Jonas Wick. He rowed across the Marrow river in a green boat. On Sundays he did not row.
+
+CHAPTER II. The Flood
+
+In the year of the flood the bridge was swept away. The baker paid Jonas twelve silver coins to bring flour from the
+mill. Nobody thanked him.
+
+CHAPTER III. The Iron Bridge
+
+The new bridge was built of iron. Jonas burned his boat on the bank, because nobody needed a ferry any more, and went to
+live with his sister in Dunmore.
+
+CHAPTER IV. The Lighthouse
+
+Years later his niece Margaret became the keeper of the lighthouse, and Jonas Wick mended its lamp every autumn.
+"""
+KITCHEN = """\
+CHAPTER I. Bread
+
+Mix a kilo of flour with warm water and a spoon of salt. The dough rests for two hours under a cloth.
+"""
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    library = tmp_path_factory.mktemp("reader") / "library"
+    books = [
+        book_from_text(FERRY, source="ferry", title="The Ferry"),
+        book_from_text(KITCHEN, source="kitchen", title="The Kitchen"),
+    ]
+    index_books(books, library)
+    return Retriever(library)
+
+
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("What was the ferryman's name?", "Jonas Wick"),
+        ("How many silver coins did the baker pay Jonas?", "twelve"),
+        ("What was the new bridge built of?", "iron"),
+        ("Who became the keeper of the lighthouse?", "Margaret"),
+    ],
+)
+def test_the_short_answer_stands_in_the_first_quote(retriever: Retriever, question: str, short: str) -> None:
+    found = retriever.answer(question)
+    assert found.short is not None and short in found.short
+    assert len(found.short.split()) <= 6
+    assert found.shorts[0].citation == 0
+    assert found.confidence is not None
+    citation = found.citations[0]
+    text = retriever.store.book_text(citation.hit.book_id)
+    assert citation.answer is not None
+    assert citation.quote_start <= citation.answer[0] < citation.answer[1] <= citation.quote_end
+    assert " ".join(text[slice(*citation.answer)].split()) == found.short
+
+
+def test_why_is_answered_by_more_than_a_word(retriever: Retriever) -> None:
+    found = retriever.answer("Why did Jonas burn his boat?")
+    assert found.short is not None and len(found.short.split()) >= 4
+    assert "burned his boat" in found.citations[0].quote
+
+
+def test_the_contents_of_a_book_answer_nothing(retriever: Retriever) -> None:
+    quotes = [citation.quote for citation in retriever.answer("What did the iron bridge replace?", limit=9).citations]
+    assert not any("CONTENTS" in quote or "II. The Flood" in quote for quote in quotes)
+
+
+@pytest.mark.parametrize("mode", ["fused", "dense", "bm25"])
+def test_what_no_passage_answers_is_not_in_the_library(retriever: Retriever, mode: Any) -> None:
+    found = retriever.answer("What is the boiling point of nitrogen?", mode=mode)
+    assert (found.found, found.short, found.citations) == (False, None, ())
+
+
+def test_all_passages_stand_in_reading_order_and_before_bounds_them(retriever: Retriever) -> None:
+    question = "What did Jonas Wick do?"
+    every = retriever.answer(question, all_passages=True, book="Ferry").citations
+    assert len(every) >= 2
+    starts = [citation.quote_start for citation in every]
+    assert starts == sorted(starts)
+    early = retriever.answer(question, all_passages=True, book="Ferry", before="CHAPTER II. The Flood").citations
+    assert {citation.hit.section[-1] for citation in early} <= {"CHAPTER I. The Ferryman", "CONTENTS"}
+
+
+def test_before_bounds_the_short_answer(retriever: Retriever) -> None:
+    found = retriever.answer("Who became the keeper of the lighthouse?", book="Ferry", before="CHAPTER IV")
+    assert found.short is None or "Margaret" not in found.short
+
+
+def test_reranked_passages_are_the_same_ones_best_first(retriever: Retriever) -> None:
+    question = "What was the new bridge built of?"
+    plain, ranked = retriever.search(question), retriever.search(question, rerank=True)
+    assert {hit.id for hit in plain} == {hit.id for hit in ranked}
+    scores = [hit.score for hit in ranked]
+    assert scores == sorted(scores, reverse=True)
+    assert "iron" in ranked[0].text
+    assert len(retriever.search(question, rerank=True, limit=2)) == 2
+    assert retriever.search(question, rerank=True, limit=0) == []
+    widened = retriever.search(question, rerank=True, limit=1, neighbours=1)
+    assert ranked[0].text in widened[0].text
+
+
+def test_more_hits_than_are_read_keep_their_order_behind(tmp_path: Path) -> None:
+    days = [f"On day {number} the keeper trimmed the lamp and went to bed. " * 12 for number in range(READ + 15)]
+    index_books([book_from_text("\n\n".join(days), source="log", title="Log")], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        hits = retriever.search("Who trimmed the lamp on day 7?", rerank=True, limit=1000)
+    assert len(hits) > READ
+    assert len({hit.id for hit in hits}) == len(hits)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+@pytest.mark.parametrize("query", ["the green boat", "Wer hat das Boot gebaut?", "who " * 5000, "?!", "boat"])
+def test_what_is_no_short_question_is_answered_by_sentences(retriever: Retriever, query: str) -> None:
+    found = retriever.answer(query, mode="bm25")
+    assert (found.short, found.confidence) == (None, None)
+    plain, ranked = retriever.search(query), retriever.search(query, rerank=True)
+    assert [hit.id for hit in plain] == [hit.id for hit in ranked]
+
+
+def test_a_passage_of_one_word_is_read(tmp_path: Path) -> None:
+    index_books([book_from_text("Margaret.", source="note", title="Note")], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        assert len(retriever.search("Who kept the lamp?", rerank=True)) == 1
+        assert retriever.answer("Who kept the lamp?").text
+
+
+def test_only_passages_are_reranked(retriever: Retriever) -> None:
+    with pytest.raises(QueryError, match="puts passages in order"):
+        retriever.search("Who rowed?", level="book", rerank=True)
+
+
+def test_a_reader_of_another_tokenizer_is_refused(tmp_path: Path) -> None:
+    shutil.copytree(RELEASED, tmp_path / "reader")
+    tokenizer = tmp_path / "reader" / "tokenizer.json"
+    tokenizer.write_text(tokenizer.read_text(encoding="utf-8").replace("[CLS]", "[BOS]"), encoding="utf-8")
+    with pytest.raises(EncoderError, match=r"tokenizer\.json is damaged or of another reader"):
+        load_reader(tmp_path / "reader")
