@@ -252,7 +252,7 @@ class Answer:
     citations: tuple[Citation, ...] = ()
     shorts: tuple[ShortAnswer, ...] = ()
     """The best one, and a second one where the two are close; a clause or a sentence for why and how. None where no
-    reader took part."""
+    reader took part, and for questions of yes or no."""
     confidence: Confidence | None = None
     """In the first citation; None where no reader took part."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from nlb_retriever.records import Answer
 from nlb_retriever.search.overlap import find_overlap
+from nlb_retriever.search.question import kind_of
 from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.search.short_answer import answer_shortly
@@ -26,7 +27,7 @@ def compose_answer(result: SearchResult, limit: int) -> Answer:
         limit: at most so many sentences.
     """
     question, hits = result.request.query, result.hits
-    if result.readings and (short := answer_shortly(result, limit)):
+    if result.readings and kind_of(question) != "yes or no" and (short := answer_shortly(result, limit)):
         return short
     quotes = _choose(result, limit)
     if not quotes:

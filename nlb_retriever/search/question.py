@@ -1,11 +1,11 @@
-"""What kind of answer an English question asks for: some words, a sentence, or none that a reader could find."""
+"""What kind of answer an English question asks for: some words, a sentence, yes or no, or none of these."""
 
 from __future__ import annotations
 
 import re
 from typing import Literal, TypeAlias
 
-Kind: TypeAlias = Literal["words", "sentence"]
+Kind: TypeAlias = Literal["words", "sentence", "yes or no"]
 
 MOST_WORDS = 48
 """Of a question; a longer text is no question that a reader was trained on."""
@@ -24,7 +24,7 @@ def kind_of(question: str) -> Kind | None:
     if not 2 <= len(words) <= MOST_WORDS:
         return None
     if words[0] in _AUXILIARIES:
-        return "sentence"  # yes or no
+        return "yes or no"
     asking = next((index for index, word in enumerate(words) if word in _ASKING), None)
     if asking is None:
         return None

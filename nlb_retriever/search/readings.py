@@ -12,7 +12,7 @@ from nlb_retriever.records import Hit
 READ = 30
 """Best passages that are read; more where more are wanted, but never more than `MOST_READ`."""
 MOST_READ = 100
-WEIGHT = 0.3
+WEIGHT = 0.2
 """Weight of a passage's relevance (a logit), beside its score over the best one's."""
 
 

@@ -80,13 +80,13 @@ def run_search(
     readings: tuple[Reading, ...] = ()
     if reader:
         read = read_hits(request.query, hits, reader)
-        hits, readings = list(read.hits[:limit]), read.readings[:limit]
+        hits, readings = list(read.hits[:limit]), read.readings
         overlap = overlap.of(read.order[:limit]) if overlap else None
-    if request.relevant_only and vectors is not None and vectorizer is not None:
+    if request.relevant_only:
         words = overlap.words if overlap else word_ids(request.query)
-        if not is_relevant(words, hits, nearest, vectors, vectorizer):
+        if not is_relevant(words, hits, nearest, vectors, vectorizer, readings):
             return SearchResult(request=request, hits=(), vectors=vectors)
     if request.neighbours and request.level == "passage":
         with store.session():
             hits = [widen(hit, request.neighbours, store) for hit in hits]
-    return SearchResult(request=request, hits=tuple(hits), overlap=overlap, vectors=vectors, readings=readings)
+    return SearchResult(request=request, hits=tuple(hits), overlap=overlap, vectors=vectors, readings=readings[:limit])

@@ -97,7 +97,7 @@ def test_each_mode_and_strategy_answers_from_its_own_passages(retriever: Retriev
     question = "How many silver coins did the baker pay?"
     found = retriever.answer(question, **how)
     assert "twelve silver coins" in found.citations[0].quote
-    hits = {hit.id: hit.score for hit in retriever.search(question, limit=5, **how)}
+    hits = {hit.id: hit.score for hit in retriever.search(question, limit=10, rerank=True, **how)}
     assert all(citation.hit.score == pytest.approx(hits[citation.hit.id]) for citation in found.citations)
     assert not retriever.answer("What is the boiling point of nitrogen?", **how).found
 

