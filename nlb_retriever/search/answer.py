@@ -5,7 +5,7 @@ No language model takes part, so nothing is said that is not in a book.
 
 from __future__ import annotations
 
-from nlb_retriever.records import Answer
+from nlb_retriever.records import Answer, ShortAnswer
 from nlb_retriever.search.overlap import find_overlap
 from nlb_retriever.search.question import kind_of
 from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, join_quotes
@@ -27,13 +27,23 @@ def compose_answer(result: SearchResult, limit: int) -> Answer:
         limit: at most so many sentences.
     """
     question, hits = result.request.query, result.hits
-    if result.readings and kind_of(question) != "yes or no" and (short := answer_shortly(result, limit)):
+    kind = kind_of(question) if result.readings else None
+    short = answer_shortly(result, limit) if kind in {"words", "sentence"} else None
+    if short and (kind == "words" or short.confidence != "unsure"):
         return short
     quotes = _choose(result, limit)
     if not quotes:
         return Answer(question=question, found=False, text=NOT_FOUND)
     citations = cite(hits, quotes)
-    return Answer(question=question, found=True, text=join_quotes(citations), citations=citations)
+    best = hits[quotes[0].hit].text[quotes[0].start : quotes[0].end]
+    return Answer(
+        question=question,
+        found=True,
+        text=join_quotes(citations),
+        citations=citations,
+        shorts=(ShortAnswer(text=" ".join(best.split()), citation=0),) if kind == "sentence" else (),
+        confidence="unsure" if kind else None,
+    )
 
 
 def _choose(result: SearchResult, limit: int) -> list[Quote]:

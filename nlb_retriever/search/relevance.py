@@ -31,7 +31,7 @@ READER_WEIGHT, CLIP = 0.045, 8.0
 """Weight of the reader's highest relevance, a logit cut at `CLIP`."""
 LEAST_READ, IN_BOOK = 0.03, 0.25
 """What the sum must exceed the bound by where the reader takes part, and how much less in a book that was named: chosen
-to keep 97% of FairytaleQA's and LiteraryQA's val questions."""
+to keep 97% of a sample of FairytaleQA's and LiteraryQA's val questions."""
 LEAST_RELEVANCE = -4.0
 """Of the best passage, where nothing was searched by vector."""
 
