@@ -93,7 +93,7 @@ def test_passages_are_the_librarys_hits_in_both_generations_of_the_protocol(
     mode: Literal["auto", "legacy"], opened: Retriever
 ) -> None:
     (result,) = ask(make_server(opened), ("search_passages", {"question": STORM, "limit": 3}), mode=mode)
-    hits = opened.search(STORM, limit=3)
+    hits = opened.search(STORM, limit=3, rerank=True)
     quotations = found(result)["quotations"]
     assert [each["quotation"] for each in quotations] == [hit.text for hit in hits]
     assert [(each["start"], each["end"]) for each in quotations] == [(hit.start, hit.end) for hit in hits]
