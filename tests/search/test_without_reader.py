@@ -50,7 +50,7 @@ def test_only_passages_are_reranked() -> None:
 
 def test_a_folder_without_a_reader_is_named(retriever: Retriever, tmp_path: Path) -> None:
     with (
-        Retriever(retriever.store.place, reader=tmp_path) as other,
+        Retriever(retriever.store.location, reader=tmp_path) as other,
         pytest.raises(EncoderError, match=r"holds no reader: it has no reader\.json"),
     ):
         other.answer(STORM)
