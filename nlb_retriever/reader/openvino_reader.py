@@ -69,15 +69,6 @@ class OpenVinoReader:
             queue.wait_all()
         return results
 
-    def load(self) -> None:
-        """Compile the model now rather than at the first question.
-
-        Raises:
-            EncoderError: a file is missing or damaged.
-        """
-        with self._running:
-            _ = self._queue
-
     @cached_property
     def _queue(self) -> Any:
         """The compiled model's request queue, one request a thread."""
