@@ -96,7 +96,7 @@ def note_code_words(tokens: Sequence[Token], omissions: Omissions) -> None:
     """Note the names of languages at fenced code, which are not shown."""
     for token in tokens:
         if token.type == "fence" and len(words := token.info.split()) == 1:
-            omissions.skip_element("name of a code's language", count_words(words[0]))
+            omissions.skip_element("code language name", count_words(words[0]))
 
 
 def _too_deep(state: StateBlock, start: int, end: int, silent: bool) -> bool:
