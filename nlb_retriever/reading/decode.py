@@ -25,6 +25,8 @@ _UTF8_SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|
 _HIGH = re.compile(rb"[\x80-\xff]")
 _DAMAGED = re.compile(rb"[\x80-\xff](?:.{0,30}[\x80-\xff])*", re.DOTALL)
 """A stretch in which bytes that are no UTF-8 stand close together."""
+_ZEROS = re.compile(rb"\x00{16,}")
+"""A page that was lost, in text as in other files."""
 _BINARY = bytes(range(7)) + bytes(range(14, 27)) + bytes(range(28, 32))
 _WESTERN = set("àâäáãåæçéèêëíìîïñóòôöõøœßúùûüýÿÀÂÄÁÃÅÆÇÉÈÊËÍÌÎÏÑÓÒÔÖÕØŒÚÙÛÜÝ")
 _PUNCTUATION = set("‘’“”‚„…–—«»‹›¡¿£§°©®™·•†‡€¢¥±×÷½¼¾²³¹ªº´¨`¶ \xa0\xad")
@@ -62,8 +64,7 @@ def decode(data: bytes, declared: str | None = None) -> tuple[str, str | None]:
             return data.decode(name), _guessed(name)
     elif name := guess_ebcdic(data):
         return data.decode(name).replace("\x85", "\n"), _guessed(name)
-    sample = data[:_SAMPLE]
-    if len(sample) - len(sample.translate(None, _BINARY)) > 0.02 * len(sample) + 8:
+    if _is_binary(data[:_SAMPLE]):
         raise NotABook("is binary data, not text")
     try:
         return data.decode("utf-8"), None
@@ -74,10 +75,15 @@ def decode(data: bytes, declared: str | None = None) -> tuple[str, str | None]:
     good = len(_UTF8_SEQUENCE.findall(data))
     rest = _UTF8_SEQUENCE.sub(b"", data)
     broken = len(_HIGH.findall(rest))
-    if good > 4 * broken or (100 * broken < len(data) and good > 4 * len(_DAMAGED.findall(rest))):
+    if good > 4 * broken or (20 * broken < len(data) and good > 4 * len(_DAMAGED.findall(rest))):
         return data.decode("utf-8", _STRAY), _guessed(f"UTF-8 with {broken} stray bytes read as Windows-1252")
     best = _guess(data)
     return _eight_bit(data, best), _guessed(best)
+
+
+def _is_binary(sample: bytes) -> bool:
+    rest = _ZEROS.sub(b"", sample)
+    return 2 * len(rest) < len(sample) or len(rest) - len(rest.translate(None, _BINARY)) > 0.02 * len(rest) + 8
 
 
 def _guessed(name: str) -> str:

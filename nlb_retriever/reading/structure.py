@@ -18,6 +18,9 @@ _TINY = 400
 """A container's own text up to this length (a motto, a subtitle) belongs to its first child."""
 _CONTENTS = 4
 """So many headings in a row with nothing below them are a table of contents."""
+_MANY_HEADINGS = 5_000
+_SPACED = 500
+"""Characters that a section has at least in a book of more headings than that: a vector for each line costs minutes."""
 _SCENE_BREAK = re.compile(r"\n[ \t]*(?:[*#~=_•⁂—-][ \t]*){1,12}\n|\n[ \t]*\n[ \t]*\n[ \t]*\n")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
 _SENTENCE = re.compile(r"[.!?…。！？][\"'”’»)\]]*\s+|[。！？]")
@@ -29,6 +32,7 @@ def partition(text: str, headings: Sequence[Heading], title: str) -> tuple[Secti
     Args:
         headings: in any order; those past the text's end or at the same place and level as
             another are dropped.
+            In a book of more than 5,000, one that follows another too closely is text.
         title: of the book; a lone outermost heading over everything (which is the book's title
             again) does not appear in the paths.
     """
@@ -81,7 +85,16 @@ def _tidy(text: str, headings: Sequence[Heading]) -> list[Heading]:
         else:
             tidy.append(heading)
         bare = []
-    return tidy
+    return tidy if len(tidy) <= _MANY_HEADINGS else _spaced(tidy)
+
+
+def _spaced(headings: Sequence[Heading]) -> list[Heading]:
+    """Those that stand above the last one kept, or far enough below it."""
+    kept = [headings[0]]
+    for heading in headings[1:]:
+        if heading.level < kept[-1].level or heading.start - kept[-1].start >= _SPACED:
+            kept.append(heading)
+    return kept
 
 
 def _twins(one: Heading, other: Heading) -> bool:

@@ -48,6 +48,8 @@ def _try_files(options: argparse.Namespace, seconds: float) -> list[str]:
         suffixes=options.formats,
     )
     print("\n".join(campaign.table()))
+    for (suffix, message), count in campaign.refused.most_common(20):
+        print(f"{suffix} refused: {message} ({count} files)")
     findings = [str(finding) for finding in campaign.findings]
     print("".join(f"{finding}\n" for finding in findings), end="")
     return findings

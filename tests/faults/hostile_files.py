@@ -67,6 +67,8 @@ class Campaign:
     """Suffix -> files that became books."""
     checked: Counter[str] = field(default_factory=Counter)
     """Suffix -> books whose words other means could take from the file."""
+    refused: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Suffix and message -> files."""
     findings: list[Finding] = field(default_factory=list)
 
     def table(self) -> Iterator[str]:
@@ -77,7 +79,7 @@ class Campaign:
             found = [finding for finding in self.findings if finding.suffix == suffix]
             words = sum(finding.words for finding in found)
             unclear = sum(finding.problem == Problem.MESSAGE for finding in found)
-            refused = self.files[suffix] - self.read[suffix] - unclear
+            refused = sum(count for (of, _), count in self.refused.items() if of == suffix)
             cells = (self.files[suffix], self.read[suffix], self.checked[suffix], words, unclear, refused)
             yield f"| {suffix} | {' | '.join(f'{cell:,}' for cell in cells)} |"
 
@@ -140,7 +142,10 @@ def check(path: Path, result: Book | ReadingError, original: bytes, campaign: Ca
         return Finding(suffix=path.suffix, number=number, problem=problem, detail=detail, words=words, file=path)
 
     if isinstance(result, ReadingError):
-        return found(Problem.MESSAGE, str(result)) if _UNCLEAR.search(str(result)) else None
+        if _UNCLEAR.search(str(result)):
+            return found(Problem.MESSAGE, str(result))
+        campaign.refused[path.suffix, str(result).removeprefix(f"{path}: ")] += 1
+        return None
     campaign.read[path.suffix] += 1
     if "".join(result.text[s.start : s.end] for s in result.sections) != result.text:
         return found(Problem.SECTIONS, f"{len(result.sections)} sections")

@@ -154,6 +154,23 @@ def test_an_empty_container_joins_its_first_child_and_the_front_stands_alone() -
     assert sections[1].start == text.index("PART I")
 
 
+@pytest.mark.parametrize("levels", [[1], [2, 1], [1, 2], [1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1]])
+def test_a_book_with_a_heading_on_every_line_has_sections_of_some_length(levels: list[int]) -> None:
+    text = "".join(f"Heading {i}\n\nwords\n\n" for i in range(20_000))
+    starts = [i for i in range(len(text)) if text.startswith("Heading", i)]
+    headings = [Heading(start, level, "H") for start, level in zip(starts, itertools.cycle(levels), strict=False)]
+    sections = partition(text, headings, "x")
+    assert "".join(text[s.start : s.end] for s in sections) == text
+    assert len(sections) < len(text) / 500 * len(set(levels)) + 2
+
+
+def test_five_thousand_short_sections_are_all_kept() -> None:
+    text = "".join(f"{i:05}\n\nverse\n\n" for i in range(5_000))
+    size = len(text) // 5_000
+    sections = partition(text, [Heading(i * size, 1, f"{i:05}") for i in range(5_000)], "x")
+    assert len(sections) == 5_000
+
+
 def test_marked_headings_of_a_table_of_contents_make_no_sections() -> None:
     names = ["Door", "Stair", "Clock", "Bell", "Moon"]
     text = "\n\n".join(names) + "\n\n" + book(*names)

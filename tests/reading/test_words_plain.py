@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from nlb_retriever.errors import NotABook
 from nlb_retriever.reading import read_book
 from nlb_retriever.records import Book
 
-from .words import assert_all_words, named_words, read_all_words, text_of_file, words_of
+from .words import assert_all_words, missing_words, named_words, read_all_words, text_of_file, words_of
 
 STORY = "\n\n".join(f"He came to river{i} and saw no{i} in the light of it." for i in range(20)) + "\n\n"
 HEADER = (
@@ -196,6 +197,17 @@ def test_stray_bytes_do_not_cost_a_word_however_many(tmp_path: Path, strays: int
     source = good.encode() * (strays * 2 + 2) + b"caf\xe9 river " * strays
     book = read(tmp_path, source, good * (strays * 2 + 2) + "café river " * strays)
     assert "stray" in book.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "damage", [bytes(512), bytes(4096), random.Random(0).randbytes(200)], ids=["zeros", "more zeros", "noise"]
+)
+def test_a_damaged_stretch_in_utf8_costs_that_stretch_only(tmp_path: Path, damage: bytes) -> None:
+    text = "“Élodie,” he said, “the clock — the old one — has struck.” She didn’t answer.\n\n" * 200
+    data = text.encode()
+    at = data.index(b"\n\n", len(data) // 2) + 2
+    book = read(tmp_path, data[:at] + damage + b"\n\n" + data[at:], text)
+    assert not missing_words(text, book)
 
 
 def test_bad_bytes_after_a_byte_order_mark_are_named(tmp_path: Path) -> None:
