@@ -174,6 +174,8 @@ def words_of_file(data: bytes, suffix: str) -> Counter[str]:
     match suffix:
         case ".txt" | ".md" | ".html":
             text = data.decode("utf-8")  # UnicodeDecodeError is a ValueError
+            if 10 * data.count(0) > len(data):
+                raise ValueError("UTF-16 or UTF-32 that passes for UTF-8")
             if suffix == ".html":
                 return _html_words(data, text)
             return Counter(words_of(markdown_text(text) if suffix == ".md" else text))
