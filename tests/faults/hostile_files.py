@@ -181,13 +181,22 @@ def words_of_file(data: bytes, suffix: str) -> Counter[str]:
             return Counter(words_of(markdown_text(text) if suffix == ".md" else text))
         case ".epub":
             counts: Counter[str] = Counter()
-            for entry in epub_entries(data):
+            for entry in map(_without_bad_bytes, epub_entries(data)):
                 counts += _html_words(entry, entry.decode("utf-8", "replace"))
             return counts
         case ".docx":
             return Counter(words_of(docx_text(data)))
         case _:
             return Counter(_whole_words(_pdf_text(data), suffix))
+
+
+def _without_bad_bytes(data: bytes) -> bytes:
+    """Markup as it is, or where it is no UTF-8, without the words beside other bytes than ASCII."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return re.sub(rb"[^\s<>]*[\x80-\xff][^\s<>]*", b" ", data)
+    return data
 
 
 def _whole_words(text: str, suffix: str) -> list[str]:
