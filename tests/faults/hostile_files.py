@@ -22,7 +22,7 @@ from nlb_retriever.reading import Limits, ReaderPool
 from nlb_retriever.records import Book
 from tests.faults.books_to_mutate import make_all
 from tests.faults.mutations import SNIPPETS, mutate
-from tests.reading.words import docx_text, epub_entries, html_text, markdown_text, named_words, words_of
+from tests.reading.words import BLOCKS, docx_text, epub_entries, html_text, markdown_text, named_words, words_of
 
 SUFFIXES = (".txt", ".md", ".html", ".epub", ".pdf", ".docx")
 LIMITS = Limits(seconds=60.0, memory=1536 << 20)
@@ -73,7 +73,8 @@ class Campaign:
 
     def table(self) -> Iterator[str]:
         """Markdown: what became of the files of each format."""
-        yield "| format | files | read | words compared | words lost without a warning | unclear message | refused |"
+        columns = "files, read, words compared, words lost without a warning, unclear message or traceback"
+        yield f"| format | {columns.replace(', ', ' | ')} | refused in a clear line |"
         yield "|---|---|---|---|---|---|---|"
         for suffix in self.files:
             found = [finding for finding in self.findings if finding.suffix == suffix]
@@ -224,11 +225,11 @@ class _Text(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
         self.code += tag in {"script", "style", "title"}
-        self.parts.append(" ")
+        self.parts.append(" " if tag in BLOCKS else "")
 
     def handle_endtag(self, tag: str) -> None:
         self.code -= tag in {"script", "style", "title"} and self.code > 0
-        self.parts.append(" ")
+        self.parts.append(" " if tag in BLOCKS else "")
 
     def handle_data(self, data: str) -> None:
         self.parts.append("" if self.code else data)

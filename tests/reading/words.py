@@ -26,7 +26,7 @@ _JOINING = re.compile("[\xad\u200b\u2060\ufeff]")
 """Soft hyphens and characters of no width stand inside words."""
 _COUNT = re.compile(r"\((?:[^()]*, )?(\d[\d,]*) words?\)")
 _NO_TEXT = ("script", "style", "head", "title", "rp")
-_BLOCKS = frozenset(
+BLOCKS = frozenset(
     "address article aside blockquote body br center dd details div dl dt figcaption figure footer form h1 h2 h3 h4 "
     "h5 h6 header hr html li main nav ol option p pre section select summary table tbody td tfoot th thead tr "
     "ul caption button textarea template object noscript iframe svg text line para tspan rt".split()
@@ -113,7 +113,7 @@ def _text_nodes(root: etree._Element) -> str:
             parts.append(element.tail or "")
             continue
         name = etree.QName(element).localname.lower()
-        border = " " if name in _BLOCKS else ""
+        border = " " if name in BLOCKS else ""
         hidden = any(etree.QName(a).localname.lower() in _NO_TEXT for a in element.iterancestors())
         if event == "start":
             parts.append(border + ("" if hidden or name in _NO_TEXT else element.text or ""))
