@@ -15,7 +15,6 @@ from nlb_cli.output.terminal import Line, exact, is_terminal, line, note, write_
 from nlb_retriever.errors import QueryError, extra
 
 if TYPE_CHECKING:
-    from nlb_retriever.reader import Reader
     from nlb_training.evaluation import Results, Table
 
 _SHOWN = 5
@@ -33,7 +32,7 @@ Tasks = Annotated[
     str | None,
     typer.Option(
         metavar="TASK,...",
-        help="Of similarity, classification, multiple-choice, retrieval, answers, reading (with --reader). "
+        help="Of similarity, classification, multiple-choice, retrieval, answers, reading. "
         "[default: all; retrieval for QUESTIONS]",
     ),
 ]
@@ -65,7 +64,9 @@ def evaluate(
     sets: Annotated[
         str | None, typer.Option(metavar="NAME,...", help="Of the data only sets whose names begin so.")
     ] = None,
-    reader: Annotated[Path | None, typer.Option(metavar="FOLDER", help="A reader to evaluate.")] = None,
+    reader: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="A reader to evaluate. [default: the released one]")
+    ] = None,
     every: Annotated[int, typer.Option(min=1, metavar="N", help="Use only every n-th query.")] = 1,
     seeds: Annotated[int, typer.Option(min=1, metavar="N", help="Number of seeds of classifiers.")] = 3,
     at_least: AtLeast = None,
@@ -89,7 +90,7 @@ def evaluate(
     elif questions:
         chosen = ["multiple-choice" if is_quality(questions) else "retrieval"]
     else:
-        chosen = [task for task in TASKS if task != "reading" or reader]
+        chosen = [*TASKS]
     settings = Settings(
         tasks=chosen,
         data=data,
@@ -102,7 +103,7 @@ def evaluate(
         cache=cache,
         device=device,
         sets=_names(sets) if sets else (),
-        reader=_load_reader(reader) if reader else None,
+        reader=reader,
     )
     with extra("eval"):
         results = run(
@@ -123,12 +124,6 @@ def evaluate(
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _load_reader(folder: Path) -> Reader:
-    from nlb_retriever.reader import load_reader
-
-    return load_reader(folder)
 
 
 def _show_notice(text: str) -> None:

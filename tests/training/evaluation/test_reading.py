@@ -11,20 +11,22 @@ from typing import Any
 
 import pytest
 
+from nlb_retriever.reader import AnswerSpan, Reading
 from nlb_training.evaluation.reading import measure_reading, paragraph_sets
 
 
 class FirstWord:
     """Answers with the first word, and finds paragraphs with "lamp" relevant."""
 
-    def read(self, question: str, passages: Sequence[str]) -> list[Any]:
-        return [self._read("lamp" in text, text.index(" ")) for text in passages]
-
-    def _read(self, score: float, end: int) -> SimpleNamespace:
-        span = SimpleNamespace(start=0, end=end, score=float(score))
-        return SimpleNamespace(
-            relevance=float(score), start=0, end=end, span_score=float(score), spans=(span,), no_answer_score=0.5
-        )
+    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        return [
+            Reading(
+                relevance=float("lamp" in text),
+                spans=(AnswerSpan(start=0, end=text.index(" "), score=float("lamp" in text)),),
+                no_answer_score=0.5,
+            )
+            for text in passages
+        ]
 
 
 @pytest.fixture

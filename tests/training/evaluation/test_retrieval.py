@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from nlb_retriever import index_files
 from nlb_retriever.errors import QueryError
+from nlb_retriever.model import checkpoint as checkpoints
+from nlb_retriever.reader import Reading
 from nlb_retriever.records import Hit, Level
 from nlb_training.evaluation.books import BookCollection, data_folder, open_archive, open_folder
 from nlb_training.evaluation.retrieval import (
+    READER,
     compute_metrics,
     first_right,
     make_query_set,
+    measure,
     right_by_answer,
     right_by_span,
 )
@@ -120,3 +126,41 @@ def test_every_real_question_on_fairy_tales_is_usable(data_dir: Path, tmp_path: 
     kept = keep_within(rows, books.lengths({each.file for each in rows}), "there")
     assert len(kept.rows) == 1025
     assert not kept.problems
+
+
+class LampReader:
+    """Finds passages with "lamp" relevant."""
+
+    backend = "words"
+
+    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        return [Reading(relevance=9.0 if "lamp" in text else -9.0, spans=(), no_answer_score=0) for text in passages]
+
+
+def test_a_reader_moves_right_passages_up_and_its_difference_to_fused_search_is_given(tmp_path: Path) -> None:
+    books = tmp_path / "books"
+    books.mkdir()
+    texts = {
+        "a.txt": "Tobias wrote about the night of the storm. " * 20,
+        "b.txt": "Margaret took the lamp that night. " * 20,
+    }
+    for name, text in texts.items():
+        (books / name).write_text(text)
+    index_files([books], tmp_path / "library")
+    known = next(each for each in RETRIEVAL if each.level == "passage" and each.right == "span")
+    asked = Row(
+        query="What did Tobias write about in the night?",
+        file="b.txt",
+        spans=((0, 99),),
+        group="b",
+        where="",
+        values={},
+    )
+    queries = make_query_set(known, [asked, replace(asked, query="night storm")], open_folder(books))
+    released = checkpoints.load(None)
+    measurements, differences = measure(queries, [(released, tmp_path / "library")], reader=LampReader())
+    found = {(each.system.removeprefix(f"{released.name} "), each.metric): each.value for each in measurements}
+    assert found["fused", "recall@1"] == 0
+    assert found[READER, "recall@1"] == 0.5  # words without a question are not read
+    [difference] = [each for each in differences if each.baseline != "bm25" and each.metric == "recall@1"]
+    assert (difference.system, difference.value) == (f"{released.name} {READER}", 0.5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -12,6 +13,7 @@ from nlb_retriever.encoding import DEFAULT_ENCODER, ChunkEncoder
 from nlb_retriever.errors import QueryError
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.checkpoint import Checkpoint
+from nlb_retriever.reader import Reader, find_reader, load_reader
 from nlb_retriever.records import Level
 from nlb_training.evaluation.books import (
     BookCollection,
@@ -24,7 +26,6 @@ from nlb_training.evaluation.books import (
 )
 from nlb_training.evaluation.libraries import IndexWatch, build_library
 from nlb_training.evaluation.queries import choose_queries
-from nlb_training.evaluation.reading import PassageReader
 from nlb_training.evaluation.results import Results
 from nlb_training.evaluation.rows import Row, keep_within, read_rows
 from nlb_training.evaluation.sets import KnownSet, own_sets
@@ -60,8 +61,8 @@ class Settings:
     device: str = "auto"
     encoder: ChunkEncoder | None = None
     """Chunk encoder to use; None for the checkpoints' own."""
-    reader: PassageReader | None = None
-    """Evaluated by the task "reading"."""
+    reader: Path | None = None
+    """Folder of the reader of retrieval, answers and reading; None for the released one."""
     sets: Sequence[str] = ()
     """Of retrieval and answers only sets whose names begin with one of these; all if empty."""
 
@@ -80,6 +81,16 @@ class EvaluationContext:
         self._collections: dict[str, BookCollection] = {}
         self._chunks: dict[tuple[str, int], ChunkVectors] = {}
         self._libraries: dict[tuple[str, str], Path] = {}
+
+    @cached_property
+    def reader(self) -> Reader | None:
+        """The reader; None if there is none.
+
+        Raises:
+            EncoderError: its folder has no whole reader.
+        """
+        folder = self.settings.reader or find_reader()
+        return load_reader(folder, device=self.settings.device) if folder else None
 
     def collection(self, name: str) -> BookCollection:
         """A collection of the data folder by name; the user's books if there are user's rows."""

@@ -1,4 +1,4 @@
-"""Retrieval with the library's own search, on libraries of real books: vectors alone, BM25 alone, and fused.
+"""Retrieval with the library's own search, on libraries of real books: vectors alone, BM25 alone, fused, and reranked.
 
 A section is right if it shares at least half of the shorter one of the two with a span, a passage if it overlaps the
 span, a book if it is the row's. Without spans, a passage is right if it holds a human answer (`answer_match`). Metrics
@@ -16,7 +16,10 @@ import numpy as np
 
 from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.model.vectorizer import EncodedQuery
+from nlb_retriever.reader import Reader
 from nlb_retriever.records import Hit, Level, Mode, source_of
+from nlb_retriever.search.question import kind_of
+from nlb_retriever.search.readings import READ, read_hits
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.text.cleaning import clean_query
@@ -31,6 +34,8 @@ from nlb_training.evaluation.vectors import Notice
 
 TASK = "retrieval"
 MODES: tuple[Mode, ...] = ("dense", "bm25", "fused")
+READER = "fused + reader"
+"""Of fused search, the first `READ` passages of a short question reranked by a reader."""
 DEPTH = 50
 """Number of hits in which the first right one is searched."""
 _NOTICE_EVERY = 100
@@ -65,6 +70,7 @@ def measure(
     libraries: Sequence[tuple[Checkpoint, Path]],
     *,
     trained: Sequence[str] = (),
+    reader: Reader | None = None,
     notice: Notice = lambda line: None,
 ) -> tuple[list[Measurement], list[Difference]]:
     """Search every checkpoint's library with one set.
@@ -73,10 +79,11 @@ def measure(
         queries: the set.
         libraries: of its books, by checkpoint.
         trained: names of the checkpoints that are evaluated.
+        reader: reranks hits, which must be passages; None to skip that.
         notice: called with the progress.
 
     Returns:
-        Measurements, and for every metric the difference of fused search to BM25 alone.
+        Measurements, and for every metric the differences of fused search to BM25 alone, and of reranked to fused.
     """
     name, groups = queries.known.name, queries.groups
     values: dict[str, dict[str, Values]] = {}
@@ -84,11 +91,11 @@ def measure(
     for checkpoint, library in libraries:
         modes = [mode for mode in MODES if _system(checkpoint, mode) not in values]  # BM25 only once
         with Retriever(library) as retriever:
-            ranks = _rank(queries, retriever, modes, notice)
-        for mode in modes:
-            values[_system(checkpoint, mode)] = compute_metrics(ranks[mode])
-            if mode != "bm25" and checkpoint.name in trained:
-                evaluated.add(_system(checkpoint, mode))
+            ranks = _rank(queries, retriever, modes, reader, notice)
+        for way, own in ranks.items():
+            values[_system(checkpoint, way)] = compute_metrics(own)
+            if way != "bm25" and checkpoint.name in trained:
+                evaluated.add(_system(checkpoint, way))
     order = [*queries.known.metrics, *sorted({*next(iter(values.values()))} - {*queries.known.metrics})]
     measurements = [
         Measurement.of(TASK, name, system, metric, own[metric], groups, trained=system in evaluated)
@@ -97,15 +104,16 @@ def measure(
     ]
     differences = []
     for checkpoint, _ in libraries:
-        fused = _system(checkpoint, "fused")
-        for metric in order:
-            estimate = metrics.compare(values[fused][metric], values["bm25"][metric], groups)
-            differences.append(Difference.of(TASK, name, fused, "bm25", metric, estimate))
+        fused, reranked = _system(checkpoint, "fused"), _system(checkpoint, READER)
+        for system, baseline in ((fused, "bm25"), (reranked, fused)):
+            for metric in order if system in values else ():
+                estimate = metrics.compare(values[system][metric], values[baseline][metric], groups)
+                differences.append(Difference.of(TASK, name, system, baseline, metric, estimate))
     return measurements, differences
 
 
-def _system(checkpoint: Checkpoint, mode: Mode) -> str:
-    return mode if mode == "bm25" else f"{checkpoint.name} {mode}"
+def _system(checkpoint: Checkpoint, way: str) -> str:
+    return way if way == "bm25" else f"{checkpoint.name} {way}"
 
 
 def compute_metrics(ranks: Values) -> dict[str, Values]:
@@ -143,10 +151,12 @@ def first_right(hits: Sequence[Hit], is_right: IsRight) -> float:
     return next((float(rank) for rank, hit in enumerate(hits, 1) if is_right(hit)), float("inf"))
 
 
-def _rank(queries: QuerySet, retriever: Retriever, modes: Sequence[Mode], notice: Notice) -> dict[Mode, Values]:
-    """For each mode the rank (q,) of each query's first right hit."""
+def _rank(
+    queries: QuerySet, retriever: Retriever, modes: Sequence[Mode], reader: Reader | None, notice: Notice
+) -> dict[str, Values]:
+    """For each mode, and for the reader, the rank (q,) of each query's first right hit."""
     known = queries.known
-    ranks: dict[Mode, list[float]] = {mode: [] for mode in modes}
+    ranks: dict[str, list[float]] = {way: [] for way in (*modes, *([READER] if reader else []))}
     for number, row in enumerate(queries.rows, 1):
         source = source_of(queries.books.files[row.file])
         is_right = right_by_answer(row) if known.right == "answer" else right_by_span(row, known.level, source)
@@ -163,7 +173,17 @@ def _rank(queries: QuerySet, retriever: Retriever, modes: Sequence[Mode], notice
                 mode=mode,
                 vectors=None if mode == "bm25" else vectors,
             )
-            ranks[mode].append(first_right(retriever.run(request).hits, is_right))
+            hits = retriever.run(request).hits
+            ranks[mode].append(first_right(hits, is_right))
+            if reader and mode == "fused":
+                ranks[READER].append(first_right(_read(row.query, hits, reader), is_right))
         if number % _NOTICE_EVERY == 0:
             notice(f"{known.name}: {number:,} of {len(queries.rows):,} queries")
-    return {mode: np.array(own, dtype=np.float64) for mode, own in ranks.items()}
+    return {way: np.array(own, dtype=np.float64) for way, own in ranks.items()}
+
+
+def _read(query: str, hits: Sequence[Hit], reader: Reader) -> Sequence[Hit]:
+    """Hits in the order of `rerank=True`."""
+    if kind_of(query) is None:
+        return hits
+    return (*read_hits(query, hits[:READ], reader).hits, *hits[READ:])

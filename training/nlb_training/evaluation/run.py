@@ -103,7 +103,8 @@ def _retrieval(context: EvaluationContext) -> None:
         libraries = [(checkpoint, context.library(books, checkpoint)) for checkpoint, _ in _with_mean(context)]
         context.notice(f"retrieval: {known.name}, {known.title}, {len(queries.rows):,} queries")
         trained = [each.name for each in context.evaluated]
-        _add(context, *retrieval.measure(queries, libraries, trained=trained, notice=context.notice))
+        reader = context.reader if known.level == "passage" else None
+        _add(context, *retrieval.measure(queries, libraries, trained=trained, reader=reader, notice=context.notice))
 
 
 def _answers(context: EvaluationContext) -> None:
@@ -115,14 +116,15 @@ def _answers(context: EvaluationContext) -> None:
     for checkpoint in context.evaluated:
         for queries in sets:
             context.notice(f"answers: {queries.known.name}, {len(queries.rows):,} questions")
-            with Retriever(context.library(queries.books, checkpoint)) as retriever:
+            library = context.library(queries.books, checkpoint)
+            with Retriever(library, reader=context.settings.reader) as retriever:
                 context.results.measurements += answers.measure_library(
                     queries, retriever, checkpoint.name, strange=textbooks, notice=context.notice
                 )
 
 
 def _reading(context: EvaluationContext) -> None:
-    reader = context.settings.reader
+    reader = context.reader
     if reader is None or context.data is None:
         context.add_problems(["reading is skipped: there is no reader, or no evaluation data"])
         return
