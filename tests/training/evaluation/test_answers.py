@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from nlb_retriever import Retriever, index_files
-from nlb_retriever.records import Answer, Citation, Hit
+from nlb_retriever.records import Answer, Citation, Hit, ShortAnswer
 from nlb_training.evaluation import answers
 from nlb_training.evaluation.books import BookCollection
 from nlb_training.evaluation.results import Measurement
@@ -27,12 +26,8 @@ def answer(quote: str, *, short: str | None = None) -> Answer:
     )  # fmt: skip
     citation = Citation(hit=hit, quote=quote, quote_start=0, quote_end=len(quote))
 
-    @dataclass(frozen=True, kw_only=True)
-    class ShortAnswer(Answer):
-        short: str
-
-    values = {"question": "q", "found": True, "text": quote, "citations": (citation,)}
-    return Answer(**values) if short is None else ShortAnswer(**values, short=short)
+    shorts = () if short is None else (ShortAnswer(text=short, citation=0),)
+    return Answer(question="q", found=True, text=quote, citations=(citation,), shorts=shorts)
 
 
 def test_quotes_are_compared_by_words_with_the_best_of_the_human_answers() -> None:
@@ -92,7 +87,7 @@ def test_a_librarys_answers_and_refusals_are_measured_on_real_books(queries: Que
         "literaryqa-book-left-out",
     }
     assert found["literaryqa", "quoted"].value == found["literaryqa-in-book", "answered"].value == 1
-    assert 0 < found["literaryqa", "f1"].value < 1
+    assert found["literaryqa", "f1"].value > 0.2
     assert found["literaryqa", "words"].value > 5
     assert found["everyday-to-literaryqa", "refused"].queries == len(answers.EVERYDAY) >= 30
     assert found["everyday-to-literaryqa", "refused"].value > 0.5

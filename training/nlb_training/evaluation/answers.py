@@ -143,7 +143,7 @@ def compare_answer(answer: Answer, question: str, expected: Sequence[str]) -> di
         refused; words: number of words of the quotes.
     """
     quotes = " ".join(citation.quote for citation in answer.citations)
-    short = getattr(answer, "short", None) or quotes if answer.found else ""
+    short = answer.short or quotes
     values = {
         "f1": best_f1(short, expected) if short else 0.0,
         "em": exact_match(short, expected) if short else 0.0,
