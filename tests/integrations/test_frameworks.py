@@ -100,7 +100,7 @@ def test_without_an_llm_the_query_engine_quotes_and_refuses(nlb: NLBRetriever) -
     "how", [{"mode": "dense"}, {"mode": "bm25"}, {"strategy": "flat"}, {"before": "3", "book": "lig"}]
 )
 def test_the_quoting_engine_asks_as_its_retriever_does(how: Any, opened: Retriever) -> None:
-    retriever = NLBRetriever(opened, similarity_top_k=5, **how)
+    retriever = NLBRetriever(opened, similarity_top_k=10, rerank=True, **how)
     scores = {node.node_id: node.score for node in retriever.retrieve(STORM)}
     response = retriever.as_query_engine().query(STORM)
     assert "broke the clock" in str(response)
