@@ -25,3 +25,14 @@ def test_an_ignored_passage_gets_no_gradient() -> None:
     assert passages.grad is not None
     assert not passages.grad[2].any()
     assert passages.grad[1, 0] > 0 > passages.grad[0, 0]
+
+
+def test_what_words_tell_already_is_not_learnt_from_vectors() -> None:
+    labels = torch.tensor([[NEGATIVE, POSITIVE, NEGATIVE]])
+    grads = []
+    for words in (torch.zeros(1, 3), torch.tensor([[0.0, 1.0, 0.0]])):
+        query = QUERY.clone().requires_grad_()
+        contrast(query, PASSAGES, labels, scale=10.0, words=words).sum().backward()
+        assert query.grad is not None
+        grads.append(float(query.grad.norm()))
+    assert grads[1] < 0.1 * grads[0]

@@ -14,7 +14,9 @@ Floats = NDArray[np.float32]
 
 _JUMP = 0.4
 """What a jump over the whole chapter costs between two sentences of a summary, as cosine; backwards twice that."""
-_K, _B = 0.9, 0.4
+_K, _B = 0.4, 0.4
+"""As the library weighs passages."""
+_VOCABULARY = 30522
 
 
 def align(similarities: Floats, places: Floats) -> NDArray[np.int64]:
@@ -46,37 +48,43 @@ def align(similarities: Floats, places: Floats) -> NDArray[np.int64]:
 
 
 class WordIndex:
-    """BM25 over WordPiece ids of one book's passages.
+    """BM25 over WordPiece ids of some passages.
 
     Args:
         passages: token ids of each.
-        vocabulary: number of different ids.
+        rarity: (vocabulary,) weight of each id; default: by these passages.
     """
 
-    def __init__(self, passages: Sequence[Ids], vocabulary: int = 30522) -> None:
-        counts = _count(passages, vocabulary)
+    def __init__(self, passages: Sequence[Ids], rarity: Floats | None = None) -> None:
+        if rarity is None:
+            rarity = weigh_ids(passages)
+        counts = _count(passages)
         lengths = np.asarray(counts.sum(axis=1)).ravel()
-        found = np.bincount(counts.indices, minlength=vocabulary)
-        rarity = np.log1p((len(passages) - found + 0.5) / (found + 0.5)).astype(np.float32)
         norm = _K * (1 - _B + _B * lengths / max(1.0, float(lengths.mean())))
         counts.data = counts.data / (counts.data + np.repeat(norm, np.diff(counts.indptr)))
         counts.data *= rarity[counts.indices]
         self._weights = counts.T.tocsr()
-        self._vocabulary = vocabulary
 
     def score(self, queries: Sequence[Ids]) -> Floats:
         """(Q, P) scores."""
-        counts = _count(queries, self._vocabulary)
+        counts = _count(queries)
         counts.data[:] = 1
         return np.asarray((counts @ self._weights).toarray(), dtype=np.float32)
 
 
-def _count(texts: Sequence[Ids], vocabulary: int) -> sparse.csr_matrix:
+def weigh_ids(passages: Sequence[Ids]) -> Floats:
+    """(vocabulary,) how rare each id is among passages (BM25's IDF)."""
+    counts = _count(passages)
+    found = np.bincount(counts.indices, minlength=_VOCABULARY)
+    return np.log1p((len(passages) - found + 0.5) / (found + 0.5)).astype(np.float32)
+
+
+def _count(texts: Sequence[Ids]) -> sparse.csr_matrix:
     sizes = [len(text) for text in texts]
     rows = np.repeat(np.arange(len(texts)), sizes)
     columns = np.concatenate([*texts, np.empty(0, dtype=np.uint16)]).astype(np.int64)
     values = np.ones(len(columns), dtype=np.float32)
-    return sparse.coo_matrix((values, (rows, columns)), shape=(len(texts), vocabulary)).tocsr()
+    return sparse.coo_matrix((values, (rows, columns)), shape=(len(texts), _VOCABULARY)).tocsr()
 
 
 def pick_negatives(

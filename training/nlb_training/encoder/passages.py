@@ -117,6 +117,7 @@ class Passages:
     def _pair(self, query: Query, ids: Ids, ranges: list[Span], positive: int, negative: int, lead: float) -> Pair:
         return Pair(
             query=ids,
+            text=query.text,
             source=SOURCES.index(query.source),
             book=self.book,
             spans=tuple(ranges),

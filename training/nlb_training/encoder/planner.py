@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 from nlb_training.encoder.bert import Bert
 from nlb_training.encoder.books import Shelf, Span
 from nlb_training.encoder.cloze import make_cloze
+from nlb_training.encoder.mining import weigh_ids
 from nlb_training.encoder.passages import Passages
 from nlb_training.encoder.queries import (
     SOURCES,
@@ -25,6 +26,7 @@ from nlb_training.encoder.queries import (
     read_tales,
     read_titles,
 )
+from nlb_training.encoder.questions import to_question
 from nlb_training.encoder.rounds import Batch, Pair, make_batch
 
 LENGTHS = (64, 96, 128, 192, 256)
@@ -33,6 +35,8 @@ _WINDOW = 20_000
 """Tokens of a book that cloze queries are made from."""
 _CANDIDATES = 1.7
 """Queries that are looked at for each that is trained on."""
+_QUESTIONS = 0.5
+"""Share of the summaries' sentences that are made questions, where their subject is a person."""
 _EASY = 0.1
 """By how much, in cosine, the right passage of an easy query leads: there is little left to learn."""
 _EASY_SHARE = 0.25
@@ -126,8 +130,18 @@ class Planner:
                     break
                 chosen += chains[chain]
             pairs = opened[name].pair_bags(model, chosen, self.shelf.encode([each.text for each in chosen]), random)
+            pairs = self._as_questions(pairs, random) if chosen[0].chain >= 0 else pairs
             groups += _grouped(select_pairs(pairs, wanted, random), self._mix.group, random)
         return groups
+
+    def _as_questions(self, pairs: Sequence[Pair], random: np.random.Generator) -> list[Pair]:
+        """Some of the sentences turned to questions."""
+        drawn = random.random(len(pairs)) < _QUESTIONS
+        asked = [to_question(pair.text) if own else None for pair, own in zip(pairs, drawn, strict=True)]
+        encoded = self.shelf.encode([text or "" for text in asked])
+        return [
+            replace(pair, query=ids) if text else pair for pair, text, ids in zip(pairs, asked, encoded, strict=True)
+        ]
 
     def _exact(
         self,
@@ -180,6 +194,8 @@ class Planner:
             source: [own[index] for index in random.permutation(len(own))] for source, own in groups.items() if own
         }
         used = dict.fromkeys(shuffled, 0)
+        pairs_of_round = [pair for own in groups.values() for group in own for pair in group]
+        rarity = weigh_ids([pair.book.ids[slice(*pair.positive)] for pair in pairs_of_round])
         batches = []
         for _ in range(self._mix.steps):
             pairs: list[Pair] = []
@@ -190,7 +206,7 @@ class Planner:
                     used[source] += 1
                     pairs += group
                     room -= len(group)
-            batches.append(make_batch(pairs, SOURCES))
+            batches.append(make_batch(pairs, SOURCES, rarity))
         return batches
 
 

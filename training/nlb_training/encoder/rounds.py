@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from nlb_retriever.errors import TrainingError
 from nlb_training.encoder.bert import Ids
 from nlb_training.encoder.books import Span, TokenBook, write_arrays
+from nlb_training.encoder.mining import WordIndex
 
 POSITIVE, NEGATIVE, IGNORED = 1, 0, 2
 MARGIN = {"summary": 0, "book": 0, "title": 0, "tale": 100, "article": 150, "cloze": 100}
@@ -38,6 +39,8 @@ class Pair:
     """Range of tokens that is taken out of the positive, as in inverse cloze tasks."""
     negative: Span | None = None
     """A wrong passage of the same text."""
+    text: str = ""
+    """The query's text."""
     lead: float = 0.0
     """By how much the positive led all wrong passages of the text, in cosine."""
 
@@ -50,12 +53,20 @@ class Batch:
     passages: list[Ids]
     labels: NDArray[np.int8]
     """(Q, P) POSITIVE (one a row), NEGATIVE or IGNORED."""
+    words: NDArray[np.float16]
+    """(Q, P) BM25, divided by the best of each query's passages."""
     sources: NDArray[np.int8]
     """(Q,)"""
 
 
-def make_batch(pairs: Sequence[Pair], source_names: Sequence[str]) -> Batch:
-    """Bring pairs together: each passage once, all as negatives of all queries that they do not answer."""
+def make_batch(pairs: Sequence[Pair], source_names: Sequence[str], rarity: NDArray[np.float32]) -> Batch:
+    """Bring pairs together: each passage once, all as negatives of all queries that they do not answer.
+
+    Args:
+        pairs: of the step.
+        source_names: by number.
+        rarity: (vocabulary,) weights of ids in BM25.
+    """
     keys: dict[tuple[str, Span, Span | None], int] = {}
     books: list[TokenBook] = []
     for pair in pairs:
@@ -70,10 +81,14 @@ def make_batch(pairs: Sequence[Pair], source_names: Sequence[str]) -> Batch:
             if name == pair.book.name and any(start < b + margin and a - margin < end for a, b in pair.spans):
                 labels[row, column] = IGNORED
         labels[row, keys[pair.book.name, pair.positive, pair.hole]] = POSITIVE
+    queries = [pair.query for pair in pairs]
+    passages = [_slice(book, span, hole) for book, (_, span, hole) in zip(books, keys, strict=True)]
+    words = WordIndex(passages, rarity).score(queries)
     return Batch(
-        queries=[pair.query for pair in pairs],
-        passages=[_slice(book, span, hole) for book, (_, span, hole) in zip(books, keys, strict=True)],
+        queries=queries,
+        passages=passages,
         labels=labels,
+        words=(words / np.maximum(words.max(axis=1, keepdims=True), 1e-6)).astype(np.float16),
         sources=np.array([pair.source for pair in pairs], dtype=np.int8),
     )
 
@@ -97,6 +112,7 @@ def write_round(file: Path, batches: Sequence[Batch]) -> None:
         lengths=np.array([len(text) for text in texts]),
         shapes=np.array([batch.labels.shape for batch in batches]),
         labels=np.concatenate([batch.labels.ravel() for batch in batches]),
+        words=np.concatenate([batch.words.ravel() for batch in batches]),
         sources=np.concatenate([batch.sources for batch in batches]),
     )
 
@@ -110,7 +126,7 @@ def read_round(file: Path) -> list[Batch]:
     try:
         with file.open("rb") as stream, np.load(stream) as stored:
             tokens, lengths, shapes = stored["tokens"], stored["lengths"], stored["shapes"].tolist()
-            all_labels, all_sources = stored["labels"], stored["sources"]
+            all_labels, all_words, all_sources = stored["labels"], stored["words"], stored["sources"]
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise TrainingError(f"{file} is damaged ({error}): delete it, it is made again from the last state") from error
     texts = np.split(tokens, np.cumsum(lengths)[:-1])
@@ -121,6 +137,7 @@ def read_round(file: Path) -> list[Batch]:
                 queries=texts[text : text + count],
                 passages=texts[text + count : text + count + size],
                 labels=all_labels[label : label + count * size].reshape(count, size),
+                words=all_words[label : label + count * size].reshape(count, size),
                 sources=all_sources[source : source + count],
             )
         )

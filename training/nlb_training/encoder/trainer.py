@@ -44,6 +44,8 @@ class Settings:
     clip: float = 1.0
     scale: float = 20.0
     """Inverse temperature of the loss."""
+    words: float = 0.0
+    """Weight of BM25 beside cosines in a second loss, which counts half; 0: there is none."""
     average: float = 0.99
     """Decay of the moving average of the weights."""
     save_every: int = 25
@@ -182,12 +184,7 @@ class Run:
         for rows, encoded in parts:
             vectors[rows] = encoded.detach()
         vectors.requires_grad_()
-        losses = contrast(
-            vectors[: len(batch.queries)],
-            vectors[len(batch.queries) :],
-            torch.from_numpy(batch.labels),
-            scale=self.settings.scale,
-        )
+        losses = self._losses(batch, vectors)
         loss = losses.mean()
         if not torch.isfinite(loss):
             raise TrainingError(f"the loss is {loss.item()} at step {self._step + 1}: use a lower learning rate")
@@ -212,6 +209,16 @@ class Run:
             if len(own):
                 record[name] = float(own.mean())
         return record
+
+    def _losses(self, batch: Batch, vectors: Tensor) -> Tensor:
+        """(Q,) losses of a step's queries."""
+        queries, passages = vectors[: len(batch.queries)], vectors[len(batch.queries) :]
+        labels, scale = torch.from_numpy(batch.labels), self.settings.scale
+        losses = contrast(queries, passages, labels, scale=scale)
+        if self.settings.words:
+            words = self.settings.words * torch.from_numpy(batch.words).float()
+            losses = (losses + contrast(queries, passages, labels, scale=scale, words=words)) / 2
+        return losses
 
     def _learning_rate(self) -> float:
         settings = self.settings
