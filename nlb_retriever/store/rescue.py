@@ -68,6 +68,7 @@ class RescuedLibrary:
             self._head = head = self._find_head()
             self._mark = (head.library, head.serial) if head else (uuid.uuid4().hex, 0)
             self._is_lossy = False
+            self._is_whole = True
             self._books = self._find_books(head)
         except BaseException:
             self._lock.release()
@@ -98,7 +99,8 @@ class RescuedLibrary:
 
     def restore_head(self) -> bool:
         """Where nothing but the library's head is damaged, put its copy in its place; returns whether that helped."""
-        if self._head is None or self._is_lossy or any(found.segment.damaged for found in self._books.values()):
+        is_whole = self._is_whole and not self._is_lossy
+        if self._head is None or not is_whole or any(found.segment.damaged for found in self._books.values()):
             return False
         with disk.errors(self.location, "writing"):
             write_head(self._folder, self._head)
@@ -143,6 +145,12 @@ class RescuedLibrary:
                 self._is_lossy = True
                 continue
             self.notes += [f"{name} is damaged ({array})" for array in segment.damaged]
+            if ref is not None and not segment.damaged:
+                try:
+                    ArrayFile(segment.file.path, ref.seal).find_damage()
+                except LibraryDamaged as error:  # all that it holds is whole, but not the file
+                    self.notes.append(str(error))
+                    self._is_whole = False
             with contextlib.suppress(NlbError, KeyError, TypeError):
                 manifests.append(Manifest.from_dict(segment.file.facts["manifest"]))
             for index in set(range(segment.books)).difference(ref.hidden if ref else ()):

@@ -105,7 +105,10 @@ def damage_files(dice: random.Random, folder: Path, tally: Tally) -> None:
     if not is_found:
         return  # a copy that is not read, or zeros in place of zeros
     try:
-        lines = repair_library(library, load=encoder)
+        if dice.random() < 0.3:
+            lines = [f"rebuilt: {index_files([books], library, rebuild=True).warnings}"]
+        else:
+            lines = repair_library(library, load=encoder)
     except LibraryDamaged as error:  # nothing at all can be read
         _expect_clear(error, what)
         shutil.rmtree(library)

@@ -26,11 +26,11 @@ def kill_index(dice: random.Random, folder: Path, tally: Tally) -> None:
                 has_begun = library.exists()  # before, Ctrl-C may reach Python itself
                 process.send_signal(dice.choice((signal.SIGKILL, signal.SIGINT)) if has_begun else signal.SIGKILL)
                 tally.faults += 1
-            _, errors = process.communicate(timeout=100)
+            errors = _finish(process)
         if "Traceback" in errors:
             raise Broken("traceback", errors[-1500:])
     with _start(books, library, []) as process:
-        _, errors = process.communicate(timeout=100)
+        errors = _finish(process)
     if process.returncode:
         raise Broken("wedged", f"exit code {process.returncode}: {errors[-1500:]}")
     with open_store(library) as store:
@@ -40,6 +40,14 @@ def kill_index(dice: random.Random, folder: Path, tally: Tally) -> None:
     texts, right = sorted(answers["texts"].values()), sorted(shelf().answers["texts"].values())
     if texts != right:
         raise Broken("lost" if len(texts) < len(right) else "doubled", f"{len(texts)} books instead of {len(right)}")
+
+
+def _finish(process: subprocess.Popen[str]) -> str:
+    """Wait for its end; returns what it wrote to stderr."""
+    try:
+        return process.communicate()[1]
+    finally:
+        process.kill()
 
 
 def _start(books: Path, library: Path, options: list[str]) -> subprocess.Popen[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 KINDS = ("lost", "doubled", "orphan", "wrong", "wedged", "traceback")
 """Ways in which a round can go wrong."""
-WEDGED = 120
+WEDGED = 280
 """Seconds after which a round is taken to hang."""
 
 

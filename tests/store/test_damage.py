@@ -141,6 +141,22 @@ def test_what_is_whole_of_a_damaged_library_is_rescued(copy: Path, damage: Calla
     assert lost > 0 or damage is not delete
 
 
+def test_a_file_that_holds_all_and_is_still_not_as_written_is_written_anew(copy: Path, right: list[object]) -> None:
+    grow(segments(copy)[0], 3)
+    with RescuedLibrary(copy) as rescued:
+        assert not rescued.restore_head(), "it would not help"
+        assert rescued.notes
+        with rescued.start_rebuild(rescued.manifest) as fresh:
+            for record in rescued.books():
+                book, vectors = rescued.read_book(record, is_strict=True), rescued.read_vectors(record)
+                assert book is not None
+                assert vectors is not None
+                fresh.publish(book, *vectors)
+            fresh.take_over()
+    with open_store(copy) as store:
+        assert read_all(store) == right
+
+
 def test_a_book_with_damaged_text_is_kept_with_a_warning(copy: Path) -> None:
     segment = segments(copy)[0]
     text = BOOKS[3].book.text.encode()
