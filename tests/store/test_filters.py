@@ -209,6 +209,7 @@ TREES = st.recursive(
 @settings(max_examples=60, deadline=None)
 @given(where=TREES)
 @example(where=Not((Not((Condition("year", "is_empty"),)), Condition("section", "eq", 1))))
+@example(where=Condition("page_number", "all", ()))
 def test_nested_filters_find_what_they_mean(store: LibraryStore, where: Filter) -> None:
     assert found(store, "passage", where) == expected("passage", where)
 

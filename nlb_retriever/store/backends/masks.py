@@ -80,7 +80,8 @@ def _of_numbers(where: Condition, column: Array) -> Mask:
         case "nin":
             mask = ~(there & np.isin(column, value))
         case "all":
-            mask = there & np.logical_and.reduce([np.ones(len(column), np.bool_), *(column == each for each in value)])
+            fits = [there & (column == each) for each in value]
+            mask = np.logical_and.reduce([np.ones(len(column), np.bool_), *fits])
         case _:  # is_empty
             mask = ~there
     return mask
