@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Hit
 
-READ = 30
+READ = 20
 """Best passages that are read; more where more are wanted, but never more than `MOST_READ`."""
 MOST_READ = 100
 WEIGHT = 0.2

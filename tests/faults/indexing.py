@@ -21,7 +21,7 @@ def kill_index(dice: random.Random, folder: Path, tally: Tally) -> None:
     for _ in range(dice.randint(1, 3)):
         with _start(books, library, dice.choice(([], [], ["--rebuild"]))) as process:
             try:
-                process.wait(dice.random() * 4)
+                process.wait(dice.random() * 1.2)
             except subprocess.TimeoutExpired:
                 has_begun = library.exists()  # before, Ctrl-C may reach Python itself
                 process.send_signal(dice.choice((signal.SIGKILL, signal.SIGINT)) if has_begun else signal.SIGKILL)

@@ -21,8 +21,9 @@ def test_the_pages_code_runs_from_top_to_bottom(
     for block in blocks:
         exec(compile(block, "docs/postprocessors.md", "exec"), names)
         said.append(capsys.readouterr().out)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     assert "The Lighthouse Keeper CHAPTER II. The Storm" in said[0]
     assert re.match(r"section \d+ \d+ 0\n", said[1])
     assert said[2] == "CHAPTER II. The Storm\n"
+    assert said[3].startswith("CHAPTER II. The Storm ")
     names["retriever"].close()  # type: ignore[attr-defined]

@@ -88,6 +88,13 @@ def event(word: str) -> str:
     return f"data: {json.dumps(chunk)}\n\n"
 
 
+class QuietServer(ThreadingHTTPServer):
+    """Does not print when a client goes away."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        pass
+
+
 class Server:
     """An OpenAI-compatible server that writes what it is told to."""
 
@@ -124,7 +131,7 @@ class Server:
             def log_message(self, format: str, *args: Any) -> None:
                 pass
 
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http = QuietServer(("127.0.0.1", 0), Handler)
         self.http.daemon_threads = True
         self.url = f"http://127.0.0.1:{self.http.server_address[1]}/v1"
 

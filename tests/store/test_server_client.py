@@ -22,6 +22,13 @@ from nlb_retriever.store.backends.server_points import Collections
 KEY = "QDRANT_API_KEY"
 
 
+class QuietServer(ThreadingHTTPServer):
+    """Does not print when a client goes away."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        pass
+
+
 @contextmanager
 def server(*statuses: int, port: int = 0) -> Iterator[tuple[str, list[tuple[str, str | None]]]]:
     """Answers with these statuses in turn, then with a count of 7; notes paths and keys."""
@@ -48,7 +55,7 @@ def server(*statuses: int, port: int = 0) -> Iterator[tuple[str, list[tuple[str,
         def log_message(self, *_: object) -> None:
             pass
 
-    listening = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    listening = QuietServer(("127.0.0.1", port), Handler)
     thread = threading.Thread(target=listening.serve_forever)
     thread.start()
     try:

@@ -117,7 +117,8 @@ def test_on_the_cpu_no_torch_is_imported(folder: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_a_damaged_or_missing_file_is_named(folder: Path, tmp_path: Path) -> None:
+def test_a_damaged_or_missing_file_is_named(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NLB_HOME", str(tmp_path / "home"))  # nothing compiled is there
     with pytest.raises(EncoderError, match=f"has no {CONFIG}"):
         load_reader(tmp_path)
     for name in (CONFIG, MODEL, "tokenizer.json"):
