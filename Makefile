@@ -10,7 +10,7 @@ BOOKS ?= docs
 TESTS ?= tests
 
 ifeq ($(BOOKS),docs)
-QUESTION ?= What does a library do with a book whose file has changed?
+QUESTION ?= How many tokens does a passage have?
 else
 QUESTION ?= How does it end?
 endif

@@ -123,7 +123,7 @@ def _quote_spans(index: int, hit: Hit, reading: Reading) -> Iterator[tuple[Quote
 
 
 def _spans(question: str, hits: Sequence[Hit], readings: Sequence[Reading]) -> list[_Found]:
-    """All spans that stand in a sentence of prose."""
+    """All spans that stand in a sentence of prose and have a word besides articles."""
     shares = find_overlap(question, [hit.text for hit in hits]).shares
     found = []
     for index, (hit, reading) in enumerate(zip(hits, readings, strict=False)):
@@ -139,7 +139,7 @@ def _spans(question: str, hits: Sequence[Hit], readings: Sequence[Reading]) -> l
             )
             text = " ".join(hit.text[slice(*quote.answer)].split())
             found.append(_Found(quote=quote, text=text, score=score))
-    return found
+    return [each for each in found if each.words]
 
 
 def _trim(text: str, span: AnswerSpan) -> tuple[int, int]:

@@ -10,9 +10,13 @@ import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
 from nlb_retriever.errors import EncoderError, QueryError
-from nlb_retriever.reader import find_reader, load_reader
+from nlb_retriever.reader import AnswerSpan, Reading, find_reader, load_reader
 from nlb_retriever.reader.load import RELEASED
+from nlb_retriever.records import Hit
 from nlb_retriever.search.readings import READ
+from nlb_retriever.search.request import SearchRequest
+from nlb_retriever.search.run import SearchResult
+from nlb_retriever.search.short_answer import answer_shortly
 
 pytestmark = pytest.mark.skipif(find_reader() is None, reason="the package's reader has been left out")
 
@@ -80,6 +84,22 @@ def test_the_short_answer_stands_in_the_first_quote(retriever: Retriever, questi
     assert citation.answer is not None
     assert citation.quote_start <= citation.answer[0] < citation.answer[1] <= citation.quote_end
     assert " ".join(text[slice(*citation.answer)].split()) == found.short
+
+
+def test_an_article_alone_is_no_answer() -> None:
+    text = "He rowed in a boat of oak."
+    hit = Hit(level="passage", id="1", book_id="2", title="", author=None, source="", section=(), section_id=None,
+              start=0, end=len(text), page=None, score=1.0, text=text, metadata={})  # fmt: skip
+    article, wood = text.index("a boat"), text.index("oak")
+    spans = (AnswerSpan(start=article, end=article + 1, score=9.0), AnswerSpan(start=wood, end=wood + 3, score=5.0))
+    result = SearchResult(
+        request=SearchRequest(query="What was the boat made of?"),
+        hits=(hit,),
+        readings=(Reading(relevance=3.0, no_answer_score=0.0, spans=spans),),
+    )
+    found = answer_shortly(result, 3)
+    assert found is not None
+    assert [each.text for each in found.shorts] == ["oak"]
 
 
 def test_why_is_answered_by_more_than_a_word(retriever: Retriever) -> None:
