@@ -10,6 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("repeatable", derandomize=True)  # the same examples in every run
+settings.load_profile("repeatable")
 
 ROOT = Path(__file__).resolve().parent.parent
 

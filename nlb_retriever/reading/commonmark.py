@@ -38,7 +38,7 @@ _OPEN_BLOCK = re.compile(
 """Beginnings of raw HTML that goes on, over blank lines, to its own end or that of the file."""
 _ENDS = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>"}
 _END_TAG = re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE)
-_DEFINITION = re.compile(r"^( {0,3})(\[(?!\^)(?:[^\[\]\\\n]|\\.)+\]:[ \t]*(\S+))", re.MULTILINE)
+_DEFINITION = re.compile(r"^( {0,3})(\[(?:[^\[\]\\\n]|\\.)+\]:[ \t]*(\S+))", re.MULTILINE)
 _ADDRESS = re.compile(
     r"<?(?:[a-z][a-z0-9+.-]*:\S|[./#?]|www\.)|.*[/#]|.*\.(?:x?html?|md|png|jpe?g|gif|svg|webp|pdf|com|org|net)\b",
     re.IGNORECASE,
@@ -73,7 +73,9 @@ def make_parser() -> MarkdownIt:
 
 def prepare(source: str) -> str:
     """Markdown source in which no definition or raw HTML takes in the prose that follows."""
-    source = _DEFINITION.sub(lambda m: m[0] if _ADDRESS.match(m[3]) else f"{m[1]}\\{m[2]}", source)
+    source = _DEFINITION.sub(
+        lambda m: m[0] if _ADDRESS.match(m[3]) and not m[2].startswith("[^") else f"{m[1]}\\{m[2]}", source
+    )
     parts: list[str] = []
     done = 0
     for match in _OPEN_BLOCK.finditer(source):

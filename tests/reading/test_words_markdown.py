@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from nlb_retriever.errors import NotABook
@@ -183,6 +183,7 @@ _ATOMS = st.sampled_from(_MARKS.split(" "))
 
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(_ATOMS, st.sampled_from(["\n", "\n\n", " ", " ", " "])), max_size=40))
+@example(["[^1]:", "word"])
 def test_any_mix_of_marks_and_words_keeps_the_plain_words(tmp_path: Path, atoms: list[str]) -> None:
     numbered = [f"plain{i}" if atom in {"word", "Word", "river", "saw"} else atom for i, atom in enumerate(atoms)]
     source = "".join(a if not a.strip() else f"{a} " for a in numbered) + "\n\nlast words\n"
