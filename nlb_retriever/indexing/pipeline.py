@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 
 from nlb_retriever.config import Manifest
 from nlb_retriever.encoding import ChunkEncoder
-from nlb_retriever.errors import EncoderError, MismatchError, ReadingError
+from nlb_retriever.errors import EncoderError, ReadingError
 from nlb_retriever.indexing.plan import FileSource, Plan, Task
 from nlb_retriever.indexing.report import BookRef, Observer, Progress
-from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.reading import ReaderPool
 from nlb_retriever.records import Book, FailedFile
@@ -112,13 +111,8 @@ class _Publisher:
         self, store: LibraryStore, manifest: Manifest, load: Callable[[str], ChunkEncoder], progress: Progress
     ) -> None:
         encoder = load(manifest.chunk_encoder)
-        if encoder.identity.sha256 != manifest.chunk_encoder_sha256:
-            raise MismatchError(
-                f"library {store.location} was made with {manifest.chunk_encoder} of SHA-256 "
-                f"{manifest.chunk_encoder_sha256[:12]}, the one loaded is {encoder.identity.sha256[:12]}"
-            )
         self._store = store
-        self._vectorizer = Vectorizer(encoder, checkpoints.pinned(manifest.checkpoint, manifest.checkpoint_sha256))
+        self._vectorizer = Vectorizer.of_library(store.location, manifest, encoder)
         self._chunker = Chunker(encoder.tokenizer, tokens=manifest.chunk_tokens)
         self._progress = progress
         _log.info("encoding with %s", encoder.backend)

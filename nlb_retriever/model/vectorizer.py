@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nlb_retriever.config import Manifest
 from nlb_retriever.encoding import ChunkEncoder, Vectors
-from nlb_retriever.errors import EncoderError
+from nlb_retriever.errors import EncoderError, MismatchError
+from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.model.dct import dct_coefficients
 from nlb_retriever.records import Book, Level, Passage
@@ -91,6 +93,31 @@ class Vectorizer:
         self.encoder = encoder
         self.checkpoint = checkpoint
         self.projections = checkpoint.projections
+
+    @classmethod
+    def of_library(cls, location: str, manifest: Manifest, encoder: ChunkEncoder) -> Vectorizer:
+        """The encoders that a library was made with.
+
+        Args:
+            location: of the library, for messages.
+            manifest: the library's.
+            encoder: its chunk encoder, loaded by the name in the manifest.
+
+        Raises:
+            EncoderError: its checkpoint cannot be found.
+            MismatchError: one of the two has changed since.
+        """
+        checkpoint = checkpoints.pinned(manifest.checkpoint, manifest.checkpoint_sha256)
+        for name, sha256, pinned in (
+            (manifest.chunk_encoder, encoder.identity.sha256, manifest.chunk_encoder_sha256),
+            (manifest.checkpoint, checkpoint.sha256, manifest.checkpoint_sha256),
+        ):
+            if sha256 != pinned:
+                raise MismatchError(
+                    f"library {location} was made with {name} of SHA-256 {pinned[:12]}, the one loaded is "
+                    f"{sha256[:12]}: run `nlb index --rebuild`, or restore the one it was made with"
+                )
+        return cls(encoder, checkpoint)
 
     @property
     def section_dim(self) -> int:

@@ -5,18 +5,27 @@ No language model takes part, so nothing is said that is not in a book.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from nlb_retriever.records import Answer, ShortAnswer
-from nlb_retriever.search.overlap import find_overlap
-from nlb_retriever.search.question import kind_of
 from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.run import SearchResult
-from nlb_retriever.search.short_answer import answer_shortly
+from nlb_retriever.search.short_answer import answer_shortly, quote_spans
 
-PASSAGES = 5
-"""Best passages whose sentences are looked at where no reader takes part."""
+PASSAGES = 10
+"""Best passages that an answer is made of."""
+SENTENCES_OF = 5
+"""Best passages whose sentences are compared with the question, where the reader finds no words that answer it."""
 PASSAGE_WEIGHT = 2.0
 """Weight of a sentence's passage, beside 1 for the share of the question's words in the sentence: chosen on
 FairytaleQA and LiteraryQA val (benchmarks/quality.py); the sentences' own vectors add nothing to these."""
+ALL_PASSAGES = 60
+"""Best passages that an answer of all passages is made of."""
+LEAST_RELEVANCE = 0.0
+"""Of a passage that is quoted among all, where the reader takes part: likelier than not."""
+LEAST_SHARE = 0.5
+"""Of the question's words in a sentence that is quoted among all, where it does not."""
 
 
 def compose_answer(result: SearchResult, limit: int) -> Answer:
@@ -26,30 +35,45 @@ def compose_answer(result: SearchResult, limit: int) -> Answer:
         result: of a search for passages.
         limit: at most so many sentences.
     """
-    question, hits = result.request.query, result.hits
-    kind = kind_of(question) if result.readings else None
+    kind = result.request.kind if result.readings else None
     short = answer_shortly(result, limit) if kind in {"words", "sentence"} else None
     if short and (kind == "words" or short.confidence != "unsure"):
         return short
     quotes = _choose(result, limit)
-    if not quotes:
-        return Answer(question=question, found=False, text=NOT_FOUND)
-    citations = cite(hits, quotes)
-    best = hits[quotes[0].hit].text[quotes[0].start : quotes[0].end]
-    return Answer(
-        question=question,
-        found=True,
-        text=join_quotes(citations),
-        citations=citations,
-        shorts=(ShortAnswer(text=" ".join(best.split()), citation=0),) if kind == "sentence" else (),
-        confidence="unsure" if kind else None,
-    )
+    answer = _quote(result, quotes)
+    if not kind or not quotes:
+        return answer
+    best = result.hits[quotes[0].hit].text[quotes[0].start : quotes[0].end]
+    shorts = (ShortAnswer(text=" ".join(best.split()), citation=0),) if kind == "sentence" else ()
+    return replace(answer, shorts=shorts, confidence="unsure")
+
+
+def compose_all(result: SearchResult) -> Answer:
+    """An answer of one sentence from each passage that says something on a question.
+
+    Args:
+        result: of a search for passages.
+
+    Returns:
+        The quotes book by book, the book of the best passage first, and in the order of each book.
+    """
+    hits = result.hits
+    quotes = _read(result) if result.readings else _compared(result)
+    books = list(dict.fromkeys(hit.book_id for hit in hits))
+    quotes.sort(key=lambda quote: (books.index(hits[quote.hit].book_id), hits[quote.hit].start + quote.start))
+    return _quote(result, quotes)
+
+
+def _quote(result: SearchResult, quotes: Sequence[Quote]) -> Answer:
+    citations = cite(result.hits, quotes)
+    text = join_quotes(citations) if citations else NOT_FOUND
+    return Answer(question=result.request.query, found=bool(citations), text=text, citations=citations)
 
 
 def _choose(result: SearchResult, limit: int) -> list[Quote]:
     """The sentences with most of the question's words, from the best passages; the best first."""
-    hits = result.hits[:PASSAGES]
-    overlap = result.overlap or find_overlap(result.request.query, [hit.text for hit in hits])
+    hits = result.hits[:SENTENCES_OF]
+    overlap = (result.compared if result.readings else None) or result.overlap.of(range(len(hits)))
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     scored = [
         (overlap.shares[index][order] + PASSAGE_WEIGHT * hit.score / best, index, order)
@@ -61,4 +85,29 @@ def _choose(result: SearchResult, limit: int) -> list[Quote]:
     for _, index, order in sorted(scored, key=lambda each: (-each[0], each[1], each[2]))[:limit]:
         sentence = overlap.passages[index][order]
         quotes.append(Quote(hit=index, order=order, start=sentence.start, end=sentence.end))
+    return quotes
+
+
+def _read(result: SearchResult) -> list[Quote]:
+    """The sentence of the best span of each relevant passage; of the best passage in any case."""
+    quotes = []
+    for index, reading in enumerate(result.readings):
+        if reading.relevance >= LEAST_RELEVANCE or not index:
+            quotes += [quote for quote, _ in quote_spans(result, index)][:1]
+    return quotes
+
+
+def _compared(result: SearchResult) -> list[Quote]:
+    """The sentence of each passage with most of the question's words, where these are enough."""
+    overlap = result.overlap
+    quotes = []
+    for index, (hit, sentences, shares) in enumerate(zip(result.hits, overlap.passages, overlap.shares, strict=True)):
+        scored = [
+            (share, -order)
+            for order, (sentence, share) in enumerate(zip(sentences, shares, strict=True))
+            if share >= LEAST_SHARE and is_prose(hit, sentence.start, sentence.end)
+        ]
+        if scored:
+            order = -max(scored)[1]
+            quotes.append(Quote(hit=index, order=order, start=sentences[order].start, end=sentences[order].end))
     return quotes

@@ -9,6 +9,7 @@ from typing import Any
 from nlb_retriever.records import BookRecord, Hit, PassageRecord, SectionRecord
 from nlb_retriever.search.overlap import Overlap, find_overlap
 from nlb_retriever.search.ranking import Ranking
+from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.points import point_id
 
@@ -18,20 +19,27 @@ train questions have their answer there than with 10."""
 SENTENCE_WEIGHT = 0.2
 
 
-def read_passages(ranking: Ranking, limit: int, store: LibraryStore) -> list[Hit]:
-    """The best passages of a ranking."""
-    return [to_hit(record, ranking.scores[record.id]) for record in store.get_passages(ranking.top(limit))]
-
-
-def read_passages_closely(
-    query: str, ranking: Ranking, limit: int, store: LibraryStore
+def fetch_hits(
+    request: SearchRequest, ranking: Ranking, count: int, store: LibraryStore
 ) -> tuple[list[Hit], Overlap | None]:
-    """The best passages of a ranking, the first of them put in order by what their sentences hold of the query.
+    """The best of a ranking with their texts.
+
+    Passages that all levels were combined for are compared with the query, and the first `READ_CLOSELY` of them put in
+    order by what their sentences hold of it.
 
     Returns:
-        The hits, and their overlap with the query; None where some hits were not compared with it.
+        At most `count` hits, and their overlap with the query; None where some of them were not compared with it.
     """
-    records = store.get_passages(ranking.top(max(limit, READ_CLOSELY) if limit else 0))
+    if request.level == "book":
+        return _fetch_books(ranking, count, store), None
+    if request.level == "passage" and ranking.pools:
+        return _fetch_closely(request.query, ranking, count, store)
+    get = store.get_sections if request.level == "section" else store.get_passages
+    return [to_hit(record, ranking.scores[record.id]) for record in get(ranking.top(count))], None
+
+
+def _fetch_closely(query: str, ranking: Ranking, count: int, store: LibraryStore) -> tuple[list[Hit], Overlap | None]:
+    records = store.get_passages(ranking.top(max(count, READ_CLOSELY) if count else 0))
     best = max(ranking.scores.values(), default=0.0) or 1.0
     overlap = find_overlap(query, [record.text for record in records[:READ_CLOSELY]])
     bonuses = (*overlap.bonuses, *[0.0] * len(records))
@@ -39,19 +47,14 @@ def read_passages_closely(
         ranking.scores[record.id] / best + SENTENCE_WEIGHT * bonus
         for record, bonus in zip(records, bonuses, strict=False)
     ]
-    order = sorted(range(len(records)), key=lambda index: -scores[index])[:limit]
+    order = sorted(range(len(records)), key=lambda index: -scores[index])[:count]
     hits = [to_hit(records[index], scores[index]) for index in order]
-    return hits, overlap.of(order) if limit <= READ_CLOSELY else None
+    return hits, overlap.of(order) if count <= READ_CLOSELY else None
 
 
-def read_sections(ranking: Ranking, limit: int, store: LibraryStore) -> list[Hit]:
-    """The best sections of a ranking."""
-    return [to_hit(record, ranking.scores[record.id]) for record in store.get_sections(ranking.top(limit))]
-
-
-def read_books(ranking: Ranking, limit: int, store: LibraryStore) -> list[Hit]:
+def _fetch_books(ranking: Ranking, count: int, store: LibraryStore) -> list[Hit]:
     """The best books of a ranking, each shown by its best passage, or by its first where none was found."""
-    books = store.get_books(ranking.top(limit))
+    books = store.get_books(ranking.top(count))
     pool = ranking.pools.get("passage")
     best = {book: passage for book, (_, passage) in pool.best_passages("book").items()} if pool else {}
     found = store.get_passages([best[book.id] for book in books if book.id in best])

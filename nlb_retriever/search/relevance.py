@@ -64,7 +64,7 @@ def read_nearest(ranking: Ranking, scope: Scope, store: LibraryStore) -> Nearest
 
 
 def is_relevant(
-    words: frozenset[int],
+    query: str,
     hits: Sequence[Hit],
     nearest: Nearest | None,
     vectors: EncodedQuery | None,
@@ -74,7 +74,7 @@ def is_relevant(
     """Whether hits are likely to answer a query.
 
     Args:
-        words: the query's (`text.words.word_ids`).
+        query: cleaned.
         hits: passages, best first.
         nearest: the most similar passage.
         vectors: the query's.
@@ -90,6 +90,7 @@ def is_relevant(
     if vectorizer.projections:
         texts = [nearest.text] if nearest.text is not None else []
         similarity = max((float(vector @ vectors.whole) for vector in vectorizer.encoder.encode(texts)), default=0.0)
+    words = word_ids(query)
     share = len(words & word_ids(hits[0].text)) / max(1, len(words))
     bound = LEAST + GROWTH * math.log10(max(1, nearest.passages) / FEW_PASSAGES)
     bound = min(max(bound, LEAST), MOST)

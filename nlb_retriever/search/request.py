@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import get_args
 
 from nlb_retriever.errors import QueryError
 from nlb_retriever.model.vectorizer import EncodedQuery
 from nlb_retriever.records import LEVELS, Level, Mode, Strategy
+from nlb_retriever.search.question import Kind, kind_of
 from nlb_retriever.store.filters import Filter, check
 from nlb_retriever.text.cleaning import clean_query
 
@@ -61,6 +63,11 @@ class SearchRequest:
             object.__setattr__(self, "query", clean_query(self.query))
         if self.where is not None:
             object.__setattr__(self, "where", check(self.where, self.level))
+
+    @cached_property
+    def kind(self) -> Kind | None:
+        """The kind of answer that the query asks for; None for what is not a short question in English."""
+        return kind_of(self.query)
 
 
 def check_choices(*, level: str, strategy: str, mode: str) -> None:

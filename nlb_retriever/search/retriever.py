@@ -7,22 +7,16 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-import numpy as np
-
 from nlb_retriever.config import Manifest, locate_library
 from nlb_retriever.encoding import load_encoder
-from nlb_retriever.errors import EncoderError, MismatchError, NlbError
-from nlb_retriever.model import checkpoint as checkpoints
+from nlb_retriever.errors import EncoderError, NlbError
 from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.reader import Reader, find_reader, load_reader
-from nlb_retriever.records import LEVELS, Answer, Hit, Level, Mode, Strategy
-from nlb_retriever.search import short_answer
-from nlb_retriever.search.answer import PASSAGES, compose_answer
-from nlb_retriever.search.everything import LOOKED_AT, compose_all
-from nlb_retriever.search.question import kind_of
+from nlb_retriever.records import Answer, Hit, Level, Mode, Strategy
+from nlb_retriever.search.answer import ALL_PASSAGES, PASSAGES, compose_all, compose_answer
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.run import SearchResult, run_search
-from nlb_retriever.store import Filter, LibraryStore, StoreQuery, open_store
+from nlb_retriever.store import Filter, LibraryStore, open_store
 
 
 class Retriever:
@@ -95,21 +89,10 @@ class Retriever:
         return self._loaded[1]
 
     def _load(self, store: LibraryStore) -> Vectorizer:
-        manifest = store.manifest
-        encoder = load_encoder(manifest.chunk_encoder, device=self._device, use="ask")
+        encoder = load_encoder(store.manifest.chunk_encoder, device=self._device, use="ask")
         # Opening the levels and reading them for the first time takes as long as compiling the encoder.
         threading.Thread(target=_warm, args=(store,), name="nlb-warm", daemon=True).start()
-        checkpoint = checkpoints.pinned(manifest.checkpoint, manifest.checkpoint_sha256)
-        for name, sha256, pinned in (
-            (manifest.chunk_encoder, encoder.identity.sha256, manifest.chunk_encoder_sha256),
-            (manifest.checkpoint, checkpoint.sha256, manifest.checkpoint_sha256),
-        ):
-            if sha256 != pinned:
-                raise MismatchError(
-                    f"library {self._location} was made with {name} of SHA-256 {pinned[:12]}, the one here is "
-                    f"{sha256[:12]}: run `nlb index --rebuild`, or restore the one it was made with"
-                )
-        return Vectorizer(encoder, checkpoint)
+        return Vectorizer.of_library(store.location, store.manifest, encoder)
 
     @property
     def has_reader(self) -> bool:
@@ -203,17 +186,16 @@ class Retriever:
         Raises:
             QueryError, LibraryNotFound, StoreError, EncoderError: see `search`.
         """
-        rerank = self.has_reader and kind_of(question) is not None
         request = SearchRequest(
             query=question,
-            limit=LOOKED_AT if all_passages else short_answer.PASSAGES if rerank else PASSAGES,
+            limit=ALL_PASSAGES if all_passages else PASSAGES,
             book=book,
             section=section,
             before=before,
             where=where,
             mode=mode,
             strategy=strategy,
-            rerank=rerank,
+            rerank=self.has_reader,
             relevant_only=True,
         )
         result = self.run(request)
@@ -226,9 +208,5 @@ class Retriever:
 
 
 def _warm(store: LibraryStore) -> None:
-    """Open all levels and read their vectors once."""
     with suppress(NlbError):  # the search itself will raise it
-        for level in LEVELS:
-            vector = np.zeros(store.manifest.dims[level], dtype=np.float32)
-            vector[0] = 1
-            store.search([StoreQuery(level=level, dense=vector, limit=1)])
+        store.warm()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from nlb_retriever.model.vectorizer import EncodedQuery, Vectorizer
 from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Hit
-from nlb_retriever.search.hits import read_books, read_passages, read_passages_closely, read_sections, widen
-from nlb_retriever.search.overlap import Overlap
-from nlb_retriever.search.question import kind_of
+from nlb_retriever.search.hits import fetch_hits, widen
+from nlb_retriever.search.overlap import Overlap, find_overlap
 from nlb_retriever.search.ranking import rank
 from nlb_retriever.search.readings import READ, read_hits
 from nlb_retriever.search.relevance import is_relevant, read_nearest
@@ -18,7 +18,6 @@ from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.reranking import rerank
 from nlb_retriever.search.scope import resolve_scope
 from nlb_retriever.store import LibraryStore
-from nlb_retriever.text.words import word_ids
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,12 +27,17 @@ class SearchResult:
     request: SearchRequest
     hits: tuple[Hit, ...]
     """Best first."""
-    overlap: Overlap | None = None
-    """The query's words in the hits' sentences, hit by hit; None where they were not needed."""
     vectors: EncodedQuery | None = None
     """The query's; None where it was searched by words alone."""
     readings: tuple[Reading, ...] = ()
     """What the reader says about the first hits; none where it did not take part."""
+    compared: Overlap | None = field(default=None, repr=False, compare=False)
+    """`overlap`, where the search needed it."""
+
+    @cached_property
+    def overlap(self) -> Overlap:
+        """The query's words in the hits' sentences, hit by hit."""
+        return self.compared or find_overlap(self.request.query, [hit.text for hit in self.hits])
 
 
 def run_search(
@@ -60,33 +64,22 @@ def run_search(
     vectors = request.vectors
     if vectors is None and vectorizer is not None:
         vectors = vectorizer.encode_query(request.query)
-    reader = load_reader() if request.rerank and kind_of(request.query) else None
-    limit, overlap, nearest = request.limit, None, None
-    wanted = max(limit, READ) if reader and limit else limit
+    reader = load_reader() if request.rerank and request.kind else None
+    limit = request.limit
     with store.session():  # nothing is encoded or read in it: a writer may wait for its end
         ranking = rank(request, scope, vectors, store)
-        if request.level == "book":
-            hits = read_books(ranking, limit, store)
-        elif request.level == "section":
-            if ranking.pools and vectorizer is not None:
-                ranking = rerank(ranking, vectors, store, vectorizer)
-            hits = read_sections(ranking, limit, store)
-        elif ranking.pools:
-            hits, overlap = read_passages_closely(request.query, ranking, wanted, store)
-        else:
-            hits = read_passages(ranking, wanted, store)
-        if request.relevant_only:
-            nearest = read_nearest(ranking, scope, store)
+        if request.level == "section" and ranking.pools and vectorizer is not None:
+            ranking = rerank(ranking, vectors, store, vectorizer)
+        hits, overlap = fetch_hits(request, ranking, max(limit, READ) if reader and limit else limit, store)
+        nearest = read_nearest(ranking, scope, store) if request.relevant_only else None
     readings: tuple[Reading, ...] = ()
     if reader:
         read = read_hits(request.query, hits, reader)
         hits, readings = list(read.hits[:limit]), read.readings
         overlap = overlap.of(read.order[:limit]) if overlap else None
-    if request.relevant_only:
-        words = overlap.words if overlap else word_ids(request.query)
-        if not is_relevant(words, hits, nearest, vectors, vectorizer, readings):
-            return SearchResult(request=request, hits=(), vectors=vectors)
+    if request.relevant_only and not is_relevant(request.query, hits, nearest, vectors, vectorizer, readings):
+        return SearchResult(request=request, hits=(), vectors=vectors)
     if request.neighbours and request.level == "passage":
         with store.session():
-            hits = [widen(hit, request.neighbours, store) for hit in hits]
-    return SearchResult(request=request, hits=tuple(hits), overlap=overlap, vectors=vectors, readings=readings[:limit])
+            hits, overlap = [widen(hit, request.neighbours, store) for hit in hits], None
+    return SearchResult(request=request, hits=tuple(hits), vectors=vectors, readings=readings[:limit], compared=overlap)

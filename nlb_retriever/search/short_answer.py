@@ -8,16 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nlb_retriever.reader import AnswerSpan, Reading
+from nlb_retriever.reader import AnswerSpan
 from nlb_retriever.records import Answer, Citation, Confidence, Hit, ShortAnswer
-from nlb_retriever.search.overlap import find_overlap
-from nlb_retriever.search.question import kind_of
 from nlb_retriever.search.quotes import Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.run import SearchResult
-from nlb_retriever.text.sentences import sentence_spans
 
-PASSAGES = 10
-"""Best passages whose spans are compared."""
 HIT_WEIGHT, WORDS_WEIGHT, QUESTION_PENALTY = 4.0, 4.0, 3.0
 """Weights of a passage's score, of the share of the question's words in the sentence, and of a sentence that is itself
 a question, beside 1 for the span's score over "no answer": chosen on FairytaleQA and LiteraryQA val."""
@@ -52,8 +47,8 @@ def answer_shortly(result: SearchResult, limit: int) -> Answer | None:
         result: of a search with readings.
         limit: at most so many sentences.
     """
-    question, hits = result.request.query, result.hits
-    found = _pool(_spans(question, hits[:PASSAGES], result.readings))
+    hits, in_words = result.hits, result.request.kind == "words"
+    found = _pool(_spans(result))
     if not found:
         return None
     best = found[0]
@@ -63,7 +58,7 @@ def answer_shortly(result: SearchResult, limit: int) -> Answer | None:
             quotes.setdefault((each.quote.hit, each.quote.order), each.quote)
     citations = cite(hits, list(quotes.values()))
     shown = [best]
-    if kind_of(question) == "words":
+    if in_words:
         second = next((each for each in found if not each.words & best.words), None)
         if second and second.score >= best.score - CLOSE:
             shown.append(second)
@@ -71,10 +66,10 @@ def answer_shortly(result: SearchResult, limit: int) -> Answer | None:
     for each in shown:
         number = _find_citation(citations, hits[each.quote.hit], each.quote)
         if number is not None:
-            text = each.text if kind_of(question) == "words" else _explain(each, hits[each.quote.hit])
+            text = each.text if in_words else _explain(each, hits[each.quote.hit])
             shorts.append(ShortAnswer(text=text, citation=number))
     return Answer(
-        question=question,
+        question=result.request.query,
         found=True,
         text=join_quotes(citations),
         citations=citations,
@@ -99,35 +94,24 @@ def _explain(found: _Found, hit: Hit) -> str:
     return " ".join(hit.text[found.quote.start : found.quote.end].split())
 
 
-def quote_spans(index: int, hit: Hit, reading: Reading) -> list[Quote]:
-    """The sentences of a reading's spans, the best span's first; those of headings, lists and licences are left out.
-
-    Args:
-        index: of the hit, for the quotes.
-        hit: the passage.
-        reading: what the reader says about it.
-    """
-    return [quote for quote, _ in _quote_spans(index, hit, reading)]
-
-
-def _quote_spans(index: int, hit: Hit, reading: Reading) -> Iterator[tuple[Quote, AnswerSpan]]:
-    sentences = sentence_spans(hit.text)
-    for span in reading.spans:
+def quote_spans(result: SearchResult, index: int) -> Iterator[tuple[Quote, AnswerSpan]]:
+    """The reader's spans in a hit, the best first, with their sentences; not in headings, lists and licences."""
+    hit = result.hits[index]
+    for span in result.readings[index].spans:
         start, end = _trim(hit.text, span)
-        order = next((order for order, (_, last) in enumerate(sentences) if start < last), None)
-        if order is None or start >= end:
-            continue
-        first, last = sentences[order]
-        if is_prose(hit, first, last):
-            yield Quote(hit=index, order=order, start=first, end=last, answer=(start, min(end, last))), span
+        sentences = enumerate(result.overlap.passages[index])
+        order, sentence = next(((order, each) for order, each in sentences if start < each.end), (0, None))
+        if sentence and start < end and is_prose(hit, sentence.start, sentence.end):
+            answer = (start, min(end, sentence.end))
+            yield Quote(hit=index, order=order, start=sentence.start, end=sentence.end, answer=answer), span
 
 
-def _spans(question: str, hits: Sequence[Hit], readings: Sequence[Reading]) -> list[_Found]:
+def _spans(result: SearchResult) -> list[_Found]:
     """All spans that stand in a sentence of prose and have a word besides articles."""
-    shares = find_overlap(question, [hit.text for hit in hits]).shares
+    hits, shares = result.hits, result.overlap.shares
     found = []
-    for index, (hit, reading) in enumerate(zip(hits, readings, strict=False)):
-        for quote, span in _quote_spans(index, hit, reading):
+    for index, (hit, reading) in enumerate(zip(hits, result.readings, strict=True)):
+        for quote, span in quote_spans(result, index):
             assert quote.answer
             asks = hit.text[quote.start : quote.end].rstrip(_CLOSERS).endswith("?")
             score = (

@@ -142,6 +142,13 @@ class LibraryStore:
 
         return self._read(search)
 
+    def warm(self) -> None:
+        """Open all levels and read their vectors once, as the first search else does."""
+        for level, dim in self.manifest.dims.items():
+            vector = np.zeros(dim, dtype=np.float32)
+            vector[0] = 1
+            self.search([StoreQuery(level=level, dense=vector, limit=1)])
+
     # -- writing --------------------------------------------------------------------------------
 
     def publish(self, book: Book, passages: Sequence[Passage], vectors: BookVectors) -> None:

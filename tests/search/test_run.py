@@ -11,7 +11,7 @@ import pytest
 
 from nlb_retriever import Retriever, SearchRequest, index_files
 from nlb_retriever.records import LEVELS, Level
-from nlb_retriever.search import answer, hits, request
+from nlb_retriever.search import hits, request, run
 from nlb_retriever.search.overlap import find_overlap
 from nlb_retriever.store import Condition
 from tests.texts import KITCHEN, LIGHTHOUSE
@@ -66,9 +66,10 @@ def test_an_answer_cleans_checks_encodes_and_compares_once(
         (request, "clean_query"),
         (request, "check"),
         (hits, "find_overlap"),
-        (answer, "find_overlap"),
+        (run, "find_overlap"),
+        (request, "kind_of"),
         (retriever.vectorizer, "raw_queries"),
     ):
         count(owner, name)
     assert retriever.answer(STORM, where=Condition("author", "ne", "Nobody")).found
-    assert calls == {"clean_query": 1, "check": 1, "find_overlap": 1, "raw_queries": 1}
+    assert calls == {"clean_query": 1, "check": 1, "find_overlap": 1, "kind_of": 1, "raw_queries": 1}

@@ -16,12 +16,13 @@ from nlb_integrations.prose.records import Prose, ProseSentence
 from nlb_integrations.prose.secrets import hide_secrets
 from nlb_retriever.errors import LanguageModelError, NlbError
 from nlb_retriever.records import Answer, Hit
-from nlb_retriever.search.answer import PASSAGES
 from nlb_retriever.search.quotes import NOT_FOUND
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import Filter
 
+PASSAGES = 5
+"""In the prompt, at most."""
 _MARGIN = 16
 """Error of counting tokens part by part, at most."""
 _LONGEST_TOKEN = 8
