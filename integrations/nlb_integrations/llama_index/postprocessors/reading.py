@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from llama_index.core.bridge.pydantic import PrivateAttr
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
+from llama_index.core.schema import MetadataMode, NodeWithScore
 
-from nlb_integrations.conventions import check_count
-from nlb_integrations.llama_index.postprocessors.library import Library, open_library
-from nlb_retriever.errors import QueryError
+from nlb_integrations.llama_index.postprocessors.library import LibraryReranker
 from nlb_retriever.search.question import kind_of
 from nlb_retriever.search.readings import probability
-from nlb_retriever.search.retriever import Retriever
 
 
-class ReaderReranker(BaseNodePostprocessor):
+class ReaderReranker(LibraryReranker):
     """Orders nodes by how likely each one answers a short question in English, as the reader judges.
 
     A node's score becomes that probability, 0 to 1. `NLBRetriever(rerank=True)` mixes it with the passage's own score
@@ -31,33 +26,12 @@ class ReaderReranker(BaseNodePostprocessor):
             no reader.
     """
 
-    top_n: int | None = None
-    _library: Retriever = PrivateAttr()
-
-    def __init__(self, library: Library = None, top_n: int | None = None) -> None:
-        if top_n is not None:
-            check_count("top_n", top_n)
-        super().__init__()
-        self.top_n = top_n
-        self._library = open_library(library)
-
-    @classmethod
-    def class_name(cls) -> str:
-        return "ReaderReranker"
-
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        if not nodes:
-            return []
-        if query_bundle is None:
-            raise QueryError("ReaderReranker needs the query: give query_bundle= or query_str=")
-        question = query_bundle.query_str
-        if kind_of(question) is None:
-            return nodes[: self.top_n]
-        readings = self._library.reader.read(question, [node.node.get_content(MetadataMode.NONE) for node in nodes])
+    def _rank(self, nodes: list[NodeWithScore], query: str) -> list[NodeWithScore]:
+        if kind_of(query) is None:
+            return nodes
+        readings = self._library.reader.read(query, [node.node.get_content(MetadataMode.NONE) for node in nodes])
         ranked = [
             NodeWithScore(node=node.node, score=probability(reading))
             for node, reading in zip(nodes, readings, strict=True)
         ]
-        return sorted(ranked, key=lambda node: -node.get_score())[: self.top_n]
+        return sorted(ranked, key=lambda node: -node.get_score())

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from llama_index.core.bridge.pydantic import PrivateAttr
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore
 
 from nlb_integrations.llama_index.nodes import section_of
-from nlb_integrations.llama_index.postprocessors.library import Library, open_library
-from nlb_retriever.errors import QueryError
+from nlb_integrations.llama_index.postprocessors.library import LibraryReranker
 from nlb_retriever.search.reranking import rerank_sections
-from nlb_retriever.search.retriever import Retriever
 
 
-class NextLevelReranker(BaseNodePostprocessor):
+class NextLevelReranker(LibraryReranker):
     """Orders nodes by how well their sections match a long query: a summary, a synopsis, a whole page.
 
     The query's sentences are compared with the passages of each section, both ways and in order
@@ -34,31 +30,9 @@ class NextLevelReranker(BaseNodePostprocessor):
         QueryError: top_n is not a count, or nodes come without a query.
     """
 
-    top_n: int | None = None
-    _library: Retriever = PrivateAttr()
-
-    def __init__(self, library: Library = None, top_n: int | None = None) -> None:
-        if top_n is not None and (isinstance(top_n, bool) or not isinstance(top_n, int) or top_n < 0):
-            raise QueryError(f"top_n must be a whole number from 0, or None for all nodes, not {top_n!r}")
-        super().__init__()
-        self.top_n = top_n
-        self._library = open_library(library)
-
-    @classmethod
-    def class_name(cls) -> str:
-        return "NextLevelReranker"
-
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        if not nodes:
-            return []
-        if query_bundle is None:
-            raise QueryError("NextLevelReranker needs the query: give query_bundle= or query_str=")
-        query = query_bundle.query_str.strip()  # empty where the bundle has only a vector
-        return (self._ranked(nodes, query) if query else nodes)[: self.top_n]
-
-    def _ranked(self, nodes: list[NodeWithScore], query: str) -> list[NodeWithScore]:
+    def _rank(self, nodes: list[NodeWithScore], query: str) -> list[NodeWithScore]:
+        if not query.strip():  # the bundle has only a vector
+            return nodes
         best_first = sorted(nodes, key=lambda node: -node.get_score())
         sections = [section_of(node.node) for node in best_first]
         library = self._library
