@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -81,8 +81,16 @@ def years_of(text: str) -> tuple[int | None, int | None]:
     return begin, end
 
 
-def filter_of(author: str | None, language: str | None, year: str | None) -> Filter | None:
-    """The options as one filter; None where none is used."""
+def scope_of(
+    *,
+    book: str | None,
+    section: str | None,
+    before: str | None,
+    author: str | None,
+    language: str | None,
+    year: str | None,
+) -> dict[str, Any]:
+    """The part of the library that the options name, as arguments of `Retriever.search` and `answer`."""
     from nlb_retriever.store import And, Condition, Or
 
     conditions: list[Filter] = []
@@ -95,4 +103,5 @@ def filter_of(author: str | None, language: str | None, year: str | None) -> Fil
         first, last = years_of(year)
         conditions += [Condition("year", "gte", first)] if first is not None else []
         conditions += [Condition("year", "lte", last)] if last is not None else []
-    return And(tuple(conditions)) if conditions else None
+    where = And(tuple(conditions)) if conditions else None
+    return {"book": book, "section": section, "before": before, "where": where}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -18,8 +18,8 @@ from nlb_cli.options import (
     Limit,
     Model,
     Year,
-    filter_of,
     question_of,
+    scope_of,
 )
 from nlb_cli.output.terminal import is_styled, write_json, write_lines
 
@@ -44,10 +44,9 @@ def ask(
     from nlb_retriever.search.retriever import Retriever
 
     text = question_of(question)
-    where = filter_of(author, language, year)
+    scope = scope_of(book=book, section=section, before=before, author=author, language=language, year=year)
     if llm and everything:
         raise typer.BadParameter("a language model answers from the best passages alone: leave out one of the two")
-    scope: dict[str, Any] = {"book": book, "section": section, "before": before, "where": where}
     with Retriever(library) as retriever:
         quote = partial(retriever.answer, text, limit=limit, all_passages=everything, **scope)
         if llm:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import typer
 
-from nlb_cli.options import Author, Before, InBook, InSection, Json, Language, Library, Model, Year, filter_of
+from nlb_cli.options import Author, Before, InBook, InSection, Json, Language, Library, Model, Year, scope_of
 from nlb_cli.output.terminal import exact, is_terminal, note, write
 from nlb_retriever.errors import QueryError
 
@@ -38,8 +37,7 @@ def chat(
     from nlb_integrations.prose.chat import make_query
     from nlb_retriever.search.retriever import Retriever
 
-    where = filter_of(author, language, year)
-    scope: dict[str, Any] = {"book": book, "section": section, "before": before, "where": where}
+    scope = scope_of(book=book, section=section, before=before, author=author, language=language, year=year)
     live = sys.stdin.isatty() and is_terminal() and not as_json
     failed = False
     with Retriever(library) as retriever:

@@ -18,8 +18,8 @@ from nlb_cli.options import (
     Library,
     Limit,
     Year,
-    filter_of,
     question_of,
+    scope_of,
 )
 from nlb_cli.output.terminal import line, note, write_json, write_lines
 from nlb_retriever.records import Hit, Level, Mode
@@ -64,9 +64,7 @@ def search(
         raise typer.BadParameter("give a question, or a file of them with --queries", param_hint="QUESTION")
     query = Query(question=question_of(question or ""), level=level, book=book, limit=limit)
     options = {
-        "where": filter_of(author, language, year),
-        "section": section,
-        "before": before,
+        **scope_of(book=book, section=section, before=before, author=author, language=language, year=year),
         "mode": mode,
         "strategy": "flat" if flat else "coarse-to-fine",
         "neighbours": neighbours,
@@ -88,7 +86,8 @@ def search(
 
 
 def _find(retriever: Retriever, options: dict[str, Any], query: Query) -> list[Hit]:
-    return retriever.search(query.question, level=query.level, book=query.book, limit=query.limit, **options)
+    own = {"level": query.level, "book": query.book, "limit": query.limit}
+    return retriever.search(query.question, **{**options, **own})
 
 
 def _answer_file(name: str, defaults: Query, find: Callable[[Query], list[Hit]]) -> int:
