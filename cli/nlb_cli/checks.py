@@ -33,7 +33,7 @@ class Check:
 
 
 def examine(library: str | None, *, repair: bool) -> Iterator[Check]:
-    """Look at the environment, the encoders and a library.
+    """Look at the environment, the encoders, the reader and a library.
 
     Args:
         library: as the user named it; None for the default one, which need not be there.
@@ -52,6 +52,7 @@ def examine(library: str | None, *, repair: bool) -> Iterator[Check]:
         checks = [Check("library", "problem", str(error))]
     yield from _encoders(manifest)
     yield _checkpoint(manifest)
+    yield _reader()
     yield from checks
 
 
@@ -128,6 +129,23 @@ def _checkpoint(manifest: Manifest | None) -> Check:
         pinned = manifest.checkpoint_sha256[:12]
         return Check("checkpoint", "problem", f"{summary}; the library's is {pinned}: run `nlb index --rebuild`")
     return Check("checkpoint", "ok", summary)
+
+
+def _reader() -> Check:
+    """Check the SHA-256 of the reader's files, load it, and use it."""
+    from nlb_retriever.reader import find_reader, load_reader
+    from nlb_retriever.reader.files import check_files, read_config
+
+    folder = find_reader()
+    if folder is None:
+        return Check("reader", "note", "this installation has none: answers are whole sentences, not a few words")
+    try:
+        check_files(folder)
+        reader = load_reader(folder)
+        reader.read("Is all well?", ["All is well."])
+    except NlbError as error:
+        return Check("reader", "problem", str(error))
+    return Check("reader", "ok", f"{read_config(folder)['name']}, all files whole, by {reader.backend}")
 
 
 def _repaired(location: str | Path) -> Iterator[Check]:

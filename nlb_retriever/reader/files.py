@@ -41,6 +41,18 @@ def read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
+def check_files(folder: Path) -> None:
+    """See that all files are what reader.json says; the weights for torch may be left out.
+
+    Raises:
+        EncoderError: one is not.
+    """
+    config = read_config(folder)
+    for name in config["files"]:
+        if name not in {WORDS, LAYERS} or (folder / name).exists():
+            check_file(folder, name, config)
+
+
 def check_file(folder: Path, name: str, config: dict[str, Any]) -> None:
     """See that a file is what reader.json says.
 

@@ -7,7 +7,11 @@ import re
 import shutil
 from pathlib import Path
 
+import pytest
+
 from nlb_retriever import open_store
+from nlb_retriever.reader import find_reader
+from nlb_retriever.reader.load import RELEASED
 from tests.cli.conftest import InProcess
 
 
@@ -41,6 +45,32 @@ def test_a_healthy_library_passes_every_check(nlb: InProcess, shelf: Path) -> No
     assert checks["library"]["status"] == "ok"
     assert "53aa51172d14" in checks["chunk encoder (ask)"]["detail"]
     assert "3 books, all whole" in checks["library"]["detail"]
+
+
+def test_the_reader_is_whole_damaged_or_left_out(
+    nlb: InProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if find_reader() is None:
+        pytest.skip("the package's reader has been left out")
+    reader = Path(shutil.copytree(RELEASED, tmp_path / "reader"))
+    monkeypatch.setattr("nlb_retriever.reader.load.RELEASED", reader)
+
+    def check() -> tuple[str, str, int]:
+        ran = nlb("doctor", "--json")
+        [found] = [each for each in json.loads(ran.out)["checks"] if each["name"] == "reader"]
+        return found["status"], found["detail"], ran.code
+
+    assert check() == ("ok", "nlb-reader, all files whole, by openvino int8", 0)
+    weights = bytearray((reader / "model.bin").read_bytes())
+    weights[len(weights) // 2] ^= 1
+    (reader / "model.bin").write_bytes(weights)
+    status, detail, code = check()
+    assert (status, code) == ("problem", 1)
+    assert "model.bin is damaged" in detail and "\n" not in detail
+    (reader / "reader.json").unlink()
+    status, detail, code = check()
+    assert (status, code) == ("note", 0)
+    assert "answers are whole sentences" in detail
 
 
 def test_a_new_user_without_a_library_is_healthy(nlb: InProcess) -> None:

@@ -50,7 +50,7 @@ def doctor(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Check Python, packages, encoders and the library.
+    """Check Python, packages, encoders, the reader and the library.
 
     The exit code is 1 where something is wrong."""
     from nlb_cli.checks import examine
