@@ -81,18 +81,14 @@ class Retriever:
         return self._vectorizer(self.store)
 
     def _vectorizer(self, store: LibraryStore) -> Vectorizer:
-        if not self._loaded or self._loaded[0] != store.manifest:  # another one after a rebuild
-            with self._opening:
-                if not self._loaded or self._loaded[0] != store.manifest:
-                    self._loaded = store.manifest, self._load(store)
-                return self._loaded[1]
-        return self._loaded[1]
-
-    def _load(self, store: LibraryStore) -> Vectorizer:
-        encoder = load_encoder(store.manifest.chunk_encoder, device=self._device, use="ask")
-        # Opening the levels and reading them for the first time takes as long as compiling the encoder.
-        threading.Thread(target=_warm, args=(store,), name="nlb-warm", daemon=True).start()
-        return Vectorizer.of_library(store.location, store.manifest, encoder)
+        manifest = store.manifest
+        with self._opening:
+            if not self._loaded or self._loaded[0] != manifest:  # another one after a rebuild
+                encoder = load_encoder(manifest.chunk_encoder, device=self._device, use="ask")
+                # Opening the levels and reading them for the first time takes as long as compiling the encoder.
+                threading.Thread(target=_warm, args=(store,), name="nlb-warm", daemon=True).start()
+                self._loaded = manifest, Vectorizer.of_library(store.location, manifest, encoder)
+            return self._loaded[1]
 
     @property
     def has_reader(self) -> bool:
@@ -108,10 +104,9 @@ class Retriever:
         """
         if self._reader_folder is None:
             raise EncoderError("this installation has no reader to rerank with: reinstall nlb-retriever, or name one")
-        if self._reader is None:
-            with self._reading:
-                self._reader = self._reader or load_reader(self._reader_folder, device=self._device)
-        return self._reader
+        with self._reading:
+            self._reader = self._reader or load_reader(self._reader_folder, device=self._device)
+            return self._reader
 
     def search(
         self,
