@@ -9,7 +9,7 @@ import pytest
 
 from nlb_training.encoder.bert import Bert
 from nlb_training.encoder.planner import Mix, Planner, select_pairs
-from nlb_training.encoder.queries import SOURCES, is_aside, read_articles, read_summaries, read_tales
+from nlb_training.encoder.queries import SOURCES, is_held_out, read_articles, read_summaries, read_tales
 from nlb_training.encoder.rounds import POSITIVE, Batch, Pair
 from tests.doubles import minilm_tokenizer
 from tests.training.encoder.small import write_data, write_model
@@ -65,12 +65,12 @@ def test_every_step_has_queries_of_all_sources_with_one_right_passage_each(batch
 
 def test_the_right_passage_of_a_question_on_a_tale_holds_its_evidence(data: Path, batches: list[Batch]) -> None:
     tokenizer = minilm_tokenizer()
-    asked = {query.text.lower(): query for query, _ in read_tales(data)}
+    queries = {query.text.lower(): query for query, _ in read_tales(data)}
     seen = 0
     for batch in batches:
         for row in np.flatnonzero(batch.sources == SOURCES.index("tale")):
             query = tokenizer.decode(batch.queries[row].tolist())
-            matching = [own for text, own in asked.items() if text.replace(" ", "") == query.replace(" ", "")]
+            matching = [own for text, own in queries.items() if text.replace(" ", "") == query.replace(" ", "")]
             assert matching, query
             seen += 1
     assert seen >= 4
@@ -93,15 +93,15 @@ def test_the_same_model_seed_and_number_plan_the_same_round(
     )
 
 
-def test_held_articles_and_tales_aside_are_never_trained_on(data: Path, planner: Planner) -> None:
+def test_held_out_articles_and_tales_are_never_trained_on(data: Path, planner: Planner) -> None:
     queries, texts = read_articles(data)
     assert {query.book for query in queries} == {"squad/Whales", "squad/Pistols", "squad/Oceans"} == set(texts)
-    assert "squad/Prime_number" not in planner.shelf
-    held, _ = read_articles(data, held=True)
-    assert {query.book for query in held} == {"squad/Prime_number"}
-    trained, aside = list(read_tales(data)), list(read_tales(data, aside=True))
-    assert len(trained) + len(aside) == 48
-    assert {is_aside(f"story-{number}") for number in range(12)} >= {False}
+    assert "squad/Prime_number" not in planner.books
+    articles, _ = read_articles(data, held_out=True)
+    assert {query.book for query in articles} == {"squad/Prime_number"}
+    trained, held_out = list(read_tales(data)), list(read_tales(data, held_out=True))
+    assert len(trained) + len(held_out) == 48
+    assert {is_held_out(f"story-{number}") for number in range(12)} >= {False}
 
 
 def test_questions_without_an_answer_are_left_out(data: Path) -> None:
@@ -114,8 +114,8 @@ def test_questions_without_an_answer_are_left_out(data: Path) -> None:
 
 def test_sentences_of_summaries_know_where_they_stand(data: Path) -> None:
     sentences = [query for query in read_summaries(data) if query.source == "summary" and query.chain == 0]
-    assert [query.place for query in sentences] == sorted(query.place for query in sentences)
-    assert all(0 < query.place < 1 for query in sentences)
+    assert [query.position for query in sentences] == sorted(query.position for query in sentences)
+    assert all(0 < query.position < 1 for query in sentences)
 
 
 def test_hard_queries_are_taken_rather_than_easy_ones() -> None:

@@ -51,7 +51,7 @@ def test_bm25_is_the_same_whatever_the_vectors(probes: Probes) -> None:
 def test_passages_end_where_tales_and_sections_do(probes: Probes) -> None:
     for collection in ("tales", "textbooks"):
         for name, (start, end) in probes.passages[collection]:
-            assert 0 <= start < end <= len(probes.shelf.open(name).ids)
+            assert 0 <= start < end <= len(probes.books.open(name).ids)
             assert end - start <= 254
 
 

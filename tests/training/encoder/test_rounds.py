@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from nlb_retriever.errors import TrainingError
-from nlb_training.encoder.books import Span, TokenBook
+from nlb_training.encoder.books import Span, TokenizedBook
 from nlb_training.encoder.queries import SOURCES
 from nlb_training.encoder.rounds import IGNORED, NEGATIVE, POSITIVE, Pair, make_batch, read_round, write_round
 
 RARITY = np.ones(30522, dtype=np.float32)
-BOOK = TokenBook(
+BOOK = TokenizedBook(
     name="book",
     text="a " * 1000,
     ids=np.arange(1000, dtype=np.uint16),

@@ -1,4 +1,4 @@
-"""Books as token ids, tokenised once: any passage of any length is a slice of them."""
+"""Books as token ids, tokenized once: any passage of any length is a slice of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SPECIAL = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class TokenBook:
+class TokenizedBook:
     """A text as WordPiece ids, without special tokens."""
 
     name: str
@@ -58,28 +58,28 @@ class TokenBook:
         low, high = within or (0, len(self.ids))
         inner = self.sentences[np.searchsorted(self.sentences, low, "right") : np.searchsorted(self.sentences, high)]
         borders = [low, *inner.tolist(), high]
-        room = limit - _SPECIAL
+        longest = limit - _SPECIAL
         spans: list[Span] = []
         start = low
         for index, end in enumerate(borders[1:]):
-            if end - start > room or (offset and index == offset):
+            if end - start > longest or (offset and index == offset):
                 if borders[index] > start:
                     spans.append((start, borders[index]))
                     start = borders[index]
-                while end - start > room:
-                    spans.append((start, start + room))
-                    start += room
+                while end - start > longest:
+                    spans.append((start, start + longest))
+                    start += longest
         if high > start:
             spans.append((start, high))
         return spans
 
 
-class Shelf:
-    """Texts by name, tokenised when they are needed and kept on disk and in memory.
+class TokenizedBooks:
+    """Texts by name, tokenized when they are needed and kept on disk and in memory.
 
     Args:
         tokenizer: BERT's.
-        cache: folder of what is tokenised.
+        cache: folder of what is tokenized.
         texts: name -> characters.
     """
 
@@ -87,7 +87,7 @@ class Shelf:
         self._tokenizer = tokenizer
         self._cache = cache
         self._texts = dict(texts)
-        self._books: dict[str, TokenBook] = {}
+        self._books: dict[str, TokenizedBook] = {}
 
     def __contains__(self, name: object) -> bool:
         return name in self._texts
@@ -101,7 +101,7 @@ class Shelf:
         """Characters of a text."""
         return len(self._texts[name])
 
-    def open(self, name: str) -> TokenBook:
+    def open(self, name: str) -> TokenizedBook:
         """A text's tokens."""
         if name not in self._books:
             self._books[name] = self._read(name)
@@ -112,21 +112,21 @@ class Shelf:
         encoded = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [np.array(each.ids[:longest], dtype=np.uint16) for each in encoded]
 
-    def _read(self, name: str) -> TokenBook:
+    def _read(self, name: str) -> TokenizedBook:
         text = self._texts[name]
         file = self._cache / f"{name.replace('/', '_')}.npz"
         damaged = (OSError, ValueError, KeyError, EOFError, BadZipFile)
         with suppress(*damaged), file.open("rb") as stream, np.load(stream) as stored:
             if int(stored["length"]) == len(text):
                 parts = stored["ids"], stored["starts"], stored["sentences"]
-                return TokenBook(name=name, text=text, ids=parts[0], starts=parts[1], sentences=parts[2])
+                return TokenizedBook(name=name, text=text, ids=parts[0], starts=parts[1], sentences=parts[2])
         encoded = self._tokenizer.encode(text, add_special_tokens=False)
         ids = np.array(encoded.ids, dtype=np.uint16)
         starts = np.array([start for start, _ in encoded.offsets], dtype=np.uint32)
         begins = np.array([start for start, _ in sentence_spans(text)], dtype=np.int64)
         sentences = np.unique(np.append(np.searchsorted(starts, begins), len(ids)))
         write_arrays(file, ids=ids, starts=starts, sentences=sentences, length=np.array(len(text)))
-        return TokenBook(name=name, text=text, ids=ids, starts=starts, sentences=sentences)
+        return TokenizedBook(name=name, text=text, ids=ids, starts=starts, sentences=sentences)
 
 
 def write_arrays(file: Path, **arrays: Any) -> None:

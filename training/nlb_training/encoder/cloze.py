@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nlb_training.encoder.bert import Ids
-from nlb_training.encoder.books import Span, TokenBook
+from nlb_training.encoder.books import Span, TokenizedBook
 
 _SHORTEST, _LONGEST = 8, 60
 _REMOVED = 0.6
@@ -15,7 +15,7 @@ _REMOVED = 0.6
 
 
 def make_cloze(
-    book: TokenBook, passages: Sequence[Span], count: int, random: np.random.Generator
+    book: TokenizedBook, passages: Sequence[Span], count: int, random: np.random.Generator
 ) -> list[tuple[Ids, int, Span | None]]:
     """Queries as token ids, the index of each one's passage, and what is to be taken out of it."""
     made: list[tuple[Ids, int, Span | None]] = []

@@ -1,4 +1,4 @@
-"""Which passage answers a query, and which wrong ones look as if they did."""
+"""Which passage answers a query, and which wrong ones rank high for it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _K, _B = 0.4, 0.4
 _VOCABULARY = 30522
 
 
-def align(similarities: Floats, places: Floats) -> NDArray[np.int64]:
-    """The likeliest passage of each sentence of a summary, told in the order of the text but for jumps (Viterbi).
+def align(similarities: Floats, positions: Floats) -> NDArray[np.int64]:
+    """The most likely passage of each sentence of a summary that follows the text but for jumps (Viterbi).
 
     Args:
         similarities: (n, m) cosines of the summary's sentences, in order, and a chapter's passages, in order.
-        places: (n,) where each sentence stands in the summary, 0 to 1.
+        positions: (n,) position of each sentence in the summary, 0 to 1.
 
     Returns:
         (n,) indexes of passages.
@@ -32,11 +32,11 @@ def align(similarities: Floats, places: Floats) -> NDArray[np.int64]:
     count, size = similarities.shape
     at = (np.arange(size) + 0.5) / size
     steps = at[None, :] - at[:, None]
-    start = -_JUMP * np.abs(at - places[0])
+    start = -_JUMP * np.abs(at - positions[0])
     best = similarities[0] + start
     back = np.zeros((count, size), dtype=np.int64)
     for index in range(1, count):
-        extra = steps - (places[index] - places[index - 1])
+        extra = steps - (positions[index] - positions[index - 1])
         paths = best[:, None] - _JUMP * np.where(steps < 0, 2 * np.abs(steps), np.abs(extra))
         back[index] = paths.argmax(axis=0)
         best = paths.max(axis=0) + similarities[index]

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlb_training.encoder.bert import Bert, Ids
-from nlb_training.encoder.books import Span, TokenBook
+from nlb_training.encoder.books import Span, TokenizedBook
 from nlb_training.encoder.mining import WordIndex, align, pick_negatives
 from nlb_training.encoder.queries import SOURCES, Query
 from nlb_training.encoder.rounds import MARGIN, Pair
 
 _TOP = 12
-"""Hard negatives are drawn from so many best wrong passages."""
-_HOPELESS = 0.25
-"""Share of all wrong passages that are nearer than the supposed one, from which on the query tells nothing."""
+"""Number of the best wrong passages that hard negatives are drawn from."""
+_MOST_NEARER = 0.25
+"""A query is dropped if more than this share of the wrong passages is more similar to it than the right one."""
 
 
 class Passages:
@@ -26,7 +26,7 @@ class Passages:
     def __init__(
         self,
         model: Bert,
-        book: TokenBook,
+        book: TokenizedBook,
         limit: int,
         random: np.random.Generator,
         *,
@@ -45,6 +45,7 @@ class Passages:
     def pair_bags(
         self, model: Bert, queries: Sequence[Query], ids: Sequence[Ids], random: np.random.Generator
     ) -> list[Pair]:
+        """Pair queries whose spans only contain the passage that answers: the most similar one inside is taken."""
         if not queries:
             return []
         similarities, words = self._score(model, ids)
@@ -59,10 +60,10 @@ class Passages:
         for rows in chains.values():
             columns = np.flatnonzero(inside[rows[0]])
             if len(columns):
-                places = np.array([queries[row].place for row in rows], dtype=np.float32)
+                positions = np.array([queries[row].position for row in rows], dtype=np.float32)
                 own = similarities[rows][:, columns]
-                told = queries[rows[0]].chain >= 0
-                positives[rows] = columns[align(own, places) if told else own.argmax(axis=1)]
+                ordered = queries[rows[0]].chain >= 0
+                positives[rows] = columns[align(own, positions) if ordered else own.argmax(axis=1)]
         return [
             self._pair(query, ids[row], ranges[row], int(positives[row]), int(negatives[row]), lead)
             for row, query in enumerate(queries)
@@ -72,6 +73,7 @@ class Passages:
     def pair_exact(
         self, model: Bert, queries: Sequence[Query], ids: Sequence[Ids], random: np.random.Generator
     ) -> list[Pair]:
+        """Pair queries whose spans are the evidence: a passage that holds at least half of the most is taken."""
         if not queries:
             return []
         similarities, words = self._score(model, ids)
@@ -93,6 +95,7 @@ class Passages:
     def pair_cloze(
         self, model: Bert, made: Sequence[tuple[Ids, int, Span | None]], random: np.random.Generator
     ) -> list[Pair]:
+        """Pair the queries of `make_cloze` with the passages that they are from."""
         if not made:
             return []
         similarities, words = self._score(model, [ids for ids, _, _ in made])
@@ -152,10 +155,10 @@ class Passages:
 
 
 def _lead(similarities: NDArray[np.float32], wrong: NDArray[np.bool_], positive: int) -> float | None:
-    """By how much a query's passage leads all wrong ones; None where so many are nearer that it is likely none."""
+    """By how much a query's passage leads all wrong ones; None if too many are more similar (`_MOST_NEARER`)."""
     others = similarities[wrong]
     if not len(others):
         return 0.0
-    if float((others > similarities[positive]).mean()) > _HOPELESS:
+    if float((others > similarities[positive]).mean()) > _MOST_NEARER:
         return None
     return float(similarities[positive] - others.max())

@@ -12,7 +12,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from nlb_training.encoder.bert import Bert
-from nlb_training.encoder.books import Shelf, Span
+from nlb_training.encoder.books import Span, TokenizedBooks
 from nlb_training.encoder.cloze import make_cloze
 from nlb_training.encoder.mining import weigh_ids
 from nlb_training.encoder.passages import Passages
@@ -34,11 +34,11 @@ _LENGTH_WEIGHTS = (0.2, 0.25, 0.25, 0.15, 0.15)
 _WINDOW = 20_000
 """Tokens of a book that cloze queries are made from."""
 _CANDIDATES = 1.7
-"""Queries that are looked at for each that is trained on."""
+"""Queries that are encoded for each that is trained on."""
 _QUESTIONS = 0.5
-"""Share of the summaries' sentences that are made questions, where their subject is a person."""
+"""Share of the summaries' sentences about a person that become questions."""
 _EASY = 0.1
-"""By how much, in cosine, the right passage of an easy query leads: there is little left to learn."""
+"""A query is easy if its right passage leads all wrong ones by more, in cosine."""
 _EASY_SHARE = 0.25
 """Weight of an easy query beside others."""
 
@@ -69,14 +69,14 @@ class Planner:
     Args:
         folder: of the training data.
         tokenizer: the encoder's.
-        cache: folder for what is tokenised.
+        cache: folder for the tokenized texts.
         mix: of sources.
     """
 
     def __init__(self, folder: Path, tokenizer: Tokenizer, cache: Path, mix: Mix) -> None:
         self._mix = mix
         articles, texts = read_articles(folder)
-        self.shelf = Shelf(tokenizer, cache, {**read_books(folder), **texts})
+        self.books = TokenizedBooks(tokenizer, cache, {**read_books(folder), **texts})
         self._tales: dict[str, list[tuple[Query, Span]]] = defaultdict(list)
         for query, story in read_tales(folder):
             self._tales[query.book].append((query, story))
@@ -85,109 +85,32 @@ class Planner:
         self._titles = _by_book(read_titles(folder))
         self._articles = _by_book(articles)
         for group in (self._summaries, self._book_summaries, self._titles):
-            for name in [name for name in group if name not in self.shelf]:
+            for name in [name for name in group if name not in self.books]:
                 del group[name]
 
     def plan(self, model: Bert, seed: int, number: int) -> list[Batch]:
         """A round, the same for the same model, seed and number."""
-        random = np.random.default_rng([seed, number])
         mix = self._mix
+        pairing = _Pairing(model, self.books, np.random.default_rng([seed, number]), group=mix.group)
         groups: dict[Source, list[list[Pair]]] = {}
-        names = _draw(self._summaries, mix.summary_books, random)
-        opened = {name: Passages(model, self.shelf.open(name), _length(random), random) for name in names}
-        groups["summary"] = self._chained(model, self._summaries, opened, mix.summary * mix.steps, random)
-        groups["book"] = self._chained(model, self._book_summaries, opened, mix.book * mix.steps, random)
-        groups["title"] = self._chained(model, self._titles, opened, mix.title * mix.steps, random)
-        groups["tale"] = self._tale_pairs(model, mix.tale * mix.steps, random)
-        names = _draw(self._articles, mix.article_books, random)
-        opened = {name: Passages(model, self.shelf.open(name), _length(random), random) for name in names}
-        groups["article"] = self._exact(
-            model, {name: self._articles[name] for name in names}, opened, mix.article * mix.steps, random
-        )
-        groups["cloze"] = self._cloze_pairs(model, mix.cloze * mix.steps, random)
-        return self._assemble(groups, random)
+        opened = {name: pairing.open(name) for name in pairing.draw(self._summaries, mix.summary_books)}
+        groups["summary"] = pairing.pair_chained(self._summaries, opened, mix.summary * mix.steps)
+        groups["book"] = pairing.pair_chained(self._book_summaries, opened, mix.book * mix.steps)
+        groups["title"] = pairing.pair_chained(self._titles, opened, mix.title * mix.steps)
+        opened = {name: self._open_tales(name, pairing) for name in pairing.draw(self._tales, mix.tale_books)}
+        tales = {name: [query for query, _ in self._tales[name]] for name in opened}
+        groups["tale"] = pairing.pair_exact(tales, opened, mix.tale * mix.steps)
+        opened = {name: pairing.open(name) for name in pairing.draw(self._articles, mix.article_books)}
+        articles = {name: self._articles[name] for name in opened}
+        groups["article"] = pairing.pair_exact(articles, opened, mix.article * mix.steps)
+        books = [name for name in self.books.names if not name.startswith("squad/") and name not in self._tales]
+        groups["cloze"] = pairing.pair_cloze(books, mix.cloze_books, mix.cloze * mix.steps)
+        return self._assemble(groups, pairing.random)
 
-    def _chained(
-        self,
-        model: Bert,
-        queries: Mapping[str, list[Query]],
-        opened: Mapping[str, Passages],
-        count: int,
-        random: np.random.Generator,
-    ) -> list[list[Pair]]:
-        """Queries whose passage is only roughly known: sentences of summaries and titles."""
-        known = [name for name in opened if name in queries]
-        groups: list[list[Pair]] = []
-        for name in known:
-            chains: dict[int, list[Query]] = defaultdict(list)
-            for number, query in enumerate(queries[name]):
-                chains[query.chain if query.chain >= 0 else -1 - number].append(query)
-            wanted = -(-count // len(known))
-            chosen: list[Query] = []
-            order = [list(chains)[index] for index in random.permutation(len(chains))]
-            for chain in order:
-                if len(chosen) >= _CANDIDATES * wanted:
-                    break
-                chosen += chains[chain]
-            pairs = opened[name].pair_bags(model, chosen, self.shelf.encode([each.text for each in chosen]), random)
-            pairs = self._as_questions(pairs, random) if chosen[0].chain >= 0 else pairs
-            groups += _grouped(select_pairs(pairs, wanted, random), self._mix.group, random)
-        return groups
-
-    def _as_questions(self, pairs: Sequence[Pair], random: np.random.Generator) -> list[Pair]:
-        """Some of the sentences turned to questions."""
-        drawn = random.random(len(pairs)) < _QUESTIONS
-        asked = [to_question(pair.text) if own else None for pair, own in zip(pairs, drawn, strict=True)]
-        encoded = self.shelf.encode([text or "" for text in asked])
-        return [
-            replace(pair, query=ids) if text else pair for pair, text, ids in zip(pairs, asked, encoded, strict=True)
-        ]
-
-    def _exact(
-        self,
-        model: Bert,
-        queries: Mapping[str, list[Query]],
-        opened: Mapping[str, Passages],
-        count: int,
-        random: np.random.Generator,
-    ) -> list[list[Pair]]:
-        """Questions whose evidence is marked."""
-        groups: list[list[Pair]] = []
-        for name, own in queries.items():
-            wanted = -(-count // len(queries))
-            chosen = [own[index] for index in random.permutation(len(own))[: int(_CANDIDATES * wanted)]]
-            pairs = opened[name].pair_exact(model, chosen, self.shelf.encode([each.text for each in chosen]), random)
-            groups += _grouped(select_pairs(pairs, wanted, random), self._mix.group // 2, random)
-        return groups
-
-    def _tale_pairs(self, model: Bert, count: int, random: np.random.Generator) -> list[list[Pair]]:
-        names = _draw(
-            {name: [query for query, _ in own] for name, own in self._tales.items()}, self._mix.tale_books, random
-        )
-        queries, opened = {}, {}
-        for name in names:
-            stories = sorted({story for _, story in self._tales[name]})
-            book = self.shelf.open(name)
-            opened[name] = Passages(
-                model, book, _length(random), random, within=[book.find_tokens(story) for story in stories]
-            )
-            queries[name] = [query for query, _ in self._tales[name]]
-        return self._exact(model, queries, opened, count, random)
-
-    def _cloze_pairs(self, model: Bert, count: int, random: np.random.Generator) -> list[list[Pair]]:
-        """Sentences of the books themselves, as people half remember them."""
-        books = [name for name in self.shelf.names if not name.startswith("squad/") and name not in self._tales]
-        groups = []
-        wanted = -(-count // self._mix.cloze_books)
-        for index in random.choice(len(books), self._mix.cloze_books, replace=False):
-            book = self.shelf.open(books[index])
-            start = int(random.integers(max(1, len(book.ids) - _WINDOW)))
-            window = (start, min(len(book.ids), start + _WINDOW))
-            passages = Passages(model, book, _length(random), random, within=[window])
-            made = make_cloze(book, passages.spans, int(_CANDIDATES * wanted), random)
-            pairs = select_pairs(passages.pair_cloze(model, made, random), wanted, random)
-            groups += _grouped(pairs, self._mix.group // 2, random)
-        return groups
+    def _open_tales(self, name: str, pairing: _Pairing) -> Passages:
+        """A collection's passages; none crosses the border of a tale."""
+        book = self.books.open(name)
+        return pairing.open(name, within=[book.find_tokens(span) for span in sorted({s for _, s in self._tales[name]})])
 
     def _assemble(self, groups: Mapping[Source, list[list[Pair]]], random: np.random.Generator) -> list[Batch]:
         shuffled = {
@@ -200,14 +123,107 @@ class Planner:
         for _ in range(self._mix.steps):
             pairs: list[Pair] = []
             for source, own in shuffled.items():
-                room = int(getattr(self._mix, source))
-                while room > 0:
-                    group = own[used[source] % len(own)][:room]
+                missing = int(getattr(self._mix, source))
+                while missing > 0:
+                    group = own[used[source] % len(own)][:missing]
                     used[source] += 1
                     pairs += group
-                    room -= len(group)
+                    missing -= len(group)
             batches.append(make_batch(pairs, SOURCES, rarity))
         return batches
+
+
+class _Pairing:
+    """Pairs queries with passages of opened texts, for one round.
+
+    Args:
+        model: encodes both.
+        books: all texts.
+        random: of the round.
+        group: queries of one text in a batch.
+    """
+
+    def __init__(self, model: Bert, books: TokenizedBooks, random: np.random.Generator, *, group: int) -> None:
+        self.random = random
+        self._model = model
+        self._books = books
+        self._group = group
+
+    def draw(self, queries: Mapping[str, Sequence[object]], count: int) -> list[str]:
+        """Names of texts, more likely ones with more queries."""
+        names = sorted(queries)
+        weights = np.array([len(queries[name]) for name in names], dtype=np.float64)
+        chosen = self.random.choice(len(names), min(count, len(names)), replace=False, p=weights / weights.sum())
+        return [names[index] for index in chosen]
+
+    def open(self, name: str, within: Sequence[Span] | None = None) -> Passages:
+        """A text's passages, of a random length."""
+        length = int(self.random.choice(LENGTHS, p=_LENGTH_WEIGHTS))
+        return Passages(self._model, self._books.open(name), length, self.random, within=within)
+
+    def pair_chained(
+        self, queries: Mapping[str, list[Query]], opened: Mapping[str, Passages], count: int
+    ) -> list[list[Pair]]:
+        """Queries whose passage is only roughly known: sentences of summaries and titles."""
+        known = [name for name in opened if name in queries]
+        groups: list[list[Pair]] = []
+        for name in known:
+            chains: dict[int, list[Query]] = defaultdict(list)
+            for number, query in enumerate(queries[name]):
+                chains[query.chain if query.chain >= 0 else -1 - number].append(query)
+            wanted = -(-count // len(known))
+            chosen: list[Query] = []
+            order = [list(chains)[index] for index in self.random.permutation(len(chains))]
+            for chain in order:
+                if len(chosen) >= _CANDIDATES * wanted:
+                    break
+                chosen += chains[chain]
+            ids = self._books.encode([each.text for each in chosen])
+            pairs = opened[name].pair_bags(self._model, chosen, ids, self.random)
+            pairs = self._as_questions(pairs) if chosen[0].chain >= 0 else pairs
+            groups += self._select(pairs, wanted, self._group)
+        return groups
+
+    def pair_exact(
+        self, queries: Mapping[str, list[Query]], opened: Mapping[str, Passages], count: int
+    ) -> list[list[Pair]]:
+        """Questions whose evidence is marked."""
+        groups: list[list[Pair]] = []
+        for name, own in queries.items():
+            wanted = -(-count // len(queries))
+            chosen = [own[index] for index in self.random.permutation(len(own))[: int(_CANDIDATES * wanted)]]
+            ids = self._books.encode([each.text for each in chosen])
+            pairs = opened[name].pair_exact(self._model, chosen, ids, self.random)
+            groups += self._select(pairs, wanted, self._group // 2)
+        return groups
+
+    def pair_cloze(self, names: Sequence[str], books: int, count: int) -> list[list[Pair]]:
+        """Sentences of some of the texts with words removed."""
+        groups: list[list[Pair]] = []
+        wanted = -(-count // books)
+        for index in self.random.choice(len(names), books, replace=False):
+            book = self._books.open(names[index])
+            start = int(self.random.integers(max(1, len(book.ids) - _WINDOW)))
+            passages = self.open(names[index], within=[(start, min(len(book.ids), start + _WINDOW))])
+            made = make_cloze(book, passages.spans, int(_CANDIDATES * wanted), self.random)
+            groups += self._select(passages.pair_cloze(self._model, made, self.random), wanted, self._group // 2)
+        return groups
+
+    def _as_questions(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """Turn some of the sentences into questions."""
+        drawn = self.random.random(len(pairs)) < _QUESTIONS
+        questions = [to_question(pair.text) if own else None for pair, own in zip(pairs, drawn, strict=True)]
+        encoded = self._books.encode([text or "" for text in questions])
+        return [
+            replace(pair, query=ids) if text else pair
+            for pair, text, ids in zip(pairs, questions, encoded, strict=True)
+        ]
+
+    def _select(self, pairs: Sequence[Pair], wanted: int, size: int) -> list[list[Pair]]:
+        """Some of the pairs in random groups of at most `size`."""
+        selected = select_pairs(pairs, wanted, self.random)
+        mixed = [selected[index] for index in self.random.permutation(len(selected))]
+        return [mixed[start : start + size] for start in range(0, len(mixed), size)]
 
 
 def select_pairs(pairs: Sequence[Pair], wanted: int, random: np.random.Generator) -> list[Pair]:
@@ -224,20 +240,3 @@ def _by_book(queries: Any) -> dict[str, list[Query]]:
     for query in queries:
         result[query.book].append(query)
     return dict(result)
-
-
-def _draw(queries: Mapping[str, Sequence[object]], count: int, random: np.random.Generator) -> list[str]:
-    """Texts, likelier the more queries they have."""
-    names = sorted(queries)
-    weights = np.array([len(queries[name]) for name in names], dtype=np.float64)
-    chosen = random.choice(len(names), min(count, len(names)), replace=False, p=weights / weights.sum())
-    return [names[index] for index in chosen]
-
-
-def _grouped(pairs: Sequence[Pair], size: int, random: np.random.Generator) -> list[list[Pair]]:
-    mixed = [pairs[index] for index in random.permutation(len(pairs))]
-    return [mixed[start : start + size] for start in range(0, len(mixed), size)]
-
-
-def _length(random: np.random.Generator) -> int:
-    return int(random.choice(LENGTHS, p=_LENGTH_WEIGHTS))

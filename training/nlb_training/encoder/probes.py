@@ -1,4 +1,4 @@
-"""What an encoder finds, measured fast: exact cosines over passages, alone and beside BM25, on validation data.
+"""A fast evaluation of an encoder on validation data: exact cosines over passages, alone and fused with BM25.
 
 Not the product's figures (no projections, no levels, plain fusion), but they move with them.
 """
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_retriever.text.words import count_words
 from nlb_training.encoder.bert import Ids
-from nlb_training.encoder.books import Shelf, Span, read_archives, read_rows
+from nlb_training.encoder.books import Span, TokenizedBooks, read_archives, read_rows
 from nlb_training.encoder.queries import read_articles
 from nlb_training.evaluation.lexical import score_words
 
@@ -43,7 +43,7 @@ class Questions:
     pool: str = "passage"
     """What is ranked: "passage", a unit by its best passage ("max") or by its mean vector ("mean")."""
     inside: list[NDArray[np.int64]] = field(default_factory=list)
-    """If given, the only passages or units that each question's ranking has."""
+    """If not empty, the passages or units that each question ranks; default: all."""
     measure: str = "MRR"
     """"MRR", or "hit@N": whether one of the first N is right."""
 
@@ -52,7 +52,7 @@ class Probes:
     """Validation sets with their passages and BM25 scores.
 
     Args:
-        shelf: of all their texts.
+        books: all their texts, tokenized.
         folder: of the data.
         quick: only a part of the books: minutes, not an hour.
     """
@@ -61,9 +61,9 @@ class Probes:
         self._folder = folder
         self._cache = cache
         self._quick = quick
-        articles, texts = read_articles(folder, held=True)
+        articles, texts = read_articles(folder, held_out=True)
         self._articles = articles
-        self.shelf = Shelf(
+        self.books = TokenizedBooks(
             tokenizer, cache, {**dict(read_archives(folder, ("dev", "fairytaleqa", "openstax"))), **texts}
         )
         self.passages: dict[str, list[tuple[str, Span]]] = {}
@@ -75,7 +75,7 @@ class Probes:
 
     def texts(self, collection: str) -> list[Ids]:
         """Token ids of a collection's passages."""
-        return [self.shelf.open(name).ids[a:b] for name, (a, b) in self.passages[collection]]
+        return [self.books.open(name).ids[a:b] for name, (a, b) in self.passages[collection]]
 
     def run(self, encode: Encode, *, only: Sequence[str] = ()) -> dict[str, dict[str, float]]:
         """Measure an encoder on all sets.
@@ -90,16 +90,16 @@ class Probes:
                 continue
             if questions.collection not in vectors:
                 vectors[questions.collection] = encode(self.texts(questions.collection))
-            asked = encode(self.shelf.encode(questions.texts))
-            results[questions.name] = self._measure(questions, vectors[questions.collection], asked)
+            query_vectors = encode(self.books.encode(questions.texts))
+            results[questions.name] = self._measure(questions, vectors[questions.collection], query_vectors)
         return results
 
-    def _measure(self, questions: Questions, passages: Floats, asked: Floats) -> dict[str, float]:
+    def _measure(self, questions: Questions, passages: Floats, query_vectors: Floats) -> dict[str, float]:
         words = self.words(questions)
-        dense = asked @ passages.T
+        dense = query_vectors @ passages.T
         if questions.units is not None:
             mean = questions.pool == "mean"
-            dense = asked @ _means(passages, questions.units).T if mean else _best(dense, questions.units)
+            dense = query_vectors @ _means(passages, questions.units).T if mean else _best(dense, questions.units)
         values: dict[str, list[float]] = defaultdict(list)
         for row, right in enumerate(questions.right):
             pool = questions.inside[row] if questions.inside else slice(None)
@@ -126,10 +126,10 @@ class Probes:
             documents: list[list[str]] = [[] for _ in range(int(questions.units.max()) + 1)]
             for (name, span), unit in zip(self.passages[questions.collection], questions.units, strict=True):
                 if unit >= 0:
-                    documents[unit].append(self.shelf.open(name).find_text(span))
+                    documents[unit].append(self.books.open(name).find_text(span))
             scores = score_words(questions.texts, ["\n".join(each) for each in documents], "section").astype(np.float32)
         else:
-            texts = [self.shelf.open(name).find_text(span) for name, span in self.passages[questions.collection]]
+            texts = [self.books.open(name).find_text(span) for name, span in self.passages[questions.collection]]
             scores = score_words(questions.texts, texts, "passage").astype(np.float32)
             if questions.units is not None:
                 scores = _best(scores, questions.units)
@@ -140,7 +140,7 @@ class Probes:
         """Passages of whole sentences; none crosses a border."""
         self.passages[collection] = []
         for name in names:
-            book = self.shelf.open(name)
+            book = self.books.open(name)
             stops = sorted({0, len(book.ids), *(book.find_tokens((at, at))[0] for at in (borders or {}).get(name, ()))})
             for low, high in pairwise(stops):
                 self.passages[collection] += [(name, span) for span in book.cut(PASSAGE_TOKENS, (low, high))]
@@ -150,7 +150,7 @@ class Probes:
 
     def _touching(self, collection: str, name: str, spans: Sequence[Span]) -> NDArray[np.int64]:
         """Passages that share anything with one of the spans."""
-        book = self.shelf.open(name)
+        book = self.books.open(name)
         ranges = [book.find_tokens(span) for span in spans]
         return np.array(
             [
@@ -162,7 +162,7 @@ class Probes:
 
     def _overlapping(self, collection: str, name: str, spans: Sequence[Span]) -> NDArray[np.int64]:
         """Passages that lie in one of the spans as a whole, else the one that holds most of them."""
-        book = self.shelf.open(name)
+        book = self.books.open(name)
         numbers = [index for index, (own, _) in enumerate(self.passages[collection]) if own == name]
         starts, ends = np.array([self.passages[collection][index][1] for index in numbers]).T
         shares = np.zeros(len(numbers), dtype=np.int64)
@@ -188,10 +188,13 @@ class Probes:
         names = sorted(words)
         if self._quick:
             smallest = sorted(words, key=lambda name: words[name])
-            asked = {row["book_file"] for row in questions}
-            told = {row["book_file"] for row in chapters}
+            with_questions = {row["book_file"] for row in questions}
+            with_summaries = {row["book_file"] for row in chapters}
             names = sorted(
-                {*[name for name in smallest if name in asked][:13], *[name for name in smallest if name in told][:8]}
+                {
+                    *[name for name in smallest if name in with_questions][:13],
+                    *[name for name in smallest if name in with_summaries][:8],
+                }
             )
         self._cut("novels", names)
         units = np.array([names.index(name) for name, _ in self.passages["novels"]])
@@ -224,7 +227,7 @@ class Probes:
             for index in inside:
                 if int(index) not in stems:
                     name, span = self.passages["novels"][index]
-                    stems[int(index)] = frozenset(count_words(self.shelf.open(name).find_text(span)).indices)
+                    stems[int(index)] = frozenset(count_words(self.books.open(name).find_text(span)).indices)
             if answers:
                 right = [index for index in inside if any(answer <= stems[int(index)] for answer in answers)]
                 kept.append((row["question"], np.array(right, dtype=np.int64), inside))

@@ -1,4 +1,4 @@
-"""What people say about books, as training queries: each with the stretch of a text that it is about."""
+"""Training queries from summaries, titles and questions, each with the span of a text that it is about."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Source = Literal["summary", "book", "title", "tale", "article", "cloze"]
 SOURCES: tuple[Source, ...] = ("summary", "book", "title", "tale", "article", "cloze")
 _WORDS = 5
 """Words that a summary's sentence has at least."""
-_TALES_ASIDE = 20
-"""One tale of so many is kept aside, to choose settings with."""
+_TALES_HELD_OUT = 20
+"""One tale in so many is held out, to choose settings on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,11 +30,11 @@ class Query:
     book: str
     """Name of the text."""
     spans: tuple[Span, ...]
-    """Characters that hold what answers it; a long stretch where nobody knows which passage does."""
+    """Characters that hold what answers it; a long span where the passage is not known."""
     chain: int
     """Number of the summary that it is a sentence of, else -1."""
-    place: float
-    """Where in that summary it stands: 0 to 1."""
+    position: float
+    """In that summary: 0 to 1."""
 
 
 def read_summaries(folder: Path) -> Iterator[Query]:
@@ -51,7 +51,7 @@ def read_summaries(folder: Path) -> Iterator[Query]:
                         book=row["book_file"],
                         spans=((row["start"], row["end"]),) if source == "summary" else ((0, 1 << 32),),
                         chain=chain if source == "summary" else 1_000_000 + chain,
-                        place=(index + 0.5) / len(sentences),
+                        position=(index + 0.5) / len(sentences),
                     )
 
 
@@ -60,34 +60,36 @@ def read_titles(folder: Path) -> Iterator[Query]:
     for name, key in (("chapter_titles_train", "chapter_title"), ("chapter_synopses_train", "synopsis")):
         for row in read_rows(folder / "eval" / f"{name}.jsonl.bz2"):
             span = (row["start"], row["end"])
-            yield Query(text=row[key], source="title", book=row["book_file"], spans=(span,), chain=-1, place=0.5)
+            yield Query(text=row[key], source="title", book=row["book_file"], spans=(span,), chain=-1, position=0.5)
 
 
-def is_aside(story: str) -> bool:
-    """Whether a tale of FairytaleQA's train split is kept aside."""
-    return int(hashlib.sha256(story.encode()).hexdigest(), 16) % _TALES_ASIDE == 0
+def is_held_out(story: str) -> bool:
+    """Whether a tale of FairytaleQA's train split is held out."""
+    return int(hashlib.sha256(story.encode()).hexdigest(), 16) % _TALES_HELD_OUT == 0
 
 
-def read_tales(folder: Path, *, aside: bool = False) -> Iterator[tuple[Query, Span]]:
+def read_tales(folder: Path, *, held_out: bool = False) -> Iterator[tuple[Query, Span]]:
     """Questions on tales, each with its tale's span in the collection."""
     for row in read_rows(folder / "eval" / "fairytaleqa_train.jsonl.bz2"):
-        if is_aside(row["story"]) == aside:
+        if is_held_out(row["story"]) == held_out:
             spans = tuple((start, end) for start, end in row["evidence_spans"])
-            query = Query(text=row["question"], source="tale", book=row["book_file"], spans=spans, chain=-1, place=0.5)
+            query = Query(
+                text=row["question"], source="tale", book=row["book_file"], spans=spans, chain=-1, position=0.5
+            )
             yield query, (row["story_span"][0], row["story_span"][1])
 
 
-def read_articles(folder: Path, *, held: bool = False) -> tuple[list[Query], dict[str, str]]:
+def read_articles(folder: Path, *, held_out: bool = False) -> tuple[list[Query], dict[str, str]]:
     """SQuAD's answerable questions, and its articles as texts.
 
     Args:
         folder: of the data.
-        held: those that are only measured with, not those to train on.
+        held_out: the articles that are never trained on, instead of the others.
     """
     rows = read_rows(folder / "eval" / "squad_dev.jsonl.bz2")
     paragraphs: dict[str, dict[int, str]] = defaultdict(dict)
     for row in rows:
-        if (row["article"] in HELD_ARTICLES) == held:
+        if (row["article"] in HELD_ARTICLES) == held_out:
             paragraphs[row["article"]][row["paragraph"]] = row["context"]
     texts: dict[str, str] = {}
     begins: dict[tuple[str, int], int] = {}
@@ -104,7 +106,9 @@ def read_articles(folder: Path, *, held: bool = False) -> tuple[list[Query], dic
             answer = row["answers"][0]
             span = (begin + answer["start"], begin + answer["start"] + len(answer["text"]))
             name = f"squad/{row['article']}"
-            queries.append(Query(text=row["question"], source="article", book=name, spans=(span,), chain=-1, place=0.5))
+            queries.append(
+                Query(text=row["question"], source="article", book=name, spans=(span,), chain=-1, position=0.5)
+            )
     return queries, texts
 
 

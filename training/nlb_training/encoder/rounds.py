@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nlb_retriever.errors import TrainingError
 from nlb_training.encoder.bert import Ids
-from nlb_training.encoder.books import Span, TokenBook, write_arrays
+from nlb_training.encoder.books import Span, TokenizedBook, write_arrays
 from nlb_training.encoder.mining import WordIndex
 
 POSITIVE, NEGATIVE, IGNORED = 1, 0, 2
@@ -30,7 +30,7 @@ class Pair:
     query: Ids
     source: int
     """Its number in `queries.SOURCES`."""
-    book: TokenBook
+    book: TokenizedBook
     spans: tuple[Span, ...]
     """Ranges of tokens that may answer it."""
     positive: Span
@@ -68,7 +68,7 @@ def make_batch(pairs: Sequence[Pair], source_names: Sequence[str], rarity: NDArr
         rarity: (vocabulary,) weights of ids in BM25.
     """
     keys: dict[tuple[str, Span, Span | None], int] = {}
-    books: list[TokenBook] = []
+    books: list[TokenizedBook] = []
     for pair in pairs:
         for span, hole in ((pair.positive, pair.hole), (pair.negative, None)):
             if span and (pair.book.name, span, hole) not in keys:
@@ -93,7 +93,7 @@ def make_batch(pairs: Sequence[Pair], source_names: Sequence[str], rarity: NDArr
     )
 
 
-def _slice(book: TokenBook, span: Span, hole: Span | None) -> Ids:
+def _slice(book: TokenizedBook, span: Span, hole: Span | None) -> Ids:
     if hole is None:
         return book.ids[span[0] : span[1]]
     return np.concatenate([book.ids[span[0] : hole[0]], book.ids[hole[1] : span[1]]])
