@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import random
 
-from nlb_training.reader.cloze import Phrase, ask, find_names, find_phrases, index_passages, make_example
+from nlb_training.reader.cloze import Phrase, find_names, find_phrases, index_passages, make_example, make_question
 
 NAMES = frozenset({"Captain Ahab", "Ishmael", "Nantucket"})
 PLACES = frozenset({"Nantucket"})
 
 
 def _phrases(statement: str) -> dict[str, str]:
-    return {statement[each.start : each.end]: each.asked for each in find_phrases(statement, NAMES, PLACES)}
+    return {statement[each.start : each.end]: each.question_word for each in find_phrases(statement, NAMES, PLACES)}
 
 
-def test_names_places_years_numbers_and_things_can_be_asked_for() -> None:
+def test_names_places_years_numbers_and_things_are_found() -> None:
     assert _phrases("In 1841 Captain Ahab sails from Nantucket with thirty sailors and a golden doubloon.") == {
         "1841": "when",
         "Captain Ahab": "who",
@@ -26,22 +26,22 @@ def test_names_places_years_numbers_and_things_can_be_asked_for() -> None:
 
 def test_a_subject_becomes_the_question_word() -> None:
     statement = "Captain Ahab nails a doubloon to the mast."
-    phrase = Phrase(start=0, end=len("Captain Ahab"), asked="who")
-    assert ask(statement, phrase, random.Random(0)) == "Who nails a doubloon to the mast?"
+    phrase = Phrase(start=0, end=len("Captain Ahab"), question_word="who")
+    assert make_question(statement, phrase, random.Random(0)) == "Who nails a doubloon to the mast?"
 
 
 def test_a_possessive_becomes_whose() -> None:
-    phrase = Phrase(start=0, end=len("Ishmael"), asked="who")
-    assert ask("Ishmael's coffin floats up.", phrase, random.Random(0)) == "Whose coffin floats up?"
+    phrase = Phrase(start=0, end=len("Ishmael"), question_word="who")
+    assert make_question("Ishmael's coffin floats up.", phrase, random.Random(0)) == "Whose coffin floats up?"
 
 
 def test_the_phrase_is_not_in_its_question() -> None:
     statement = "The crew fears that Captain Ahab will nail the golden doubloon to the tall mast."
     for seed in range(20):
         for phrase in find_phrases(statement, NAMES, PLACES):
-            question = ask(statement, phrase, random.Random(seed))
+            question = make_question(statement, phrase, random.Random(seed))
             assert statement[phrase.start : phrase.end] not in question
-            assert phrase.asked in question.lower()
+            assert phrase.question_word in question.lower()
 
 
 def test_names_are_what_is_written_large_in_the_middle_of_sentences() -> None:
@@ -57,7 +57,7 @@ def test_the_passage_with_the_phrase_that_shares_most_with_the_question_is_read(
     other = "Captain Ahab slept below."
     passages = index_passages(f"{other} {filler} {wanted} {filler}", 40)
     statement = "Captain Ahab nails a coin to the mast with his hammer."
-    phrase = Phrase(start=0, end=len("Captain Ahab"), asked="who")
+    phrase = Phrase(start=0, end=len("Captain Ahab"), question_word="who")
     example = make_example("summaries", statement, phrase, passages, (), random.Random(0))
     assert example is not None
     passage = example.candidates[0]
@@ -68,5 +68,5 @@ def test_the_passage_with_the_phrase_that_shares_most_with_the_question_is_read(
 def test_a_statement_that_no_passage_supports_makes_no_question() -> None:
     passages = index_passages("Captain Ahab slept below. The sea was calm. Birds flew over the ship.", 10)
     statement = "Captain Ahab nails a coin to the mast with his hammer."
-    phrase = Phrase(start=0, end=len("Captain Ahab"), asked="who")
+    phrase = Phrase(start=0, end=len("Captain Ahab"), question_word="who")
     assert make_example("summaries", statement, phrase, passages, (), random.Random(0)) is None

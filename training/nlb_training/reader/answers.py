@@ -1,4 +1,4 @@
-"""Answers compared as people compare them: SQuAD's normalisation, exact match and token F1."""
+"""Comparison of answers: SQuAD's normalization, exact match and token F1."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ def normalise(text: str) -> list[str]:
     return _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split()
 
 
-def token_f1(answer: str, wanted: str) -> float:
+def token_f1(answer: str, reference: str) -> float:
     """Harmonic mean of the shares of words that two answers have in common."""
-    mine, theirs = normalise(answer), normalise(wanted)
+    mine, theirs = normalise(answer), normalise(reference)
     if not mine or not theirs:
         return float(mine == theirs)
     common = sum((Counter(mine) & Counter(theirs)).values())
     return 2 * common / (len(mine) + len(theirs))
 
 
-def best_f1(answer: str, wanted: Iterable[str]) -> float:
-    """Token F1 with the wanted answer that is most like it."""
-    return max((token_f1(answer, each) for each in wanted), default=0.0)
+def best_f1(answer: str, references: Iterable[str]) -> float:
+    """The highest token F1 with one of the reference answers."""
+    return max((token_f1(answer, each) for each in references), default=0.0)
 
 
-def exact_match(answer: str, wanted: Iterable[str]) -> float:
-    """1 where the words are those of a wanted answer, else 0."""
-    return float(any(normalise(answer) == normalise(each) for each in wanted))
+def exact_match(answer: str, references: Iterable[str]) -> float:
+    """1 where the words are those of a reference answer, else 0."""
+    return float(any(normalise(answer) == normalise(each) for each in references))
 
 
 def find_verbatim(text: str, answer: str) -> list[tuple[int, int]]:
@@ -62,21 +62,21 @@ def closest_spans(text: str, answers: Sequence[str], *, longest: int = 20, least
     found: dict[tuple[int, int], float] = {}
     words = [(match.span(), normalise(match.group())) for match in _WORD.finditer(text)]
     for answer in answers:
-        wanted = Counter(normalise(answer))
-        size = sum(wanted.values())
-        places = [index for index, (_, own) in enumerate(words) if own and own[0] in wanted]
-        for position, first in enumerate(places):
+        reference = Counter(normalise(answer))
+        size = sum(reference.values())
+        positions = [index for index, (_, own) in enumerate(words) if own and own[0] in reference]
+        for position, first in enumerate(positions):
             common: Counter[str] = Counter()
             shared = total = 0
             seen = first
-            for last in places[position:]:
+            for last in positions[position:]:
                 if last - first >= longest:
                     break
                 for index in range(seen, last + 1):
                     for word in words[index][1]:
                         total += 1
                         common[word] += 1
-                        shared += common[word] <= wanted[word]
+                        shared += common[word] <= reference[word]
                 seen = last + 1
                 span = (words[first][0][0], words[last][0][1])
                 found[span] = max(found.get(span, 0.0), 2 * shared / (size + total))

@@ -59,7 +59,7 @@ def find_candidates(
 
 
 def write_candidates(path: Path, candidates: Iterator[Candidates]) -> None:
-    """Write a .jsonl.gz file, and move it to its place when it is whole."""
+    """Write a .jsonl.gz file, atomically."""
     partial = path.with_name(f".{path.name}")
     with gzip.open(partial, "wt", encoding="utf-8", compresslevel=3) as file:
         for each in candidates:

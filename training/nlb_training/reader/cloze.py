@@ -1,6 +1,6 @@
-"""Questions made from statements: a sentence of a summary or of a book, with a phrase of it asked for.
+"""Cloze questions: a sentence of a summary or of a book becomes a question that one of its phrases answers.
 
-The phrase stands word for word in another passage, which is read for the answer (arXiv 1906.04980; passage and
+The phrase occurs word for word in another passage, which is the context (arXiv 1906.04980; passage and
 statement from different texts as in arXiv 2004.11892; phrases that recur as in arXiv 2101.00438). "A ANSWER B."
 becomes "who B A?", or "A who B?", or, where the phrase is the sentence's subject, "Who B?".
 """
@@ -40,7 +40,7 @@ FUNCTION_WORDS = frozenset(
     without would yes yet you your yours yourself thou thee thy ye hath doth shalt wilt art oh ah chapter""".split()
 )
 _DETERMINERS = frozenset("a an the his her its their my your our this that these those some any no".split())
-_PLACES = frozenset("in at from near to into through of".split())
+_PREPOSITIONS = frozenset("in at from near to into through of".split())
 _NUMBERS = frozenset(
     "two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand".split()
 )
@@ -50,17 +50,16 @@ _NOT_NAMES = frozenset("I The And But He She It They We You O Oh Ah Yes No What 
 
 @dataclass(frozen=True, kw_only=True)
 class Phrase:
-    """A part of a statement that can be asked for."""
+    """A part of a statement that a question can be made for."""
 
     start: int
     end: int
-    asked: str
-    """The question word."""
+    question_word: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Passages:
-    """A text cut in short runs of sentences, and their words."""
+    """A text cut into short runs of sentences, with their words."""
 
     text: str
     spans: tuple[Span, ...]
@@ -84,7 +83,7 @@ def index_passages(text: str, tokens: int) -> Passages:
 
 
 def content_words(text: str) -> frozenset[str]:
-    """The words that tell what a text is about, their commonest endings cut."""
+    """The stems of a text's content words."""
     return frozenset(
         stem(word) for word in map(str.lower, _WORD.findall(text)) if word not in FUNCTION_WORDS and len(word) > 2
     )
@@ -100,7 +99,7 @@ def stem(word: str) -> str:
 
 
 def find_phrases(statement: str, names: frozenset[str], places: frozenset[str]) -> list[Phrase]:
-    """The names, numbers and short noun phrases of a statement, as far as small words and case tell."""
+    """The names, numbers and short noun phrases of a statement, found by function words and case."""
     found: list[Phrase] = []
     for match in _NAME.finditer(statement):
         start, end = match.span()
@@ -112,9 +111,9 @@ def find_phrases(statement: str, names: frozenset[str], places: frozenset[str]) 
         name = statement[start:end]
         if name in names:
             before = statement[:start].rpartition(" ")[0].rpartition(" ")[2].lower()
-            asked = "who" if name not in places else "where" if before in _PLACES else "what"
-            found.append(Phrase(start=start, end=end, asked=asked))
-    found += [Phrase(start=match.start(), end=match.end(), asked="when") for match in _YEAR.finditer(statement)]
+            question_word = "who" if name not in places else "where" if before in _PREPOSITIONS else "what"
+            found.append(Phrase(start=start, end=end, question_word=question_word))
+    found += [Phrase(start=match.start(), end=match.end(), question_word="when") for match in _YEAR.finditer(statement)]
     words = list(_WORD.finditer(statement))
     index = 0
     while index < len(words):
@@ -134,35 +133,36 @@ def find_phrases(statement: str, names: frozenset[str], places: frozenset[str]) 
         if before in _DETERMINERS or words[index].group().lower() in _NUMBERS:
             number = words[index].group().lower() in _NUMBERS
             last = words[index].end() if number and stop - index > 1 else words[stop - 1].end()
-            found.append(Phrase(start=words[index].start(), end=last, asked="how many" if number else "what"))
+            found.append(Phrase(start=words[index].start(), end=last, question_word="how many" if number else "what"))
         index = stop
     return found
 
 
-def ask(statement: str, phrase: Phrase, draw: random.Random) -> str:
+def make_question(statement: str, phrase: Phrase, draw: random.Random) -> str:
     """A question that the phrase answers, made of its clause or of the whole statement."""
     low, high = _clause(statement, phrase) if draw.random() < 0.6 else (0, len(statement))
     before = statement[low : phrase.start].strip(" \"'“”‘’_()")
     after = statement[phrase.end : high].strip(' .,;:!?"“”‘_()-—')
-    asked = phrase.asked
+    question_word = phrase.question_word
     if match := re.match(r"['’]s?(?=\s)", after):
-        asked, after = ("whose" if asked == "who" else f"{asked}'s"), after[match.end() :].strip()
+        question_word = "whose" if question_word == "who" else f"{question_word}'s"
+        after = after[match.end() :].strip()
     parts = before.rsplit(None, 1)
     if parts and parts[-1].lower() in _DETERMINERS:
         before = parts[0] if len(parts) == 2 else ""
     before = before.rstrip(",;:")
     if not before:
-        return f"{asked.capitalize()} {after}?"
+        return f"{question_word.capitalize()} {after}?"
     if draw.random() < 0.4:
-        return f"{before} {asked} {after}?".replace(" ?", "?").replace(" ,", ",")
-    if asked == "where":  # "she lives in WHERE": the preposition goes as well
+        return f"{before} {question_word} {after}?".replace(" ?", "?").replace(" ,", ",")
+    if question_word == "where":  # "she lives in WHERE": the preposition goes as well
         before = before.rsplit(None, 1)[0] if " " in before else before
     before = before if before.startswith("I ") else before[:1].lower() + before[1:]
-    return f"{asked.capitalize()} {f'{after} {before}'.strip()}?"
+    return f"{question_word.capitalize()} {f'{after} {before}'.strip()}?"
 
 
 def _clause(statement: str, phrase: Phrase) -> Span:
-    """The part between stops around a phrase, if it has three other words that tell something; else everything."""
+    """The part between stops around a phrase, if it has three other content words; else the whole statement."""
     low = max((match.end() for match in re.finditer(r"[,;:()—]|--", statement[: phrase.start])), default=0)
     match = re.compile(r"[,;:()—]|--").search(statement, phrase.end)
     high = match.start() if match else len(statement)
@@ -171,7 +171,7 @@ def _clause(statement: str, phrase: Phrase) -> Span:
 
 
 def find_names(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The names of a book, seen in the middle of sentences, and those of them that are likely places."""
+    """The names in the middle of a book's sentences, and those of them that are probably places."""
     counts: Counter[str] = Counter()
     placed: Counter[str] = Counter()
     for match in re.finditer(rf"\b([a-z]+),? (?:the )?({_NAME.pattern})", text):
@@ -184,7 +184,7 @@ def find_names(text: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def summary_examples(data: Path, draw: random.Random) -> Iterator[Example]:
-    """Statements of chapter summaries, asked of their chapters."""
+    """Questions made from chapter summaries, with passages of their chapters."""
     texts: dict[str, str] = {}
     for archive in sorted((data / "corpus").glob("train-*.tar.bz2")):
         texts |= read_books(archive)
@@ -215,7 +215,7 @@ def summary_examples(data: Path, draw: random.Random) -> Iterator[Example]:
 
 
 def book_examples(data: Path, draw: random.Random, *, each: int) -> Iterator[Example]:
-    """Sentences of books, asked of other passages of the same part of the book."""
+    """Questions made from sentences of books, with other passages of the same part of the book."""
     for archive in sorted((data / "corpus").glob("train-*.tar.bz2")):
         for _, text in sorted(read_books(archive).items()):
             names, places = find_names(text)
@@ -247,7 +247,7 @@ def book_examples(data: Path, draw: random.Random, *, each: int) -> Iterator[Exa
 def make_example(
     source: str, statement: str, phrase: Phrase, passages: Passages, avoid: Sequence[int], draw: random.Random
 ) -> Example | None:
-    """A statement's phrase asked of the passage with the phrase that shares most with the rest of it, if enough.
+    """A question for a phrase, with the passage that holds it and shares most words with the statement, if enough.
 
     Every third has a passage beside it that shares as much and lacks the phrase.
     """
@@ -275,4 +275,4 @@ def make_example(
     if bad and draw.random() < 0.35:
         start, end = passages.spans[max(bad)[1]]
         candidates.append(Candidate(text=passages.text[start:end], relevant=False))
-    return Example(source=source, question=ask(statement, phrase, draw), candidates=tuple(candidates))
+    return Example(source=source, question=make_question(statement, phrase, draw), candidates=tuple(candidates))

@@ -1,4 +1,4 @@
-"""How well a reader reads: answers in given paragraphs, and questions without one told from others."""
+"""Measures of a reader on paragraphs: its answers, and how well it detects that a paragraph has none."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _paragraph(row: dict[str, Any]) -> Paragraph:
 
 
 def measure_paragraphs(read: Read, paragraphs: Sequence[Paragraph]) -> dict[str, float]:
-    """EM and token F1 where there is an answer; AUC of told from unanswerable where some have none; all x 100."""
+    """EM and token F1 of answerable ones, AUC of answerable against unanswerable ones if there are both; all x 100."""
     em, f1, known, relevance, margin = [], [], [], [], []
     for paragraph in paragraphs:
         (reading,) = read(paragraph.question, [paragraph.text])

@@ -1,6 +1,6 @@
 """Questions made from LitBank's coreference and quotations: who "she" is, and who speaks (arXiv 1912.01140).
 
-LitBank's texts are in tokens with a space between any two; passages are put together as books print them.
+LitBank's texts are tokens with spaces between them; passages are detokenized.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def _parse(parts: Mapping[str, str]) -> _Text:
     labels: dict[Span, list[str]] = defaultdict(list)
     for line in parts["coref.ann"].splitlines():
         if line.startswith("T"):
-            label, *place = line.split("\t")[1].split(" ")
-            labels[int(place[0]), int(place[1])].append(label)
+            label, *offsets = line.split("\t")[1].split(" ")
+            labels[int(offsets[0]), int(offsets[1])].append(label)
     mentions = []
     for (start, end), own in labels.items():
         kinds = [label.partition("_")[0] for label in own if re.match(r"(PROP|NOM|PRON)_PER$", label)]
@@ -111,9 +111,9 @@ def _quote_examples(text: _Text, draw: random.Random) -> Iterator[Example]:
         words = text.tokens[first : last + 1]
         size = draw.randint(5, 14)
         start = draw.randrange(max(1, len(words) - size))
-        said, _ = _join([word for word in words[start : start + size] if word not in {"“", "”", "``", "''"}])
-        asked = draw.choice(('Who says "{}"?', "Who says {}?", 'Who said: "{}"?', 'Who speaks of "{}"?'))
-        if len(said) > 12 and (example := _example(text, first, last, speaker, asked.format(said), draw)):
+        quotation, _ = _join([word for word in words[start : start + size] if word not in {"“", "”", "``", "''"}])
+        template = draw.choice(('Who says "{}"?', "Who says {}?", 'Who said: "{}"?', 'Who speaks of "{}"?'))
+        if len(quotation) > 12 and (example := _example(text, first, last, speaker, template.format(quotation), draw)):
             yield example
 
 
@@ -156,7 +156,7 @@ def _window(tokens: Sequence[str], first: int, last: int, draw: random.Random) -
 
 
 def _join(tokens: Sequence[str]) -> tuple[str, list[Span]]:
-    """Tokens as printed, and where each one stands."""
+    """Detokenized text, and the span of each token."""
     text = ""
     spans: list[Span] = []
     inside = opened = False

@@ -162,9 +162,9 @@ def make_batch(rows: RowSet, numbers: Array) -> Batch:
         ids[index, :length] = rows.ids[rows.ends[number] - length : rows.ends[number]]
         types[index, rows.firsts[number] : length] = 1
         mask[index, :length] = 1
-    places = {int(number): index for index, number in enumerate(numbers)}
+    positions = {int(number): index for index, number in enumerate(numbers)}
     chosen = rows.spans[np.isin(rows.spans[:, 0], numbers)]
-    spans = [(places[int(row)], int(first), int(last)) for row, first, last in chosen]
+    spans = [(positions[int(row)], int(first), int(last)) for row, first, last in chosen]
     return Batch(
         ids=torch.from_numpy(ids),
         types=torch.from_numpy(types),

@@ -51,7 +51,7 @@ def read_books(archive: Path) -> dict[str, str]:
 
 
 def squad_rows(data: Path, *, held: bool) -> Rows:
-    """SQuAD's development questions: of the articles kept aside, or of all others."""
+    """SQuAD's development questions: of the articles held out, or of all others."""
     return [row for row in read_rows(data, "squad_dev") if (row["article"] in HELD_ARTICLES) is held]
 
 
@@ -79,17 +79,17 @@ def qamr_examples(data: Path, draw: random.Random, *, alone: float) -> Iterator[
     articles: dict[str, list[str]] = defaultdict(list)
     for sentence, article in {row["context"]: row["id"].rpartition(":")[0].rpartition(":")[0] for row in rows}.items():
         articles[article].append(sentence)
-    everything = sorted({row["context"] for row in rows})
+    sentences = sorted({row["context"] for row in rows})
     for row in rows:
         own, spans = row["context"], row_spans(row)
         relevant = True
         if draw.random() < 0.1:  # another sentence: no answer here
             article = articles[row["id"].rpartition(":")[0].rpartition(":")[0]]
-            own = draw.choice([each for each in article if each != own] or [each for each in everything if each != own])
+            own = draw.choice([each for each in article if each != own] or [each for each in sentences if each != own])
             spans, relevant = [], False
         before, after = "", ""
         if draw.random() >= alone:
-            neighbours = draw.sample(everything, draw.randint(1, 3))
+            neighbours = draw.sample(sentences, draw.randint(1, 3))
             cut = draw.randint(0, len(neighbours))
             before = "".join(f"{each} " for each in neighbours[:cut])
             after = "".join(f" {each}" for each in neighbours[cut:])

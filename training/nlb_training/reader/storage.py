@@ -13,7 +13,7 @@ from nlb_training.reader.examples import Candidate, Example
 
 
 def write_examples(path: Path, examples: Iterable[Example]) -> int:
-    """Write examples to a .jsonl.gz file, and move it to its place when it is whole; gives their number."""
+    """Write examples to a .jsonl.gz file, atomically; gives their number."""
     partial = path.with_name(f".{path.name}")
     count = 0
     with gzip.open(partial, "wt", encoding="utf-8", compresslevel=3) as file:
