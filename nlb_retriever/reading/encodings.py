@@ -1,4 +1,4 @@
-"""Encodings that are not told by their high bytes: wide ones, seven-bit ones, EBCDIC; and what web pages declare."""
+"""Encodings that are not detected from their high bytes (UTF-16, UTF-32, seven-bit ones, EBCDIC), and declared ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DECLARED = {
     "shift_jis": "cp932", "shift-jis": "cp932", "sjis": "cp932", "x-sjis": "cp932", "windows-31j": "cp932",
     "euc-kr": "cp949", "ks_c_5601-1987": "cp949", "korean": "cp949", "iso-8859-9": "cp1254", "iso-8859-11": "cp874",
     "tis-620": "cp874", "big5": "big5hkscs", "big5-hkscs": "big5hkscs", "x-x-big5": "big5hkscs",
-    # these are told by the bytes, or are no encodings of text
+    # these are detected from the bytes, or are no encodings of text
     **dict.fromkeys((
         "utf-16", "utf-16le", "utf-16be", "utf_16", "utf16", "ucs-2", "iso-10646-ucs-2", "utf-32", "utf-32le",
         "utf-32be", "utf32", "utf_32", "utf-7", "utf7", "unicode-1-1-utf-7", "unicode-1-1-utf-8", "unicode", "none",
@@ -36,7 +36,7 @@ _UTF7 = re.compile(rb"\+[A-Za-z0-9/][A-Za-z0-9+/]*")
 
 
 def guess_wide(data: bytes) -> str | None:
-    """UTF-16 or UTF-32 without a byte order mark, told by their NUL bytes."""
+    """UTF-16 or UTF-32 without a byte order mark, detected from their NUL bytes."""
     sample = data[: _SAMPLE & ~3]
     if len(sample) < 4 or b"\x00" not in sample:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from nlb_retriever.records import Level
@@ -12,6 +12,7 @@ from nlb_training.evaluation.rows import Row
 
 SPAN_METRICS = ("mrr", "recall@1", "recall@5", "recall@10", "ndcg@10")
 BOOK_METRICS = ("recall@1", "mrr", "recall@5", "ndcg@10")
+PASSAGE_METRICS = ("mrr", "recall@1", "recall@5", "recall@20", "recall@50")
 ANSWER_METRICS = ("recall@5", "recall@1", "recall@20", "recall@50")
 
 
@@ -36,7 +37,7 @@ class KnownSet:
     metrics: tuple[str, ...] = SPAN_METRICS
     """Shown, the main one first."""
     leave_out: bool = False
-    """Whether its questions are also asked while their book is left out, and should be refused."""
+    """Whether its questions are also searched with their book left out, and should then be refused."""
 
 
 SIMILARITY = (
@@ -48,6 +49,14 @@ SIMILARITY = (
         level="section",
     ),
     KnownSet(name="booksum-books", title="summary -> book", file="booksum_books_val", collection="dev", level="book"),
+)
+_TALE_PASSAGES = KnownSet(
+    name="fairytaleqa-passage",
+    title="question -> passage",
+    file="fairytaleqa_val",
+    collection="fairytaleqa",
+    level="passage",
+    metrics=PASSAGE_METRICS,
 )
 RETRIEVAL = (
     KnownSet(
@@ -101,22 +110,12 @@ RETRIEVAL = (
         queries="quotes",
         metrics=("recall@5", "mrr", "recall@1", "recall@20", "recall@50"),
     ),
-    KnownSet(
-        name="fairytaleqa-passage",
-        title="question -> passage",
-        file="fairytaleqa_val",
-        collection="fairytaleqa",
-        level="passage",
-        metrics=("mrr", "recall@1", "recall@5", "recall@20", "recall@50"),
-    ),
-    KnownSet(
+    _TALE_PASSAGES,
+    replace(
+        _TALE_PASSAGES,
         name="fairytaleqa-passage-few-words",
         title="question with few words of its evidence -> passage",
-        file="fairytaleqa_val",
-        collection="fairytaleqa",
-        level="passage",
         queries="few-words",
-        metrics=("mrr", "recall@1", "recall@5", "recall@20", "recall@50"),
     ),
     KnownSet(
         name="openstax-question-section",
