@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from nlb_retriever.errors import TrainingError
 from nlb_training.encoder.bert import Bert
 from nlb_training.encoder.planner import Mix, Planner
 from nlb_training.encoder.trainer import STATE, Run, Settings, save_model
+from nlb_training.run_control import lock_folder
 
 MODEL = "encoder"
 
@@ -84,7 +83,7 @@ def train_encoder(
         raise TrainingError(f"{file} is missing or no tokenizer: give a whole model with --start") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    with _locked(request.out):
+    with lock_folder(request.out):
         there = (request.out / STATE).is_file()
         if there and not resume:
             raise TrainingError(f"{request.out} holds a run already: go on with --resume, or choose another folder")
@@ -95,23 +94,3 @@ def train_encoder(
         run.train(observe)
         save_model(run.averaged(), start, request.out / MODEL)
     return request.out / MODEL
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """One run at a time in a folder.
-
-    Raises:
-        TrainingError: another process trains there, or the folder cannot be made.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / "lock").open("w")
-    except OSError as error:
-        raise TrainingError(f"{folder} cannot be written to ({error.strerror}): choose another folder") from error
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise TrainingError(f"another process trains in {folder}: wait for it, or choose another folder") from error
-        yield

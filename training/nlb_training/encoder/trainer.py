@@ -5,14 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import os
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import torch
@@ -25,6 +21,7 @@ from nlb_training.encoder.loss import contrast
 from nlb_training.encoder.planner import Planner
 from nlb_training.encoder.queries import SOURCES
 from nlb_training.encoder.rounds import Batch, read_round, write_round
+from nlb_training.run_control import catch_stop_signals
 
 STATE, LOG = "state.pt", "log.jsonl"
 _log = logging.getLogger(__name__)
@@ -39,9 +36,13 @@ class Settings:
     cooldown: int = 200
     """Last steps, over which the learning rate falls to nothing."""
     warmup: int = 40
+    """First steps, over which the learning rate rises."""
     learning_rate: float = 5e-5
+    """AdamW's between warm-up and cooldown."""
     weight_decay: float = 0.01
+    """Of all weights but biases and norms."""
     clip: float = 1.0
+    """Maximum norm of the gradient over all parameters."""
     scale: float = 20.0
     """Inverse temperature of the loss."""
     words: float = 0.0
@@ -49,7 +50,9 @@ class Settings:
     average: float = 0.99
     """Decay of the moving average of the weights."""
     save_every: int = 25
+    """Steps between two states."""
     seed: int = 0
+    """Of the rounds."""
 
 
 class Run:
@@ -120,7 +123,7 @@ class Run:
             TrainingInterrupted: a signal to stop came; the state is written.
             TrainingError: the loss is no number, or the disk is full.
         """
-        with _stop_signals() as stopped:
+        with catch_stop_signals() as stopped:
             while self._step < self.settings.steps:
                 batch = self._next_batch()
                 started = time.perf_counter()
@@ -231,27 +234,6 @@ class Run:
                 stream.write(json.dumps(record) + "\n")
         except OSError as error:
             raise TrainingError(f"{self._folder / LOG} cannot be written ({error.strerror}): make room") from error
-
-
-@contextmanager
-def _stop_signals() -> Iterator[threading.Event]:
-    """An event that SIGINT and SIGTERM set while this lasts; a second SIGINT interrupts at once."""
-    stopped = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield stopped
-        return
-
-    def note(number: int, _frame: FrameType | None) -> None:
-        if stopped.is_set() and number == signal.SIGINT:
-            raise KeyboardInterrupt
-        stopped.set()
-
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stopped
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def save_model(weights: dict[str, Tensor], start: Path, out: Path) -> None:

@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 import math
 import shutil
-import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import torch
@@ -25,6 +22,7 @@ from transformers.trainer_callback import PrinterCallback
 from nlb_retriever.errors import TrainingError, TrainingInterrupted
 from nlb_training.events import StepObserver, TrainingEvent
 from nlb_training.pretraining.settings import LoopSettings
+from nlb_training.run_control import catch_stop_signals
 
 Validate = Callable[[nn.Module], Mapping[str, float]]
 """Gives figures of a model that is in eval mode."""
@@ -96,7 +94,7 @@ def train(
         model.load_state_dict(load_file(last / _WEIGHTS))
     else:
         try:
-            with _stop_on_signal(watch):
+            with catch_stop_signals() as watch.stopped:
                 trainer.train(resume_from_checkpoint=str(last) if last else None)
         except KeyboardInterrupt as error:
             step = f"step {_step_of(kept)}" if (kept := find_last(folder)) else "the start"
@@ -215,8 +213,8 @@ class _Watch(TrainerCallback):
         self.settings = settings
         self.observer = observer
         self.validate = validate
-        self.stopping = False
-        """Whether a signal asked to stop."""
+        self.stopped = threading.Event()
+        """Set by a signal to stop."""
 
     def report(self, kind: Any, **values: Any) -> None:
         """Send an event to the observer."""
@@ -237,13 +235,14 @@ class _Watch(TrainerCallback):
         trainer.progress.losses.append(loss)
         self.report("step", loss=loss, learning_rate=rate)
         at_end = step >= state.max_steps
+        stopping = self.stopped.is_set()
         if trainer.accelerator.num_processes > 1:  # all stop at the same step
-            stopping = torch.tensor(float(self.stopping), device=trainer.accelerator.device)
-            self.stopping = bool(trainer.accelerator.reduce(stopping) > 0)
+            stopped = torch.tensor(float(stopping), device=trainer.accelerator.device)
+            stopping = bool(trainer.accelerator.reduce(stopped) > 0)
         if at_end or step % self.settings.validate_every == 0:
             self._validate()
-        control.should_save = at_end or self.stopping or step % self.settings.checkpoint_every == 0
-        control.should_training_stop = at_end or self.stopping
+        control.should_save = at_end or stopping or step % self.settings.checkpoint_every == 0
+        control.should_training_stop = at_end or stopping
 
     def on_save(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         control.should_save = False
@@ -259,26 +258,3 @@ class _Watch(TrainerCallback):
         model.train()
         self.trainer.progress.validation.append({"step": len(self.trainer.progress.losses), **figures})
         self.report("validation", figures=figures)
-
-
-@contextmanager
-def _stop_on_signal(watch: _Watch) -> Iterator[None]:
-    """Make Ctrl-C and SIGTERM stop the run after the current step; a second one stops it at once."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        if watch.stopping:
-            raise KeyboardInterrupt
-        watch.stopping = True
-
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    handled = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
-    for number in handled:
-        signal.signal(number, stop)
-    try:
-        yield
-    finally:
-        for number in handled:
-            signal.signal(number, before[number])

@@ -17,14 +17,10 @@ from __future__ import annotations
 import json
 import math
 import os
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import torch
@@ -36,6 +32,7 @@ from nlb_retriever.errors import TrainingError, TrainingInterrupted
 from nlb_retriever.reader.network import ReaderNetwork
 from nlb_training.reader.losses import LossWeights, reader_loss
 from nlb_training.reader.rows import Batch, RowSet, make_batch, plan_batches
+from nlb_training.run_control import catch_stop_signals
 
 SETTINGS, STATE, FINAL = "settings.json", "state.safetensors", "final.safetensors"
 
@@ -106,16 +103,16 @@ def run_stage(
     state = _State(network, settings)
     if resume and (folder / STATE).exists():
         state.load(folder / STATE)
-    watch = _Watch(observer, steps=len(batches), every=settings.report_every)
+    progress = _Progress(observer, steps=len(batches), every=settings.report_every)
     network.train()
-    with _listen() as asked:
+    with catch_stop_signals() as stopped:
         while (step := len(state.losses)) < len(batches):
             batch = make_batch(rows, batches[step])
-            watch.add(state.step(batch, steps=len(batches)), batch.ids.numel(), done=step + 1)
+            progress.add(state.step(batch, steps=len(batches)), batch.ids.numel(), done=step + 1)
             at_end = step + 1 == len(batches)
-            if asked or at_end or (step + 1) % settings.checkpoint_every == 0:
+            if stopped.is_set() or at_end or (step + 1) % settings.checkpoint_every == 0:
                 state.save(folder / STATE)
-            if asked and not at_end:
+            if stopped.is_set() and not at_end:
                 raise TrainingInterrupted(
                     f"training was stopped after step {step + 1} of {len(batches)}, which is kept in {folder}: "
                     "run the same command with --resume to go on from there"
@@ -195,7 +192,7 @@ class _State:
             raise TrainingError(f"{path} is damaged ({error}): start the stage again in another folder") from error
 
 
-class _Watch:
+class _Progress:
     """Means of the last steps' losses for an observer."""
 
     def __init__(self, observer: Observer | None, *, steps: int, every: int) -> None:
@@ -252,27 +249,3 @@ def _replace(path: Path, write: Callable[[Path], object]) -> None:
     except OSError as error:
         partial.unlink(missing_ok=True)
         raise TrainingError(f"cannot write {path} ({error.strerror}): free some space, then resume") from error
-
-
-@contextmanager
-def _listen() -> Iterator[list[int]]:
-    """A list that is filled by Ctrl-C or SIGTERM; a second one stops at once."""
-    asked: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield asked
-        return
-
-    def ask(number: int, _frame: FrameType | None) -> None:
-        if asked:
-            raise KeyboardInterrupt
-        asked.append(number)
-
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
-    for number in heard:
-        signal.signal(number, ask)
-    try:
-        yield asked
-    finally:
-        for number in heard:
-            signal.signal(number, before[number])

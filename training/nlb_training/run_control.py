@@ -1,0 +1,63 @@
+"""Control of a training run: a stop between two steps, and one process in a folder."""
+
+from __future__ import annotations
+
+import fcntl
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from nlb_retriever.errors import TrainingError
+
+LOCK = "lock"
+"""Name of a run's lock file; it means nothing when no process has it locked."""
+
+
+@contextmanager
+def catch_stop_signals() -> Iterator[threading.Event]:
+    """An event that SIGINT and SIGTERM set during the block; a second SIGINT raises KeyboardInterrupt.
+
+    A signal that the process ignores stays ignored. Outside the main thread the event is never set.
+    """
+    stopped = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stopped
+        return
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        if stopped.is_set() and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        stopped.set()
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    caught = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    for number in caught:
+        signal.signal(number, note)
+    try:
+        yield stopped
+    finally:
+        for number in caught:
+            signal.signal(number, before[number])
+
+
+@contextmanager
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Make a folder, and let no other process train in it during the block.
+
+    Raises:
+        TrainingError: another process trains there, or the folder cannot be written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / LOCK).open("w")
+    except OSError as error:
+        raise TrainingError(f"{folder} cannot be written to ({error.strerror}): choose another folder") from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise TrainingError(f"another process trains in {folder}: wait for it, or choose another folder") from error
+        yield
