@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import signal
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,12 +15,13 @@ from tokenizers import Tokenizer
 
 from nlb_retriever.errors import TrainingError, TrainingInterrupted
 from nlb_retriever.reader.network import ReaderNetwork
+from nlb_training.events import TrainingEvent
 from nlb_training.reader.evaluation import Paragraph, measure_paragraphs, network_reader
-from nlb_training.reader.loop import FINAL, STATE, LoopSettings, run_stage
+from nlb_training.reader.loop import FINAL, STATE, LoopSettings, read_final, run_stage
 from nlb_training.reader.rows import tokenize
 from tests.training.reader.questions import make_examples
 
-SHORT = LoopSettings(tokens=400, learning_rate=1e-3, checkpoint_every=3, report_every=1)
+SHORT = LoopSettings(tokens=400, learning_rate=1e-3, checkpoint_every=3)
 
 
 def test_a_tiny_network_learns_who_has_what(network: ReaderNetwork, tokenizer: Tokenizer, tmp_path: Path) -> None:
@@ -48,15 +49,15 @@ def test_a_run_stopped_at_any_step_resumes_to_the_bit(
     unbroken = copy.deepcopy(network)
     run_stage(unbroken, rows, tmp_path / "unbroken", SHORT)
 
-    def stop(done: int, steps: int, losses: Mapping[str, float]) -> None:
-        if done == step:
+    def stop(event: TrainingEvent) -> None:
+        if event.step == step:
             os.kill(os.getpid(), signal.SIGTERM)
 
     broken = copy.deepcopy(network)
     with pytest.raises(TrainingInterrupted, match="--resume"):
         run_stage(broken, rows, tmp_path / "broken", SHORT, observer=stop)
     resumed = copy.deepcopy(network)
-    run_stage(resumed, rows, tmp_path / "broken", SHORT, resume=True)
+    run_stage(resumed, rows, tmp_path / "broken", SHORT)
     for file in (STATE, FINAL):
         one, other = load_file(tmp_path / "unbroken" / file), load_file(tmp_path / "broken" / file)
         assert all(torch.equal(tensor, other[name]) for name, tensor in one.items())
@@ -68,32 +69,51 @@ def test_a_run_killed_between_checkpoints_loses_only_the_steps_since(
     rows = tokenize(make_examples(60), tokenizer, longest=64)
     run_stage(copy.deepcopy(network), rows, tmp_path / "unbroken", SHORT)
 
-    def fail(done: int, steps: int, losses: Mapping[str, float]) -> None:
-        if done == 5:
+    def fail(event: TrainingEvent) -> None:
+        if event.step == 5:
             raise RuntimeError("killed")
 
     with pytest.raises(RuntimeError, match="killed"):
         run_stage(copy.deepcopy(network), rows, tmp_path / "killed", SHORT, observer=fail)
-    run_stage(copy.deepcopy(network), rows, tmp_path / "killed", SHORT, resume=True)
+    run_stage(copy.deepcopy(network), rows, tmp_path / "killed", SHORT)
     one, other = (load_file(tmp_path / name / FINAL) for name in ("unbroken", "killed"))
     assert all(torch.equal(tensor, other[name]) for name, tensor in one.items())
 
 
-def test_another_run_is_not_overwritten_nor_resumed_with_other_settings(
+def test_a_stop_at_the_last_step_keeps_the_result(network: ReaderNetwork, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    rows = tokenize(make_examples(10), tokenizer, longest=64)
+
+    def stop(event: TrainingEvent) -> None:
+        if event.step == event.steps:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(TrainingInterrupted):
+        run_stage(network, rows, tmp_path, SHORT, observer=stop)
+    again = copy.deepcopy(network)
+    assert read_final(again, tmp_path) == run_stage(network, rows, tmp_path, SHORT)
+    assert all(torch.equal(mine, other) for mine, other in zip(again.parameters(), network.parameters(), strict=True))
+
+
+def test_a_run_may_have_fewer_steps_than_its_rows_make(
     network: ReaderNetwork, tokenizer: Tokenizer, tmp_path: Path
 ) -> None:
-    rows = tokenize(make_examples(10), tokenizer, longest=64)
-    run_stage(network, rows, tmp_path, SHORT)
-    with pytest.raises(TrainingError, match="holds an earlier run"):
-        run_stage(network, rows, tmp_path, SHORT)
-    with pytest.raises(TrainingError, match="seed is 1, was 0"):
-        run_stage(network, rows, tmp_path, LoopSettings(tokens=400, learning_rate=1e-3, checkpoint_every=3,
-                                                        report_every=1, seed=1), resume=True)  # fmt: skip
+    rows = tokenize(make_examples(60), tokenizer, longest=64)
+    rates: list[float | None] = []
+    losses = run_stage(
+        network, rows, tmp_path, replace(SHORT, steps=3), observer=lambda event: rates.append(event.learning_rate)
+    )
+    assert len(losses) == 3
+    assert rates == sorted(rates, key=lambda rate: -(rate or 0))
+
+
+@pytest.mark.parametrize("key", ["tokens", "learning_rate", "clip", "checkpoint_every"])
+def test_a_setting_out_of_range_is_named(key: str) -> None:
+    with pytest.raises(TrainingError, match=f"^{key} is 0, must be "):
+        LoopSettings(**{key: 0})  # type: ignore[arg-type]
 
 
 def test_a_damaged_state_is_named(network: ReaderNetwork, tokenizer: Tokenizer, tmp_path: Path) -> None:
     rows = tokenize(make_examples(10), tokenizer, longest=64)
-    run_stage(network, rows, tmp_path, SHORT)
     (tmp_path / STATE).write_bytes(b"no tensors")
     with pytest.raises(TrainingError, match="is damaged"):
-        run_stage(network, rows, tmp_path, SHORT, resume=True)
+        run_stage(network, rows, tmp_path, SHORT)

@@ -2,12 +2,9 @@
 
 A stage's folder holds
 
-    rows.npz         the rows in tokens, made once: a resumed run reads these
-    settings.json    what the stage was started with; a resume with other settings is refused
-    state.safetensors
-                     weights, their running mean, AdamW's moments, the step and the losses so far; replaced in one move
-    final.safetensors
-                     the running mean of the weights at the end: what the next stage starts from
+    rows.npz             the rows in tokens, made once: a resumed run reads these
+    state.safetensors    weights, their running mean, AdamW's moments and the losses so far; replaced atomically
+    final.safetensors    the running mean of the weights at the end, which the next stage starts from, and the losses
 
 Nothing random outlives a step: batches are planned from the seed, and dropout is seeded anew with each step.
 """
@@ -17,11 +14,9 @@ from __future__ import annotations
 import json
 import math
 import os
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -30,19 +25,25 @@ from torch import Tensor
 
 from nlb_retriever.errors import TrainingError, TrainingInterrupted
 from nlb_retriever.reader.network import ReaderNetwork
+from nlb_training.events import StepObserver, TrainingEvent
 from nlb_training.reader.losses import LossWeights, reader_loss
 from nlb_training.reader.rows import Batch, RowSet, make_batch, plan_batches
 from nlb_training.run_control import catch_stop_signals
 
-SETTINGS, STATE, FINAL = "settings.json", "state.safetensors", "final.safetensors"
-
-Observer = Callable[[int, int, Mapping[str, float]], None]
-"""Called with the steps done, all steps and the means of the last steps' losses."""
+STATE, FINAL = "state.safetensors", "final.safetensors"
+_DAMAGED = (OSError, SafetensorError, KeyError, RuntimeError, ValueError, TypeError)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoopSettings:
-    """AdamW with a linear warm-up and a linear fall to a tenth."""
+    """AdamW with a linear warm-up, then a linear fall.
+
+    Raises:
+        TrainingError: a number is out of range.
+    """
+
+    steps: int = 0
+    """At most; 0: as many as one pass over all rows takes."""
 
     tokens: int = 4096
     """Of a batch, padding included."""
@@ -55,19 +56,33 @@ class LoopSettings:
     weight_decay: float = 0.01
     """Of all weights but biases and norms."""
     clip: float = 1.0
-    """Longest gradient."""
+    """Maximum norm of the gradient over all parameters."""
     dropout: float = 0.1
+    """Of what attention and feed-forward layers add."""
     mean_decay: float = 0.998
     """Of the running mean of the weights, which is what a stage ends with."""
     seed: int = 0
+    """Of the examples, their order and dropout."""
     checkpoint_every: int = 200
-    """Steps."""
-    report_every: int = 20
     """Steps."""
     relevance: float = 0.3
     """See `LossWeights`."""
     ranking: float = 0.5
     """See `LossWeights`."""
+
+    def __post_init__(self) -> None:
+        for key in ("tokens", "checkpoint_every"):
+            if getattr(self, key) < 1:
+                raise TrainingError(f"{key} is {getattr(self, key)}, must be 1 or more")
+        for key in ("learning_rate", "clip"):
+            if not 0 < getattr(self, key) < math.inf:
+                raise TrainingError(f"{key} is {getattr(self, key)}, must be more than 0")
+        for key in ("floor", "warmup", "dropout", "mean_decay"):
+            if not 0 <= getattr(self, key) < 1:
+                raise TrainingError(f"{key} is {getattr(self, key)}, must be 0 or more and less than 1")
+        for key in ("steps", "weight_decay", "seed", "relevance", "ranking"):
+            if not 0 <= getattr(self, key) < math.inf:
+                raise TrainingError(f"{key} is {getattr(self, key)}, must be 0 or more")
 
 
 def run_stage(
@@ -76,52 +91,76 @@ def run_stage(
     folder: Path,
     settings: LoopSettings,
     *,
-    resume: bool = False,
-    observer: Observer | None = None,
-) -> None:
+    observer: StepObserver | None = None,
+) -> list[float]:
     """Train a network in place on all rows, once; it ends as the running mean of its weights.
+
+    A run that was stopped goes on from the folder's state.
 
     Args:
         network: on the CPU.
         rows: of the stage.
         folder: of the stage, see above.
         settings: of the loop.
-        resume: go on from the folder's state, if it has one.
-        observer: called every `report_every` steps.
+        observer: called after each step.
+
+    Returns:
+        The loss of each step.
 
     Raises:
-        TrainingInterrupted: Ctrl-C or SIGTERM; the state of that step was written.
-        TrainingError: other settings than those of the run to resume, a loss that is no number, a full disk.
+        TrainingInterrupted: SIGINT or SIGTERM; the state after the last step was written.
+        TrainingError: a loss that is no number, a damaged state, or a full disk.
     """
     batches = plan_batches(rows, tokens=settings.tokens, seed=settings.seed)
+    batches = batches[: settings.steps or None]
     folder.mkdir(parents=True, exist_ok=True)
-    record = json.loads(json.dumps({**asdict(settings), "rows": len(rows), "all_tokens": len(rows.ids)}))
-    _check_settings(folder, record, resume=resume)
     for module in network.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = settings.dropout
     state = _State(network, settings)
-    if resume and (folder / STATE).exists():
+    if (folder / STATE).exists():
         state.load(folder / STATE)
-    progress = _Progress(observer, steps=len(batches), every=settings.report_every)
     network.train()
     with catch_stop_signals() as stopped:
         while (step := len(state.losses)) < len(batches):
-            batch = make_batch(rows, batches[step])
-            progress.add(state.step(batch, steps=len(batches)), batch.ids.numel(), done=step + 1)
+            loss, learning_rate = state.step(make_batch(rows, batches[step]), steps=len(batches))
+            if observer:
+                event = TrainingEvent(
+                    kind="step", step=step + 1, steps=len(batches), loss=loss, learning_rate=learning_rate
+                )
+                observer(event)
             at_end = step + 1 == len(batches)
             if stopped.is_set() or at_end or (step + 1) % settings.checkpoint_every == 0:
                 state.save(folder / STATE)
-            if stopped.is_set() and not at_end:
-                raise TrainingInterrupted(
-                    f"training was stopped after step {step + 1} of {len(batches)}, which is kept in {folder}: "
-                    "run the same command with --resume to go on from there"
-                )
-    with torch.no_grad():
-        for name, parameter in state.trained.items():
-            parameter.copy_(state.mean[name])
-    network.eval()
-    _replace(folder / FINAL, lambda path: save_file(dict(network.state_dict()), path))
+            if stopped.is_set():
+                break
+        if len(state.losses) == len(batches):
+            state.finish(folder / FINAL)
+        if stopped.is_set():
+            raise TrainingInterrupted(
+                f"training was stopped after step {len(state.losses)} of {len(batches)}, which is kept in {folder}: "
+                "run the same command with --resume to go on from there"
+            )
+    return state.losses
+
+
+def read_final(network: ReaderNetwork, folder: Path) -> list[float] | None:
+    """Load the result of a finished stage into a network.
+
+    Returns:
+        The loss of each step; None if the stage is not finished.
+
+    Raises:
+        TrainingError: the file is damaged.
+    """
+    path = folder / FINAL
+    if not path.exists():
+        return None
+    try:
+        network.load_state_dict(load_file(path))
+        return _read_losses(path)
+    except _DAMAGED as error:
+        raise _damaged(path, error) from error
 
 
 class _State:
@@ -142,28 +181,29 @@ class _State:
         ]
         self.optimizer = torch.optim.AdamW(groups, lr=settings.learning_rate, betas=(0.9, 0.98), eps=1e-6, fused=True)
 
-    def step(self, batch: Batch, *, steps: int) -> dict[str, float]:
-        """Learn from a batch; gives its losses."""
+    def step(self, batch: Batch, *, steps: int) -> tuple[float, float]:
+        """Learn from a batch; gives its loss and the learning rate."""
         settings, step = self.settings, len(self.losses)
         torch.manual_seed(settings.seed * 1_000_003 + step)
+        learning_rate = settings.learning_rate * _schedule(step, steps, settings)
         for group in self.optimizer.param_groups:
-            group["lr"] = settings.learning_rate * _schedule(step, steps, settings)
+            group["lr"] = learning_rate
         with torch.autocast("cpu", torch.bfloat16):
             spans, relevance = self.network(batch.ids, batch.types, batch.mask)
         weights = LossWeights(relevance=settings.relevance, ranking=settings.ranking)
-        parts = reader_loss(spans, relevance, batch, weights)
-        values = {name: value.item() for name, value in parts.items()}
-        if not math.isfinite(values["loss"]):
+        loss = reader_loss(spans, relevance, batch, weights)["loss"]
+        value = loss.item()
+        if not math.isfinite(value):
             raise TrainingError(f"the loss is no number at step {step + 1}: use a lower learning rate")
-        torch.autograd.backward(parts["loss"])
+        torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(self.trained.values(), settings.clip)
         self.optimizer.step()
         self.optimizer.zero_grad()
         with torch.no_grad():
             share = 1 - min(settings.mean_decay, (1 + step) / (10 + step))
             torch._foreach_lerp_(list(self.mean.values()), [each.detach() for each in self.trained.values()], share)
-        self.losses.append(values["loss"])
-        return values
+        self.losses.append(value)
+        return value, learning_rate
 
     def save(self, path: Path) -> None:
         tensors: dict[str, Tensor] = {}
@@ -174,11 +214,19 @@ class _State:
         metadata = {"losses": json.dumps(self.losses)}
         _replace(path, lambda partial: save_file(tensors, partial, metadata=metadata))
 
+    def finish(self, path: Path) -> None:
+        """Give the network the mean of its weights, and write it."""
+        with torch.no_grad():
+            for name, parameter in self.trained.items():
+                parameter.copy_(self.mean[name])
+        self.network.eval()
+        metadata = {"losses": json.dumps(self.losses)}
+        _replace(path, lambda partial: save_file(dict(self.network.state_dict()), partial, metadata=metadata))
+
     def load(self, path: Path) -> None:
         try:
             tensors = load_file(path)
-            with safe_open(path, framework="pt") as file:
-                self.losses = json.loads(file.metadata()["losses"])
+            self.losses = _read_losses(path)
             with torch.no_grad():
                 for name, tensor in self.trained.items():
                     tensor.copy_(tensors[f"weights.{name}"])
@@ -188,33 +236,8 @@ class _State:
                         "exp_avg": tensors[f"first.{name}"],
                         "exp_avg_sq": tensors[f"second.{name}"],
                     }
-        except (OSError, SafetensorError, KeyError, RuntimeError, ValueError, TypeError) as error:
-            raise TrainingError(f"{path} is damaged ({error}): start the stage again in another folder") from error
-
-
-class _Progress:
-    """Means of the last steps' losses for an observer."""
-
-    def __init__(self, observer: Observer | None, *, steps: int, every: int) -> None:
-        self.observer = observer
-        self.steps = steps
-        self.every = every
-        self.sums: dict[str, float] = {}
-        self.count = 0
-        self.since = time.perf_counter()
-
-    def add(self, losses: Mapping[str, float], tokens: int, *, done: int) -> None:
-        for name, value in losses.items():
-            self.sums[name] = self.sums.get(name, 0.0) + value
-        self.sums["tokens"] = self.sums.get("tokens", 0.0) + tokens
-        self.count += 1
-        if self.observer and (done % self.every == 0 or done == self.steps):
-            now = time.perf_counter()
-            speed = self.sums.pop("tokens") / (now - self.since)
-            means = {name: value / self.count for name, value in self.sums.items()}
-            self.observer(done, self.steps, means | {"tokens a second": speed})
-            self.sums.clear()
-            self.count, self.since = 0, now
+        except _DAMAGED as error:
+            raise _damaged(path, error) from error
 
 
 def _schedule(step: int, steps: int, settings: LoopSettings) -> float:
@@ -224,28 +247,26 @@ def _schedule(step: int, steps: int, settings: LoopSettings) -> float:
     return settings.floor + (1 - settings.floor) * (steps - step) / max(1, steps - rise)
 
 
-def _check_settings(folder: Path, record: Mapping[str, Any], *, resume: bool) -> None:
-    path = folder / SETTINGS
-    if not path.exists():
-        _replace(path, lambda new: new.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8"))
-        return
-    if not resume:
-        raise TrainingError(f"{folder} holds an earlier run: resume it (--resume), or give another folder")
-    earlier = json.loads(path.read_text(encoding="utf-8"))
-    different = sorted(key for key in {*record, *earlier} if record.get(key) != earlier.get(key))
-    if different:
-        what = "; ".join(f"{key} is {record.get(key)!r}, was {earlier.get(key)!r}" for key in different)
-        raise TrainingError(f"{folder} cannot be resumed with other settings: {what}")
+def _read_losses(path: Path) -> list[float]:
+    with safe_open(path, framework="pt") as file:
+        losses: list[float] = json.loads(file.metadata()["losses"])
+    return losses
+
+
+def _damaged(path: Path, error: Exception) -> TrainingError:
+    reason = str(error).strip().partition("\n")[0]
+    return TrainingError(f"{path} is damaged ({reason}): start the run again in another folder")
 
 
 def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file beside its place, then move it there."""
+    """Write a file beside its final path, then rename it."""
     partial = path.with_name(f".{path.name}")
     try:
         write(partial)
         with partial.open("rb") as file:
             os.fsync(file.fileno())
         partial.replace(path)
-    except OSError as error:
+    except (OSError, SafetensorError) as error:
         partial.unlink(missing_ok=True)
-        raise TrainingError(f"cannot write {path} ({error.strerror}): free some space, then resume") from error
+        reason = getattr(error, "strerror", None) or error
+        raise TrainingError(f"cannot write {path} ({reason}): free some space, then go on with --resume") from error

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nlb_retriever.atomic import write_file
+from nlb_retriever.errors import TrainingError
 from nlb_retriever.reader.pairs import Row, make_rows
 from nlb_training.reader.examples import Example, Span
 
@@ -47,14 +50,21 @@ class RowSet:
         return np.diff(self.ends, prepend=0)
 
     def save(self, path: Path) -> None:
-        """Write to an .npz file."""
-        np.savez(path, **vars(self))
+        """Write to an .npz file, atomically."""
+        write_file(path, lambda stream: np.savez(stream, **vars(self)))
 
     @classmethod
     def load(cls, path: Path) -> RowSet:
-        """Read what `save` wrote."""
-        with np.load(path) as arrays:
-            return cls(**{name: arrays[name] for name in arrays.files})
+        """Read what `save` wrote.
+
+        Raises:
+            TrainingError: the file is missing or damaged.
+        """
+        try:
+            with np.load(path) as arrays:
+                return cls(**{name: arrays[name] for name in arrays.files})
+        except (OSError, ValueError, TypeError, EOFError, BadZipFile) as error:
+            raise TrainingError(f"{path} is damaged ({error}): delete it, and it is made again") from error
 
 
 @dataclass(frozen=True, kw_only=True)
