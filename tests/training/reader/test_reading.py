@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import warnings
 from itertools import pairwise
 from pathlib import Path
 
@@ -72,9 +71,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = LoopSettings(tokens=1000, learning_rate=5e-3, dropout=0.0, mean_decay=0.9)
     run_stage(network, rows, out / "run", settings)
     calibration = [(each.question, each.candidates[0].text) for each in make_examples(50, seed=1)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of torch's tracer and of the quantizer's own dependencies
-        write_reader(network, tokenizer, out / "made", name="tiny", calibration=calibration)
+    write_reader(network, tokenizer, out / "made", name="tiny", calibration=calibration)
     return out / "made"
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
-import tempfile
+import sys
+import warnings
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
 
+from nlb_retriever.atomic import write_folder
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.reader.files import CONFIG, FORMAT, LAYERS, MODEL, TOKENIZER, WEIGHTS, WORDS
 from nlb_retriever.reader.network import ReaderNetwork
@@ -52,27 +54,13 @@ def write_reader(
     Raises:
         EncoderError: NNCF is not installed.
     """
-    try:
-        import nncf
-    except ImportError as error:
-        raise EncoderError("quantizing needs NNCF: pip install 'nlb-retriever[quantize]'") from error
     import openvino
 
-    network = network.eval().float()
     inputs = [_inputs(tokenizer, question, passage) for question, passage in calibration]
-    quantized = nncf.quantize(
-        _convert(network),
-        nncf.Dataset(inputs),
-        model_type=nncf.ModelType.TRANSFORMER,
-        preset=nncf.QuantizationPreset.MIXED,
-        subset_size=len(inputs),
-        advanced_parameters=nncf.AdvancedQuantizationParameters(
-            smooth_quant_alphas=nncf.AdvancedSmoothQuantParameters(matmul=alpha)
-        ),
-    )
-    with tempfile.TemporaryDirectory(dir=out.parent) as temporary:
-        folder = Path(temporary) / "reader"
-        folder.mkdir()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of torch's tracer and of NNCF's dependencies
+        quantized = _quantize(network.eval().float(), inputs, alpha)
+    with write_folder(out) as folder:
         openvino.save_model(quantized, folder / MODEL)
         tokenizer.save(str(folder / TOKENIZER))
         if torch_weights:
@@ -87,8 +75,24 @@ def write_reader(
             "files": {each: hashlib.sha256((folder / each).read_bytes()).hexdigest() for each in files},
         }
         (folder / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-        shutil.rmtree(out, ignore_errors=True)
-        folder.rename(out)
+
+
+def _quantize(network: ReaderNetwork, inputs: Sequence[dict[str, Any]], alpha: float) -> Any:
+    try:
+        import nncf
+    except ImportError as error:
+        raise EncoderError("quantizing needs NNCF: pip install 'nlb-retriever[quantize]'") from error
+    with redirect_stdout(sys.stderr):  # its bars
+        return nncf.quantize(
+            _convert(network),
+            nncf.Dataset(list(inputs)),
+            model_type=nncf.ModelType.TRANSFORMER,
+            preset=nncf.QuantizationPreset.MIXED,
+            subset_size=len(inputs),
+            advanced_parameters=nncf.AdvancedQuantizationParameters(
+                smooth_quant_alphas=nncf.AdvancedSmoothQuantParameters(matmul=alpha)
+            ),
+        )
 
 
 def _inputs(tokenizer: Tokenizer, question: str, passage: str) -> dict[str, Any]:
