@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -43,6 +44,9 @@ Before = Annotated[
     typer.Option(metavar="SECTION", help="No spoilers: only what comes before this section (with --book)."),
 ]
 
+Reader = Annotated[
+    Path | None, typer.Option(metavar="FOLDER", help="A reader of `nlb train-reader`. [default: the released one]")
+]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="How many at most.")]
 Model = Annotated[
     str | None,

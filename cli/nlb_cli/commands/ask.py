@@ -17,6 +17,7 @@ from nlb_cli.options import (
     Library,
     Limit,
     Model,
+    Reader,
     Year,
     question_of,
     scope_of,
@@ -38,6 +39,7 @@ def ask(
     everything: Annotated[
         bool, typer.Option("--all", help="Quote every passage that says something on it, in reading order.")
     ] = False,
+    reader: Reader = None,
     as_json: Json = False,
 ) -> None:
     """Answer a question with your books' own sentences, or with a language model's, and cite them."""
@@ -47,7 +49,7 @@ def ask(
     scope = scope_of(book=book, section=section, before=before, author=author, language=language, year=year)
     if llm and everything:
         raise typer.BadParameter("a language model answers from the best passages alone: leave out one of the two")
-    with Retriever(library) as retriever:
+    with Retriever(library, reader=reader) as retriever:
         quote = partial(retriever.answer, text, limit=limit, all_passages=everything, **scope)
         if llm:
             from nlb_cli.output.prose import show_prose, stream_prose

@@ -17,6 +17,7 @@ from nlb_cli.options import (
     Language,
     Library,
     Limit,
+    Reader,
     Year,
     question_of,
     scope_of,
@@ -52,6 +53,7 @@ def search(
     flat: Annotated[bool, typer.Option("--flat", help="Rank all at that level, not book by book.")] = False,
     neighbours: Annotated[int, typer.Option(min=0, metavar="N", help="Also show N passages around each.")] = 0,
     rerank: Annotated[bool, typer.Option("--rerank", help="Put the best passages in order with the reader.")] = False,
+    reader: Reader = None,
     limit: Limit = 10,
     queries: Queries = None,
     as_json: Json = False,
@@ -70,7 +72,7 @@ def search(
         "neighbours": neighbours,
         "rerank": rerank,
     }
-    with Retriever(library) as retriever:
+    with Retriever(library, reader=reader) as retriever:
         find = partial(_find, retriever, options)
         if queries is not None:
             raise typer.Exit(_answer_file(queries, query, find))
