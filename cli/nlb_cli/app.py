@@ -26,6 +26,7 @@ from nlb_cli.commands.mcp import mcp
 from nlb_cli.commands.search import search
 from nlb_cli.commands.train import train
 from nlb_cli.commands.train_encoder import train_encoder
+from nlb_cli.commands.train_reader import train_reader
 from nlb_cli.output.terminal import OutputError, exact, note
 from nlb_retriever.errors import NlbError
 
@@ -118,6 +119,7 @@ app.command(short_help="Remove books from a library; their files stay.")(remove)
 app.command(short_help="Serve a library to an AI assistant (MCP).")(mcp)
 app.command()(train)
 app.command()(train_encoder)
+app.command()(train_reader)
 app.command("eval")(evaluate)
 app.command()(info)
 app.command()(doctor)

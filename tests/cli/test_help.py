@@ -46,6 +46,7 @@ def test_help_names_every_command(nlb: InProcess) -> None:
         "mcp",
         "train",
         "train-encoder",
+        "train-reader",
         "eval",
         "info",
         "doctor",

@@ -31,6 +31,7 @@ from nlb_training.events import Observer, QueryEvent, StageEvent
 from nlb_training.model_card import MODEL_CARD, describe_data, format_model_card, list_versions
 from nlb_training.pretraining.loop import LOSS_FILE, PLOT_FILE, SETTINGS_FILE, History
 from nlb_training.report import Request, TrainingReport, describe_history
+from nlb_training.run_control import report_disk_errors
 from nlb_training.run_folder import (
     CORPUS,
     ENCODER,
@@ -43,7 +44,6 @@ from nlb_training.run_folder import (
     hash_examples,
     open_run,
     read_history,
-    report_disk_errors,
     wait_for,
 )
 

@@ -61,3 +61,19 @@ def lock_folder(folder: Path) -> Iterator[None]:
         except OSError as error:
             raise TrainingError(f"another process trains in {folder}: wait for it, or choose another folder") from error
         yield
+
+
+@contextmanager
+def report_disk_errors(folder: Path) -> Iterator[None]:
+    """Turn an OSError into one line.
+
+    Raises:
+        TrainingError: in place of an OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise TrainingError(
+            f"cannot write {folder} ({error.strerror or error}): the results of its stages so far are kept; make "
+            "room, then run the same command with --resume"
+        ) from error

@@ -17,8 +17,7 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,22 +69,6 @@ def open_run(out: Path, record: Mapping[str, Any], *, resume: bool) -> None:
             f"{out} cannot be resumed with other settings: {'; '.join(differences)}: use the same settings, "
             "or name another folder (--out)"
         )
-
-
-@contextmanager
-def report_disk_errors(folder: Path) -> Iterator[None]:
-    """Turn an OSError into one line.
-
-    Raises:
-        TrainingError: in place of an OSError.
-    """
-    try:
-        yield
-    except OSError as error:
-        raise TrainingError(
-            f"cannot write {folder} ({error.strerror or error}): the results of its stages so far are kept; make "
-            "room, then run the same command with --resume"
-        ) from error
 
 
 def read_history(folder: Path) -> History | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -48,3 +49,29 @@ def list_differences(mine: Mapping[str, Any], theirs: Mapping[str, Any], prefix:
         elif one != other:
             lines.append(f"{prefix}{key} is {one!r}, was {other!r}")
     return lines
+
+
+def read_numbers(changes: Sequence[str], kinds: Mapping[str, type[int] | type[float]]) -> dict[str, int | float]:
+    """Read changes like "learning_rate=3e-5".
+
+    Args:
+        changes: "key=value" each.
+        kinds: of all settings.
+
+    Raises:
+        TrainingError: a change names no setting, or its value is no number of its kind, or below zero.
+    """
+    values: dict[str, int | float] = {}
+    for change in changes:
+        key, _, value = change.partition("=")
+        if key not in kinds:
+            raise TrainingError(f"there is no setting {key!r}: known are {', '.join(kinds)}")
+        try:
+            values[key] = kinds[key](value)
+        except ValueError as error:
+            raise TrainingError(f"{key}={value} is no number of the right kind") from error
+        if not math.isfinite(values[key]):
+            raise TrainingError(f"{key}={value} is no number of the right kind")
+        if values[key] < 0:
+            raise TrainingError(f"{key}={value} is below zero")
+    return values

@@ -24,6 +24,8 @@ _TITLES = {
     "examples": "making examples",
     "pretraining": "pretraining",
     "retrieval": "retrieval training",
+    "short": "training on short passages",
+    "passages": "training on passages of books",
     "saving": "saving",
 }
 _LINES = 10

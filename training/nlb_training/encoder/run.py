@@ -12,6 +12,8 @@ from nlb_training.encoder.bert import Bert
 from nlb_training.encoder.planner import Mix, Planner
 from nlb_training.encoder.trainer import STATE, Run, Settings, save_model
 from nlb_training.run_control import lock_folder
+from nlb_training.settings import read_numbers
+from nlb_training.start_model import read_tokenizer
 
 MODEL = "encoder"
 
@@ -36,19 +38,11 @@ def read_changes(changes: Sequence[str]) -> tuple[Settings, Mix]:
     Raises:
         TrainingError: a change names no setting, or its value is none.
     """
-    kinds = {each.name: float if each.type == "float" else int for each in fields(Settings)}
+    kinds: dict[str, type[int] | type[float]] = {
+        each.name: float if each.type == "float" else int for each in fields(Settings)
+    }
     kinds |= {f"mix.{each.name}": int for each in fields(Mix)}
-    values: dict[str, int | float] = {}
-    for change in changes:
-        key, _, value = change.partition("=")
-        if key not in kinds:
-            raise TrainingError(f"there is no setting {key!r}: known are {', '.join(kinds)}")
-        try:
-            values[key] = kinds[key](value)
-        except ValueError as error:
-            raise TrainingError(f"{key}={value} is no number of the right kind") from error
-        if values[key] < 0:
-            raise TrainingError(f"{key}={value} is below zero")
+    values = read_numbers(changes, kinds)
     mix = {key.removeprefix("mix."): value for key, value in values.items() if key.startswith("mix.")}
     own = {key: value for key, value in values.items() if not key.startswith("mix.")}
     return Settings(**own), Mix(**mix)  # type: ignore[arg-type]
@@ -72,17 +66,9 @@ def train_encoder(
         TrainingError: data, settings or the folder do not allow it, the disk is full or the loss is no number.
         EncoderError: the model to start from is not to be found.
     """
-    from tokenizers import Tokenizer
-
     _, start = find_weights(request.start)
     model = Bert.load(start)
-    file = start / "tokenizer.json"
-    try:
-        tokenizer = Tokenizer.from_file(str(file))
-    except Exception as error:  # tokenizers raises nothing narrower
-        raise TrainingError(f"{file} is missing or no tokenizer: give a whole model with --start") from error
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
+    tokenizer = read_tokenizer(start)
     with lock_folder(request.out):
         there = (request.out / STATE).is_file()
         if there and not resume:

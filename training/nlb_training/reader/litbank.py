@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from nlb_training.reader.contexts import TOKEN_CHARACTERS
 from nlb_training.reader.examples import Candidate, Example, Span
+from nlb_training.reader.sources import unreadable
 
 _CLOSE = frozenset(", . ; : ! ? ) ” ’ '' ...".split())
 _OPEN = frozenset("( “ ‘ `` _".split())
@@ -43,14 +44,22 @@ class _Text:
 
 
 def litbank_examples(data: Path, draw: random.Random) -> Iterator[Example]:
-    """Questions on LitBank's novels: "Who BROKE HIS LEG?" for "He broke his leg", "Who says: ...?" for a quotation."""
+    """Questions on LitBank's novels: "Who BROKE HIS LEG?" for "He broke his leg", "Who says: ...?" for a quotation.
+
+    Raises:
+        TrainingError: the archive is missing or damaged.
+    """
+    archive = data / "corpus" / "litbank.tar.bz2"
     files: dict[str, dict[str, str]] = defaultdict(dict)
-    with tarfile.open(data / "corpus" / "litbank.tar.bz2") as tar:
-        for member in tar:
-            path = PurePosixPath(member.name)
-            kind = path.parts[-3] if len(path.parts) >= 3 else ""
-            if member.isfile() and kind in {"coref", "quotations"} and (file := tar.extractfile(member)):
-                files[path.stem][f"{kind}{path.suffix}"] = file.read().decode("utf-8")
+    try:
+        with tarfile.open(archive) as tar:
+            for member in tar:
+                path = PurePosixPath(member.name)
+                kind = path.parts[-3] if len(path.parts) >= 3 else ""
+                if member.isfile() and kind in {"coref", "quotations"} and (file := tar.extractfile(member)):
+                    files[path.stem][f"{kind}{path.suffix}"] = file.read().decode("utf-8")
+    except (OSError, EOFError, ValueError, tarfile.TarError) as error:
+        raise unreadable(archive, error) from error
     for _, parts in sorted(files.items()):
         text = _parse(parts)
         yield from _pronoun_examples(text, draw)

@@ -20,34 +20,66 @@ from nlb_training.squad_split import HELD_ARTICLES
 
 Rows = list[dict[str, Any]]
 
+FILES = (
+    *(
+        f"eval/{name}.jsonl.bz2"
+        for name in ("squad_dev", "qamr_dev_test", "fairytaleqa_train", "booksum_chapters_train")
+    ),
+    *(f"corpus/{name}.tar.bz2" for name in ("fairytaleqa", "litbank", "train-*")),
+)
+"""What the reader is trained on, in the folder of the data."""
 SHORT, LONG = (40, 60, 90), (90, 140, 200, 250)
 """Tokens of passages, one of them at random. A short passage shows as much of a question as a long one for a third of
 the time, so that training begins with short ones; the product's have up to 256."""
+
+
+def check_data(data: Path) -> None:
+    """See that a folder has all files that the reader is trained on.
+
+    Raises:
+        TrainingError: it lacks one.
+    """
+    missing = [name for name in FILES if not any(data.glob(name))]
+    if missing:
+        raise TrainingError(f"{data} lacks {', '.join(missing)}: give the folder of the training data (docs/reader.md)")
 
 
 def read_rows(data: Path, name: str) -> Rows:
     """The rows of eval/NAME.jsonl.bz2.
 
     Raises:
-        TrainingError: the file is not there.
+        TrainingError: the file is missing or damaged.
     """
     path = data / "eval" / f"{name}.jsonl.bz2"
     try:
         with bz2.open(path, "rt", encoding="utf-8") as lines:
             return [json.loads(line) for line in lines]
-    except OSError as error:
-        raise TrainingError(f"{path} cannot be read ({error.strerror or error}): name the data's folder") from error
+    except (OSError, EOFError, ValueError) as error:
+        raise unreadable(path, error) from error
+
+
+def unreadable(path: Path, error: Exception) -> TrainingError:
+    """The error for a file of the data that cannot be read."""
+    reason = getattr(error, "strerror", None) or error
+    return TrainingError(f"{path} cannot be read ({reason}): give the folder of the training data")
 
 
 @cache
 def read_books(archive: Path) -> dict[str, str]:
-    """The texts of corpus/*.tar.bz2 by file name."""
-    with tarfile.open(archive) as tar:
-        return {
-            Path(member.name).name: file.read().decode("utf-8")
-            for member in tar
-            if member.isfile() and (file := tar.extractfile(member))
-        }
+    """The texts of corpus/*.tar.bz2 by file name.
+
+    Raises:
+        TrainingError: the archive is missing or damaged.
+    """
+    try:
+        with tarfile.open(archive) as tar:
+            return {
+                Path(member.name).name: file.read().decode("utf-8")
+                for member in tar
+                if member.isfile() and (file := tar.extractfile(member))
+            }
+    except (OSError, EOFError, ValueError, tarfile.TarError) as error:
+        raise unreadable(archive, error) from error
 
 
 def squad_rows(data: Path, *, held: bool) -> Rows:

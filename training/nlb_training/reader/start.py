@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file
+from tokenizers import Tokenizer
 from torch import Tensor
 
+from nlb_retriever.encoding.base import special_ids
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.reader.network import NetworkConfig, ReaderNetwork
+from nlb_retriever.reader.pairs import ROW_TOKENS
 
 _EMBEDDINGS = {
     "words.weight": "word_embeddings.weight",
@@ -20,6 +24,8 @@ _EMBEDDINGS = {
     "norm.weight": "LayerNorm.weight",
     "norm.bias": "LayerNorm.bias",
 }
+_VOCABULARY = 1 << 16
+"""Rows are stored as 16-bit ids."""
 _LAYER = {
     "output": "attention.output.dense",
     "attention_norm": "attention.output.LayerNorm",
@@ -46,13 +52,38 @@ def start_network(folder: Path, *, seed: int) -> ReaderNetwork:
             heads=shape["num_attention_heads"],
             intermediate=shape["intermediate_size"],
         )
+        if shape.get("model_type") != "bert":
+            raise ValueError(f"it is a model of the kind {shape.get('model_type')}")
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             network = ReaderNetwork(config)
         network.load_state_dict(network.state_dict() | _rename(weights, config.layers))
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise TrainingError(f"{folder} holds no BERT encoder to start a reader from: {error}") from error
+    except KeyError as error:
+        raise TrainingError(f"{folder} holds no BERT encoder to start a reader from: it lacks {error}") from error
+    except (OSError, ValueError, TypeError, RuntimeError, SafetensorError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise TrainingError(f"{folder} holds no BERT encoder to start a reader from: {reason}") from error
     return network
+
+
+def check_start(network: ReaderNetwork, tokenizer: Tokenizer, folder: Path) -> None:
+    """See that a network and its tokenizer can read questions with passages.
+
+    Raises:
+        TrainingError: they cannot.
+    """
+    config, tokens = network.config, tokenizer.get_vocab_size()
+    if not tokens <= config.vocabulary <= _VOCABULARY:
+        raise TrainingError(
+            f"{folder} cannot become a reader: its tokenizer has {tokens:,} tokens and its weights are for "
+            f"{config.vocabulary:,}; there may be {_VOCABULARY:,}"
+        )
+    if config.positions < ROW_TOKENS:
+        raise TrainingError(
+            f"{folder} cannot become a reader: it reads {config.positions} tokens at most, not {ROW_TOKENS}"
+        )
+    if [len(ids) for ids in special_ids(tokenizer)] != [1, 1]:
+        raise TrainingError(f"{folder} cannot become a reader: its tokenizer adds no [CLS] and [SEP]")
 
 
 def _rename(weights: Mapping[str, Tensor], layers: int) -> dict[str, Tensor]:

@@ -1,0 +1,216 @@
+"""One training run of the reader: data, start model and settings in, a reader's folder out.
+
+A run's folder holds
+
+    run.json               settings and start model; a resume with others is refused
+    data/                  what is made from the data once: questions from summaries, what the retriever found
+    short/, passages/      the stages, see `nlb_training.reader.loop`
+    reader/                the result, for `nlb_retriever.reader.load_reader`; written last
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from tokenizers import Tokenizer
+
+from nlb_retriever.atomic import write_file
+from nlb_retriever.encoding.load import DEFAULT_ENCODER, find_weights
+from nlb_retriever.errors import EncoderError, TrainingError
+from nlb_retriever.reader.files import CONFIG
+from nlb_training.events import Observer, StageEvent
+from nlb_training.reader.loop import LoopSettings, read_final, run_stage
+from nlb_training.reader.quantize import write_reader
+from nlb_training.reader.recipe import STAGES, Stage, make_calibration
+from nlb_training.reader.rows import RowSet, tokenize
+from nlb_training.reader.sources import check_data, shuffled
+from nlb_training.reader.start import check_start, start_network
+from nlb_training.run_control import LOCK, lock_folder, report_disk_errors
+from nlb_training.settings import list_differences, read_numbers
+from nlb_training.start_model import read_tokenizer
+
+NAME = "nlb-reader"
+RUN, READER = "run.json", "reader"
+LONGEST = 384
+"""Tokens of a row."""
+_SHOWN_STEPS = 20
+"""Steps that the first and the last loss of a report are means of."""
+_MAY_CHANGE = ("checkpoint_every",)
+"""Settings that may differ when a run is resumed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReaderRequest:
+    """What is to be trained."""
+
+    data: Path
+    """Folder with corpus/ and eval/."""
+    out: Path
+    """Of the run, and of the reader in `reader/` at its end."""
+    start: str = DEFAULT_ENCODER
+    """A BERT encoder of the sentence-transformers format: its name or folder."""
+    stages: tuple[Stage, ...] = STAGES
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageReport:
+    """How a stage went."""
+
+    name: str
+    steps: int
+    first_loss: float
+    """Mean of the first 20 steps."""
+    last_loss: float
+    """Mean of the last 20 steps."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReaderReport:
+    """What a training run made."""
+
+    reader: Path
+    """The reader's folder."""
+    start: str
+    stages: tuple[StageReport, ...]
+    seconds: float
+    """Of this run; what an earlier one did is not counted."""
+
+    def to_json(self) -> dict[str, Any]:
+        """For `nlb train-reader --json`."""
+        return {**asdict(self), "reader": str(self.reader)}
+
+
+def read_stages(changes: Sequence[str]) -> tuple[Stage, ...]:
+    """The recipe's stages with changes like "passages.learning_rate=1e-4".
+
+    Raises:
+        TrainingError: a change names no setting, or its value is none or out of range.
+    """
+    kinds = {
+        f"{stage.name}.{each.name}": float if each.type == "float" else int
+        for stage in STAGES
+        for each in fields(LoopSettings)
+    }
+    values = read_numbers(changes, kinds)
+    stages = []
+    for stage in STAGES:
+        own = {key.partition(".")[2]: value for key, value in values.items() if key.startswith(f"{stage.name}.")}
+        stages.append(replace(stage, settings=replace(stage.settings, **own)))  # type: ignore[arg-type]
+    return tuple(stages)
+
+
+def train_reader(request: ReaderRequest, *, resume: bool = False, observer: Observer | None = None) -> ReaderReport:
+    """Train the reader to the end and write its folder.
+
+    Args:
+        request: what is to be trained.
+        resume: go on with the run in `request.out`.
+        observer: called when a stage begins, while books are indexed and queries are searched, and after each step.
+
+    Raises:
+        TrainingInterrupted: a signal to stop came; resumed, the run goes on with the next step.
+        TrainingError: data, settings, start model or the folder do not allow it, the disk is full, or the loss is no
+            number.
+        EncoderError: the start model is not to be found, or NNCF is not installed.
+    """
+    started = time.monotonic()
+    if importlib.util.find_spec("nncf") is None:
+        raise EncoderError("quantizing needs NNCF: pip install 'nlb-retriever[quantize]'")
+    check_data(request.data)
+    _, start = find_weights(request.start)
+    network = start_network(start, seed=0)
+    tokenizer = read_tokenizer(start)
+    check_start(network, tokenizer, start)
+    out, reports = request.out, []
+    with _open_run(request, start, resume=resume):
+        (out / "data").mkdir(exist_ok=True)
+        for stage in request.stages:
+            losses = read_final(network, out / stage.name)
+            if losses is None:
+                rows = _make_rows(stage, request, tokenizer, observer)
+                _notify(observer, StageEvent(stage=stage.name))
+                losses = run_stage(network, rows, out / stage.name, stage.settings, observer=observer)
+            else:
+                _notify(observer, StageEvent(stage=stage.name, done=True))
+            first, last = fmean(losses[:_SHOWN_STEPS]), fmean(losses[-_SHOWN_STEPS:])
+            reports.append(StageReport(name=stage.name, steps=len(losses), first_loss=first, last_loss=last))
+        if not (out / READER / CONFIG).is_file():
+            _notify(observer, StageEvent(stage="saving"))
+            calibration = make_calibration(request.data, out, observer)
+            write_reader(network, tokenizer, out / READER, name=NAME, calibration=calibration)
+    seconds = time.monotonic() - started
+    return ReaderReport(reader=out / READER, start=request.start, stages=tuple(reports), seconds=seconds)
+
+
+@contextmanager
+def _open_run(request: ReaderRequest, start: Path, *, resume: bool) -> Iterator[None]:
+    """Hold the folder of a run: a new one, or one that was begun with the same settings.
+
+    Raises:
+        TrainingError: the folder holds another run or other files, or none to resume, or another process trains there.
+    """
+    out, file = request.out, request.out / RUN
+    with report_disk_errors(out):
+        has_run, has_others = file.is_file(), out.is_dir() and any(path.name != LOCK for path in out.iterdir())
+        if not has_run and has_others:
+            raise TrainingError(f"{out} holds other files: name an empty or new folder (--out)")
+        if not has_run and resume:
+            raise TrainingError(f"{out} holds no run to resume: start it without --resume")
+        if has_run and not resume:
+            raise TrainingError(f"{out} holds an earlier run: go on with it (--resume), or name another folder (--out)")
+        with lock_folder(out):
+            record = _record(request, start)
+            if not has_run:
+                write_file(file, json.dumps(record, indent=1).encode())
+            elif differences := list_differences(record, _read_record(file)):
+                raise TrainingError(
+                    f"{out} cannot be resumed with other settings: {'; '.join(differences)}: use the same settings, "
+                    "or name another folder (--out)"
+                )
+            yield
+
+
+def _record(request: ReaderRequest, start: Path) -> dict[str, Any]:
+    """All that the result depends on, but for the data."""
+    with (start / "model.safetensors").open("rb") as weights:
+        digest = hashlib.file_digest(weights, "sha256").hexdigest()
+    record: dict[str, Any] = {"start": digest[:16]}
+    for stage in request.stages:
+        record[stage.name] = {key: value for key, value in asdict(stage.settings).items() if key not in _MAY_CHANGE}
+    return record
+
+
+def _read_record(file: Path) -> Mapping[str, Any]:
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise TrainingError(f"{file} is damaged ({error}): start the run again in another folder") from error
+    return record if isinstance(record, dict) else {}
+
+
+def _make_rows(stage: Stage, request: ReaderRequest, tokenizer: Tokenizer, observer: Observer | None) -> RowSet:
+    path = request.out / stage.name / "rows.npz"
+    if not path.exists():
+        _notify(observer, StageEvent(stage="examples"))
+        path.parent.mkdir(exist_ok=True)
+        draw = random.Random(stage.settings.seed)
+        examples = shuffled(stage.examples(request.data, request.out, draw, observer), draw)
+        if not examples:
+            raise TrainingError(f"{request.data} holds no examples for the stage {stage.name}: see docs/reader.md")
+        tokenize(examples, tokenizer, longest=LONGEST).save(path)
+    return RowSet.load(path)
+
+
+def _notify(observer: Observer | None, event: StageEvent) -> None:
+    if observer:
+        observer(event)

@@ -1,0 +1,29 @@
+"""Files of the model that a training run starts from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nlb_retriever.errors import TrainingError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+
+def read_tokenizer(folder: Path) -> Tokenizer:
+    """A model's tokenizer, without truncation and padding.
+
+    Raises:
+        TrainingError: tokenizer.json is missing or damaged.
+    """
+    from tokenizers import Tokenizer
+
+    file = folder / "tokenizer.json"
+    try:
+        tokenizer = Tokenizer.from_file(str(file))
+    except Exception as error:  # tokenizers raises nothing narrower
+        raise TrainingError(f"{file} is missing or no tokenizer: give a whole model with --from") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
