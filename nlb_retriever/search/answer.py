@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nlb_retriever.records import Answer, ShortAnswer
-from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, join_quotes
+from nlb_retriever.search.question import fits
+from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, is_question, join_quotes
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.search.short_answer import answer_shortly, quote_spans
 
@@ -44,7 +45,8 @@ def compose_answer(result: SearchResult, limit: int) -> Answer:
     if not kind or not quotes:
         return answer
     best = result.hits[quotes[0].hit].text[quotes[0].start : quotes[0].end]
-    shorts = (ShortAnswer(text=" ".join(best.split()), citation=0),) if kind == "sentence" else ()
+    explains = kind == "sentence" and fits(result.request.query, best)
+    shorts = (ShortAnswer(text=" ".join(best.split()), citation=0),) if explains else ()
     return replace(answer, shorts=shorts, confidence="unsure")
 
 
@@ -71,18 +73,23 @@ def _quote(result: SearchResult, quotes: Sequence[Quote]) -> Answer:
 
 
 def _choose(result: SearchResult, limit: int) -> list[Quote]:
-    """The sentences with most of the question's words, from the best passages; the best first."""
+    """The sentences with most of the question's words, from the best passages; the best first, questions last."""
     hits = result.hits[:SENTENCES_OF]
-    overlap = (result.compared if result.readings else None) or result.overlap.of(range(len(hits)))
+    overlap = result.overlap.of(range(len(hits)))
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     scored = [
-        (overlap.shares[index][order] + PASSAGE_WEIGHT * hit.score / best, index, order)
+        (
+            is_question(hit, sentence.start, sentence.end),
+            -overlap.shares[index][order] - PASSAGE_WEIGHT * hit.score / best,
+            index,
+            order,
+        )
         for index, hit in enumerate(hits)
         for order, sentence in enumerate(overlap.passages[index])
         if is_prose(hit, sentence.start, sentence.end)
     ]
     quotes = []
-    for _, index, order in sorted(scored, key=lambda each: (-each[0], each[1], each[2]))[:limit]:
+    for *_, index, order in sorted(scored)[:limit]:
         sentence = overlap.passages[index][order]
         quotes.append(Quote(hit=index, order=order, start=sentence.start, end=sentence.end))
     return quotes

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal, TypeAlias
 
+from nlb_retriever.text.words import word_ids
+
 Kind: TypeAlias = Literal["words", "sentence", "yes or no"]
 
 MOST_WORDS = 48
@@ -16,6 +18,12 @@ _AUXILIARIES = frozenset(
 )
 _MEASURES = frozenset("many much old long far tall big large often high deep heavy wide few late soon fast".split())
 _FEELING = frozenset("feel feels felt feeling look looks".split())
+_NUMBERS = frozenset(
+    "no none one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred hundreds thousand thousands"
+    " million dozen dozens score pair couple both half single once twice thrice many few several all every".split()
+)
+_NOT_WHO = frozenset("in on at during after before until when while because".split())
 
 
 def kind_of(question: str) -> Kind | None:
@@ -37,3 +45,19 @@ def kind_of(question: str) -> Kind | None:
 def _is_measure(after: list[str]) -> bool:
     """Whether "how" goes on as in "how many", or asks how somebody feels."""
     return bool(after) and (after[0] in _MEASURES or bool(_FEELING & set(after)))
+
+
+def fits(question: str, answer: str) -> bool:
+    """Whether some words can be what a question asks for; in doubt they can.
+
+    They say more than the question's own words and pronouns, "how many" is a number, and "who" does not begin with "in"
+    or "because".
+    """
+    asked, words = _WORD.findall(question.lower()), _WORD.findall(answer.lower())
+    has_number = any(map(str.isdigit, answer)) or bool((_NUMBERS & {*words}) - {*asked})
+    if not has_number and "or" not in asked and not word_ids(answer) - word_ids(question):
+        return False
+    start = next((index for index, word in enumerate(asked) if word in _ASKING), 0)
+    if asked[start : start + 2] == ["how", "many"]:
+        return has_number
+    return not (asked[start] in {"who", "whom", "whose"} and words[:1] and words[0] in _NOT_WHO)

@@ -10,11 +10,13 @@ from nlb_retriever.records import Citation, Hit
 
 NOT_FOUND = "Not in your library."
 _ENDS = frozenset(".!?…;:\"'”’»)")
+_CLOSERS = " \"'”’)»_*"
 _LICENCE = re.compile(
     r"project gutenberg|gutenberg\.org|standard ebooks|standardebooks\.org|all rights reserved|creative commons"
     r"|in the public domain|copyright (?:©|\(c\)|[12]\d{3})|transcriber's note|ebook (?:is for the use|#)|isbn",
     re.IGNORECASE,
 )
+_GAP = re.compile(r"[^\s.!?:;,\"'”’][^\S\n]{2,}\S")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +35,14 @@ class Quote:
 
 
 def is_prose(hit: Hit, start: int, end: int) -> bool:
-    """Whether a sentence of a hit is no heading, list or licence."""
+    """Whether a sentence of a hit is no heading, list, table or licence."""
     text = hit.text[start:end]
-    return not (_is_heading(hit, text) or _is_list(text) or _LICENCE.search(text))
+    return not (_is_heading(hit, text) or _is_list(text) or _is_table(text) or _LICENCE.search(text))
+
+
+def is_question(hit: Hit, start: int, end: int) -> bool:
+    """Whether a sentence of a hit asks, and so answers nothing."""
+    return hit.text[start:end].rstrip(_CLOSERS).endswith("?")
 
 
 def _is_heading(hit: Hit, sentence: str) -> bool:
@@ -53,6 +60,13 @@ def _is_list(sentence: str) -> bool:
     """Whether a sentence is a run of lines without a full stop, as in a table of contents."""
     text = sentence.rstrip()
     return text.count("\n") >= 3 and text[-1:] not in _ENDS
+
+
+def _is_table(sentence: str) -> bool:
+    """Whether a sentence is rows of cells, which two spaces part (`reading`), or a row that no stop ends."""
+    lines = sentence.split("\n")
+    rows = sum(1 for line in lines if _GAP.search(line))
+    return 2 * rows >= len(lines) and (rows > 1 or sentence[-1:] not in _ENDS)
 
 
 def cite(hits: Sequence[Hit], quotes: Sequence[Quote]) -> tuple[Citation, ...]:

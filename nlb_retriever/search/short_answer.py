@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from nlb_retriever.reader import AnswerSpan
 from nlb_retriever.records import Answer, Citation, Confidence, Hit, ShortAnswer
-from nlb_retriever.search.quotes import Quote, cite, is_prose, join_quotes
+from nlb_retriever.search.question import fits
+from nlb_retriever.search.quotes import Quote, cite, is_prose, is_question, join_quotes
 from nlb_retriever.search.run import SearchResult
 
 HIT_WEIGHT, WORDS_WEIGHT, QUESTION_PENALTY = 4.0, 4.0, 3.0
@@ -22,8 +23,8 @@ SURE, LIKELY = 8.5, 4.0
 """Least scores for these words: on FairytaleQA val 70% and 36% of such answers are right, 23% of the others."""
 CLAUSE_WORDS = 4
 """Why and how are answered by so many words or more; where the reader's are fewer, by their sentence."""
-_CLOSERS = " \"'”’)»_*"
 _OUTER = " \n\t,.;:!?-–—_*\"'“”‘’«»()[]"
+_JOINED = re.compile(r"(?:[-./_]\w+)*")
 _IGNORED = re.compile(r"\b(?:a|an|the|his|her|their|my|your|our|its)\b|[^\w\s]")
 
 
@@ -113,27 +114,35 @@ def _spans(result: SearchResult) -> list[_Found]:
     for index, (hit, reading) in enumerate(zip(hits, result.readings, strict=True)):
         for quote, span in quote_spans(result, index):
             assert quote.answer
-            asks = hit.text[quote.start : quote.end].rstrip(_CLOSERS).endswith("?")
             score = (
                 span.score
                 - reading.no_answer_score
                 + HIT_WEIGHT * (hit.score - hits[0].score)
                 + WORDS_WEIGHT * shares[index][quote.order]
-                - QUESTION_PENALTY * asks
+                - QUESTION_PENALTY * is_question(hit, quote.start, quote.end)
             )
             text = " ".join(hit.text[slice(*quote.answer)].split())
             found.append(_Found(quote=quote, text=text, score=score))
-    return [each for each in found if each.words]
+    return [each for each in found if each.words and fits(result.request.query, each.text)]
 
 
 def _trim(text: str, span: AnswerSpan) -> tuple[int, int]:
-    """A span without outer stops and quotation marks."""
+    """A span without outer stops and quotation marks, with the whole of words such as `reader.md` and "half-way"."""
     start, end = span.start, span.end
     while start < end and text[start] in _OUTER:
         start += 1
     while start < end and text[end - 1] in _OUTER:
         end -= 1
+    if start < end:
+        start -= _joined(text[:start][::-1])
+        end += _joined(text[end:])
     return start, end
+
+
+def _joined(text: str) -> int:
+    """Characters that a text begins with and that belong to the word before it."""
+    match = _JOINED.match(text)
+    return match.end() if match else 0
 
 
 def _pool(found: Sequence[_Found]) -> list[_Found]:

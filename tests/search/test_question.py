@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nlb_retriever.search.question import MOST_WORDS, Kind, kind_of
+from nlb_retriever.search.question import MOST_WORDS, Kind, fits, kind_of
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,22 @@ def test_a_question_asks_for_words_or_a_sentence_or_is_none(question: str, kind:
 
 def test_a_page_of_text_is_no_question() -> None:
     assert kind_of("What " + "is it " * MOST_WORDS) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "can_be"),
+    [
+        ("How many coins did he pay?", "twelve silver coins", True),
+        ("How many coins did he pay?", "12", True),
+        ("How many coins did he pay?", "silver", False),
+        ("Who rowed across the river?", "Jonas Wick", True),
+        ("Who rowed across the river?", "by the ferryman", True),
+        ("Who rowed across the river?", "on Sundays", False),
+        ("What was the ferryman's name?", "the ferryman", False),
+        ("Was it Jonas or Margaret who rowed?", "Jonas", True),
+        ("Where is the river?", "on Sundays", True),
+        ("What did the sign say?", "Ω", True),
+    ],
+)
+def test_an_answer_of_the_wrong_kind_is_told_from_others(question: str, answer: str, can_be: bool) -> None:
+    assert fits(question, answer) == can_be

@@ -1,0 +1,50 @@
+"""Answers made of given hits and readings."""
+
+from __future__ import annotations
+
+import pytest
+
+from nlb_retriever.reader import AnswerSpan, Reading
+from nlb_retriever.records import Answer, Hit
+from nlb_retriever.search.answer import compose_answer
+from nlb_retriever.search.request import SearchRequest
+from nlb_retriever.search.run import SearchResult
+
+
+def compose(question: str, text: str, *spans: str, limit: int = 3) -> Answer:
+    """The answer from one passage, where a reader found some words, the first ones the best."""
+    hit = Hit(level="passage", id="1", book_id="2", title="", author=None, source="", section=(), section_id=None,
+              start=0, end=len(text), page=None, score=1.0, text=text, metadata={})  # fmt: skip
+    found = [
+        AnswerSpan(start=text.index(span), end=text.index(span) + len(span), score=9.0 - rank)
+        for rank, span in enumerate(spans)
+    ]
+    readings = (Reading(relevance=3.0, no_answer_score=0.0, spans=tuple(found)),) if spans else ()
+    return compose_answer(SearchResult(request=SearchRequest(query=question), hits=(hit,), readings=readings), limit)
+
+
+def test_a_sentence_that_asks_comes_after_those_that_do_not() -> None:
+    text = "Who trimmed the lamp in the storm? It rained. Margaret trimmed the lamp."
+    assert compose("Who trimmed the lamp?", text, limit=1).text == "Margaret trimmed the lamp."
+    assert compose("Who trimmed the lamp?", "Who trimmed the lamp?", limit=1).found
+
+
+@pytest.mark.parametrize(
+    ("question", "spans", "short"),
+    [
+        ("Which page is about the reader?", ["md"], "docs/reader.md"),
+        ("What is the half-way house called?", ["Blue"], "Blue-Anchor"),
+        ("How many beds has the house?", ["beds", "eleven"], "eleven"),
+        ("What is the house?", ["house", "inn"], "inn"),
+        ("Who keeps the house?", ["in summer", "Mary"], "Mary"),
+    ],
+)
+def test_the_short_answer_is_whole_words_of_the_right_kind(question: str, spans: list[str], short: str) -> None:
+    page = "The page on the reader is docs/reader.md."
+    text = f"{page} The house is an inn, the Blue-Anchor. It has beds for eleven, and in summer Mary keeps it."
+    assert compose(question, text, *spans).short == short
+
+
+def test_a_sentence_of_the_questions_words_alone_does_not_explain() -> None:
+    found = compose("How do I add a format?", "A format. Turn to the next page for it.", "page")
+    assert found.short != "A format."

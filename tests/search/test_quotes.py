@@ -1,0 +1,42 @@
+"""Which sentences of a passage are quoted."""
+
+from __future__ import annotations
+
+import pytest
+
+from nlb_retriever.records import Hit
+from nlb_retriever.search.quotes import is_prose
+
+
+def hit_of(text: str) -> Hit:
+    return Hit(level="passage", id="1", book_id="2", title="The Manual", author=None, source="", section=("Extras",),
+               section_id=None, start=0, end=len(text), page=None, score=1.0, text=text, metadata={})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "llm  ask --llm, chat\nmcp  nlb mcp\neval  nlb eval",
+        "passages  2,619 steps  1.2e-4\nbooks  667 steps  2e-4, stopped early.",
+        "room  does  may import",
+        "extra  for",
+        "Extras",
+        "One\nTwo\nThree\nFour",
+        "All rights reserved.",
+    ],
+)
+def test_tables_headings_lists_and_licences_are_no_sentences(text: str) -> None:
+    assert not is_prose(hit_of(text), 0, len(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The keeper  trimmed the lamp and went to bed.",
+        "Mr.  Wick rowed across the river,  and sang",
+        "He rowed across\nthe river in a  green boat\nand did not row on Sundays.",
+        "Nobody thanked him",
+    ],
+)
+def test_prose_with_wide_spaces_is_quoted(text: str) -> None:
+    assert is_prose(hit_of(text), 0, len(text))
