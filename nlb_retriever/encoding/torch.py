@@ -11,6 +11,7 @@ import numpy as np
 import sentence_transformers
 import torch
 import transformers
+from safetensors.torch import load_file
 
 from nlb_retriever.encoding.base import EncoderIdentity, Vectors, encode_windows, pad
 from nlb_retriever.errors import EncoderError
@@ -35,12 +36,13 @@ class TorchEncoder:
         name: what to call it.
         sha256: of its weights.
         device: as torch names it ("cpu", "cuda", "cuda:1", "mps").
+        layers: weights in place of the folder's own of the same names.
 
     Raises:
         EncoderError: the folder holds no usable sentence-transformers model, or the machine no such device.
     """
 
-    def __init__(self, folder: Path, *, name: str, sha256: str, device: str) -> None:
+    def __init__(self, folder: Path, *, name: str, sha256: str, device: str, layers: Path | None = None) -> None:
         transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # of reading the weights: only the command line draws
         try:
             torch.zeros(1, device=device).item()
@@ -56,6 +58,9 @@ class TorchEncoder:
                 trust_remote_code=False,
                 model_kwargs={"dtype": dtype},
             ).eval()
+            if layers:
+                transformer: Any = self.model[0]
+                transformer.model.load_state_dict(load_file(layers), strict=False)
             backend = self.model.tokenizer.backend_tokenizer
         except (OSError, ValueError, RuntimeError, AttributeError, KeyError) as error:
             if "trust_remote_code" in str(error):

@@ -110,9 +110,9 @@ class _Publisher:
     def __init__(
         self, store: LibraryStore, manifest: Manifest, load: Callable[[str], ChunkEncoder], progress: Progress
     ) -> None:
-        encoder = load(manifest.chunk_encoder)
         self._store = store
-        self._vectorizer = Vectorizer.of_library(store.location, manifest, encoder)
+        self._vectorizer = Vectorizer.of_library(store.location, manifest, lambda: load(manifest.chunk_encoder))
+        encoder = self._vectorizer.encoder
         self._chunker = Chunker(encoder.tokenizer, tokens=manifest.chunk_tokens)
         self._progress = progress
         _log.info("encoding with %s", encoder.backend)

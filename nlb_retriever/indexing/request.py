@@ -51,7 +51,7 @@ def choose_manifest(request: IndexRequest, pinned: Manifest | None) -> Manifest:
         EncoderError: an encoder is not found.
         MismatchError: the checkpoint does not fit the chunk encoder.
     """
-    name = request.chunk_encoder or (pinned.chunk_encoder if pinned else DEFAULT_ENCODER)
+    name = request.chunk_encoder or (pinned.chunk_encoder if pinned and _is_current(pinned) else DEFAULT_ENCODER)
     identity = identify_encoder(name)
     checkpoint, folder = _choose_checkpoint(request, pinned, identity)
     tokens = request.chunk_tokens
@@ -67,6 +67,12 @@ def choose_manifest(request: IndexRequest, pinned: Manifest | None) -> Manifest:
         checkpoint_sha256=checkpoint.sha256,
         order_dim=checkpoint.projections.section_dim - identity.dim if checkpoint.projections else 0,
     )
+
+
+def _is_current(pinned: Manifest) -> bool:
+    """False for a library of a former version's encoders, which need not be on this machine any more."""
+    sha256 = pinned.checkpoint_sha256
+    return pinned.checkpoint != RELEASED or checkpoints.pinned(RELEASED, sha256).sha256 == sha256
 
 
 def _choose_checkpoint(

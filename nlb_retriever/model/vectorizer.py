@@ -95,28 +95,23 @@ class Vectorizer:
         self.projections = checkpoint.projections
 
     @classmethod
-    def of_library(cls, location: str, manifest: Manifest, encoder: ChunkEncoder) -> Vectorizer:
+    def of_library(cls, location: str, manifest: Manifest, load: Callable[[], ChunkEncoder]) -> Vectorizer:
         """The encoders that a library was made with.
 
         Args:
             location: of the library, for messages.
             manifest: the library's.
-            encoder: its chunk encoder, loaded by the name in the manifest.
+            load: loads its chunk encoder; not called where its checkpoint has changed, since then that of a former
+                version need not be on this machine any more.
 
         Raises:
-            EncoderError: its checkpoint cannot be found.
+            EncoderError: one cannot be found.
             MismatchError: one of the two has changed since.
         """
         checkpoint = checkpoints.pinned(manifest.checkpoint, manifest.checkpoint_sha256)
-        for name, sha256, pinned in (
-            (manifest.chunk_encoder, encoder.identity.sha256, manifest.chunk_encoder_sha256),
-            (manifest.checkpoint, checkpoint.sha256, manifest.checkpoint_sha256),
-        ):
-            if sha256 != pinned:
-                raise MismatchError(
-                    f"library {location} was made with {name} of SHA-256 {pinned[:12]}, the one loaded is "
-                    f"{sha256[:12]}: run `nlb index --rebuild`, or restore the one it was made with"
-                )
+        _compare(location, manifest.checkpoint, checkpoint.sha256, manifest.checkpoint_sha256)
+        encoder = load()
+        _compare(location, manifest.chunk_encoder, encoder.identity.sha256, manifest.chunk_encoder_sha256)
         return cls(encoder, checkpoint)
 
     @property
@@ -260,3 +255,11 @@ def _mean(vectors: Vectors) -> Vectors:
     if norm < 1e-6:  # opposite vectors cancel out
         mean, norm = vectors[0], np.float64(1)
     return np.asarray(mean / norm, dtype=np.float32)
+
+
+def _compare(location: str, name: str, sha256: str, pinned: str) -> None:
+    if sha256 != pinned:
+        raise MismatchError(
+            f"library {location} was made with {name} of SHA-256 {pinned[:12]}, the one loaded is {sha256[:12]}: "
+            "run `nlb index --rebuild`, or restore the one it was made with"
+        )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from nlb_retriever.records import Level
 from nlb_retriever.store import Candidate
 
-DENSE_WEIGHT: Mapping[Level, float] = {"book": 0.5, "section": 0.5, "passage": 0.3}
+DENSE_WEIGHT: Mapping[Level, float] = {"book": 0.5, "section": 0.65, "passage": 0.6}
 """Weight of a candidate's similarity, beside 1 for its words (BM25)."""
 UNSEEN = 0.5
 """Similarity of what only words found, as a share of the lowest that vectors found: measured on three libraries, the

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from nlb_retriever.config import Manifest, locate_library
-from nlb_retriever.encoding import load_encoder
+from nlb_retriever.encoding import ChunkEncoder, load_encoder
 from nlb_retriever.errors import EncoderError, NlbError
 from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.reader import Reader, find_reader, load_reader
@@ -84,11 +84,14 @@ class Retriever:
         manifest = store.manifest
         with self._opening:
             if not self._loaded or self._loaded[0] != manifest:  # another one after a rebuild
-                encoder = load_encoder(manifest.chunk_encoder, device=self._device, use="ask")
-                # Opening the levels and reading them for the first time takes as long as compiling the encoder.
-                threading.Thread(target=_warm, args=(store,), name="nlb-warm", daemon=True).start()
-                self._loaded = manifest, Vectorizer.of_library(store.location, manifest, encoder)
+                self._loaded = manifest, Vectorizer.of_library(store.location, manifest, lambda: self._encoder(store))
             return self._loaded[1]
+
+    def _encoder(self, store: LibraryStore) -> ChunkEncoder:
+        encoder = load_encoder(store.manifest.chunk_encoder, device=self._device, use="ask")
+        # Opening the levels and reading them for the first time takes as long as compiling the encoder.
+        threading.Thread(target=_warm, args=(store,), name="nlb-warm", daemon=True).start()
+        return encoder
 
     @property
     def has_reader(self) -> bool:

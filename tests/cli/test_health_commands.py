@@ -30,7 +30,7 @@ def test_info_tells_what_the_library_is(nlb: InProcess, shelf: Path) -> None:
     rows = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in nlb("info", "--library", shelf).out.splitlines())
     assert rows["Library"] == str(shelf)
     assert rows["Books"] == "3"
-    assert rows["Chunk encoder"] == "all-MiniLM-L6-v2 (384-d, SHA-256 53aa51172d14)"
+    assert rows["Chunk encoder"] == "all-MiniLM-L6-v2-books (384-d, SHA-256 09c4c5360cda)"
 
 
 def test_a_healthy_library_passes_every_check(nlb: InProcess, shelf: Path) -> None:
@@ -43,7 +43,7 @@ def test_a_healthy_library_passes_every_check(nlb: InProcess, shelf: Path) -> No
         checks
     )
     assert checks["library"]["status"] == "ok"
-    assert "53aa51172d14" in checks["chunk encoder (ask)"]["detail"]
+    assert "09c4c5360cda" in checks["chunk encoder (ask)"]["detail"]
     assert "3 books, all whole" in checks["library"]["detail"]
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nlb_retriever import encoding
 from nlb_retriever.encoding import Vectors, load_encoder
+from nlb_retriever.encoding.load import DEFAULT_FOLDER
 from nlb_retriever.encoding.openvino import OpenVinoEncoder
 from nlb_retriever.errors import EncoderError
 
@@ -101,7 +101,7 @@ def test_a_full_disk_while_writing_leaves_nothing_behind(
 
 def test_the_check_of_a_models_files_needs_no_compiling(folder: Path, tmp_path: Path) -> None:
     copy = tmp_path / "model"
-    shutil.copytree(Path(encoding.__file__).parent.parent / "assets" / "all-MiniLM-L6-v2-int8", copy)
+    shutil.copytree(DEFAULT_FOLDER, copy)
     first = load_encoder(copy, use="ask").encode(TEXTS)
     (copy / "model.bin").write_bytes(b"damaged")
     encoder = load_encoder(copy, use="ask")

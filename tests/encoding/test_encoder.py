@@ -17,7 +17,7 @@ import pytest
 from nlb_retriever import Retriever, index_files
 from nlb_retriever.encoding import ChunkEncoder, identify_encoder, load_encoder
 from nlb_retriever.encoding import load as loading
-from nlb_retriever.encoding.load import load_torch_encoder
+from nlb_retriever.encoding.load import BASE_ENCODER, DEFAULT_ENCODER, load_torch_encoder
 from nlb_retriever.encoding.openvino import OpenVinoEncoder
 from nlb_retriever.encoding.torch import TorchEncoder
 from nlb_retriever.errors import EncoderError
@@ -55,9 +55,9 @@ def test_int8_vectors_agree_with_fp32_ones(int8: ChunkEncoder, fp32: TorchEncode
     assert cosines.min() > 0.99, cosines
 
 
-def test_both_back_ends_carry_the_identity_of_the_official_weights(int8: ChunkEncoder, fp32: TorchEncoder) -> None:
+def test_both_back_ends_carry_the_identity_of_the_released_weights(int8: ChunkEncoder, fp32: TorchEncoder) -> None:
     assert int8.identity == fp32.identity == identify_encoder()
-    assert int8.identity.sha256.startswith("53aa5117")
+    assert (int8.identity.name, load_torch_encoder(BASE_ENCODER).identity.sha256[:8]) == (DEFAULT_ENCODER, "53aa5117")
     assert (int8.identity.dim, int8.identity.max_tokens) == (384, 256)
 
 
@@ -124,7 +124,7 @@ def test_loading_and_encoding_open_no_socket() -> None:
 
 
 def _copy_int8(folder: Path) -> Path:
-    return Path(shutil.copytree(loading._DEFAULT_INT8, folder / "int8"))
+    return Path(shutil.copytree(loading.DEFAULT_FOLDER, folder / "int8"))
 
 
 @pytest.fixture
@@ -158,6 +158,13 @@ def test_a_config_without_its_keys_is_refused(tmp_path: Path) -> None:
     (folder / "encoder.json").write_text(json.dumps({"name": "x"}))
     with pytest.raises(EncoderError, match="lacks some of"):
         identify_encoder(folder)
+
+
+def test_damaged_weights_for_torch_are_refused(tmp_path: Path) -> None:
+    folder = _copy_int8(tmp_path)
+    (folder / "layers.safetensors").write_bytes(b"damaged")
+    with pytest.raises(EncoderError, match=r"layers.safetensors is damaged.*SHA-256"):
+        load_torch_encoder(folder)
 
 
 def test_packaged_weights_that_are_not_the_official_ones_are_refused(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nlb_retriever.encoding import ChunkEncoder, load_encoder
+from nlb_retriever.encoding import DEFAULT_ENCODER, ChunkEncoder, load_encoder
 from nlb_retriever.errors import LibraryDamaged, NlbError
 from nlb_retriever.indexing.indexer import index_files
 from nlb_retriever.indexing.repair import repair_library
@@ -61,7 +61,7 @@ def _write_titled(path: Path, number: int) -> None:
 
 def answer_all(store: LibraryStore) -> dict[str, object]:
     """Books, texts, passages and searches, comparable with those of a repaired library."""
-    vector = encoder("all-MiniLM-L6-v2").encode([_QUERY], query=True)[0]
+    vector = encoder(DEFAULT_ENCODER).encode([_QUERY], query=True)[0]
     queries = []
     for level in LEVELS:
         dense = np.zeros(store.manifest.dims[level], np.float32)

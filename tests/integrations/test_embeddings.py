@@ -115,7 +115,7 @@ def test_a_checkpoint_of_another_encoder_is_refused(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(embeddings, "chunk_encoder", lambda name, device: Other())
     embeddings.vectorizer.cache_clear()
-    with pytest.raises(MismatchError, match="was trained on vectors of all-MiniLM-L6-v2"):
+    with pytest.raises(MismatchError, match="was trained on vectors of all-MiniLM-L6-v2-books"):
         NextLevelEmbedding(model_name="other").get_text_embedding("text")
 
 

@@ -78,11 +78,11 @@ def test_the_untrained_checkpoint_fits_any_encoder_and_chunk_length() -> None:
 
 def test_the_released_checkpoint_is_small_whole_and_only_for_the_encoder_it_was_trained_on() -> None:
     released = checkpoint.load()
-    released.check(identify_encoder("all-MiniLM-L6-v2"), 256)
+    released.check(identify_encoder(), 256)
     assert released.projections is not None and released.projections.reranker.any()
     assert sum(file.stat().st_size for file in RELEASED.iterdir()) < 25_000_000
     assert (RELEASED / "README.md").read_text(encoding="utf-8").startswith(f"# {released.name}")
-    with pytest.raises(MismatchError, match=r"takes 384-d chunk vectors of all-MiniLM-L6-v2, keywords gives 3-d"):
+    with pytest.raises(MismatchError, match=r"takes 384-d chunk vectors of all-MiniLM-L6-v2-books, keywords gives 3-d"):
         released.check(WHALES.identity)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever.encoding import load_encoder
-from nlb_retriever.encoding.load import load_torch_encoder
+from nlb_retriever.encoding.load import BASE_ENCODER, load_torch_encoder
 from nlb_retriever.encoding.openvino import OpenVinoEncoder
 from nlb_retriever.errors import EncoderError
 from nlb_training import quantize as quantizing
@@ -33,8 +33,8 @@ def test_a_quantized_folder_is_an_encoder_of_the_same_identity(
     pytest.importorskip("nncf", reason="quantizing needs the extra 'quantize'")
     monkeypatch.setattr(quantizing, "SAMPLES", 12)
     out = tmp_path / "int8"
-    assert quantizing.main(["all-MiniLM-L6-v2", str(out), str(books)]) == 0
-    made, original = load_encoder(out, device="cpu"), load_torch_encoder()
+    assert quantizing.main([BASE_ENCODER, str(out), str(books)]) == 0
+    made, original = load_encoder(out, device="cpu"), load_torch_encoder(BASE_ENCODER)
     assert isinstance(made, OpenVinoEncoder)
     assert made.identity == original.identity
     texts = [(books / "0.txt").read_text()[:900], "Where did the lamp burn?"]

@@ -1,6 +1,8 @@
 """Turn a sentence-transformers model into the int8 OpenVINO folder that the CPU uses.
 
-    python -m nlb_training.quantize all-MiniLM-L6-v2 OUT BOOKS...
+    python -m nlb_training.quantize MODEL OUT BOOKS...
+
+For a model trained from all-MiniLM-L6-v2 the folder also has what differs from it, in half precision, for torch.
 
 Post-training quantization of weights and activations (NNCF, transformer scheme with SmoothQuant),
 calibrated on windows of real books: full-length ones like passages, short ones like queries.
@@ -20,8 +22,8 @@ import numpy as np
 
 from nlb_retriever.atomic import write_folder
 from nlb_retriever.encoding.base import special_ids
-from nlb_retriever.encoding.load import load_torch_encoder
-from nlb_retriever.encoding.openvino import CONFIG_FILE, MODEL_FILE, TOKENIZER_FILE, WEIGHTS_FILE
+from nlb_retriever.encoding.load import BASE_ENCODER, find_weights, load_torch_encoder
+from nlb_retriever.encoding.openvino import CONFIG_FILE, LAYERS_FILE, MODEL_FILE, TOKENIZER_FILE, WEIGHTS_FILE
 from nlb_retriever.encoding.openvino_core import shared_core
 from nlb_retriever.errors import EncoderError, NlbError, extra
 
@@ -69,7 +71,23 @@ def quantize(model: str | Path, out: Path, books: Sequence[Path], *, seed: int =
     with write_folder(out) as folder:
         openvino.save_model(quantized, folder / MODEL_FILE)
         encoder.tokenizer.save(str(folder / TOKENIZER_FILE))
+        _write_layers(model, folder)
         _write_config(encoder, folder)
+
+
+def _write_layers(model: str | Path, out: Path) -> None:
+    """Write the weights for torch, where the model has all-MiniLM-L6-v2's shapes."""
+    from safetensors.torch import load_file, save_file
+
+    own, released = (find_weights(each)[1] / "model.safetensors" for each in (model, BASE_ENCODER))
+    if not own.is_file():
+        return
+    weights, base = load_file(own), load_file(released)
+    if any(name not in base or weights[name].shape != base[name].shape for name in weights):
+        return
+    changed = {name: weights[name].half() for name in weights if not weights[name].equal(base[name])}
+    if changed:
+        save_file(changed, out / LAYERS_FILE)
 
 
 def _inputs(ids: list[int]) -> dict[str, Any]:
@@ -118,7 +136,7 @@ def _convert(encoder: TorchEncoder) -> Any:
 
 
 def _write_config(encoder: TorchEncoder, folder: Path) -> None:
-    files = (MODEL_FILE, WEIGHTS_FILE, TOKENIZER_FILE)
+    files = [name for name in (MODEL_FILE, WEIGHTS_FILE, TOKENIZER_FILE, LAYERS_FILE) if (folder / name).is_file()]
     config = {
         "name": encoder.identity.name,
         "sha256": encoder.identity.sha256,

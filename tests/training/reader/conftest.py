@@ -14,7 +14,7 @@ from nlb_retriever.reader.network import NetworkConfig, ReaderNetwork
 
 
 def read_tokenizer() -> Tokenizer:
-    assets = Path(nlb_retriever.__file__).parent / "assets" / "all-MiniLM-L6-v2-int8"
+    assets = Path(nlb_retriever.__file__).parent / "assets" / "reader"
     tokenizer = Tokenizer.from_file(str(assets / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.no_truncation()

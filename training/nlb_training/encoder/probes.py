@@ -345,7 +345,5 @@ def _standard(scores: Floats) -> Floats:
 
 
 def _judge(scores: Floats, right: NDArray[np.int64], measure: str) -> float:
-    if not len(right):
-        return 0.0
-    rank = int((scores > scores[right].max()).sum()) + 1
+    rank = int((scores > scores[right].max()).sum()) + 1 if len(right) else np.inf
     return 1 / rank if measure == "MRR" else float(rank <= int(measure.partition("@")[2]))

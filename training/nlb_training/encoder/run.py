@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from nlb_retriever.encoding.load import DEFAULT_ENCODER, find_weights
+from nlb_retriever.encoding.load import BASE_ENCODER, find_weights
 from nlb_retriever.errors import TrainingError
 from nlb_training.encoder.bert import Bert
 from nlb_training.encoder.planner import Mix, Planner
@@ -26,7 +26,7 @@ class EncoderRequest:
     """Folder with corpus/ and eval/."""
     out: Path
     """Of the run's state, and of the model in `encoder/` at its end."""
-    start: str = DEFAULT_ENCODER
+    start: str = BASE_ENCODER
     """A sentence-transformers model of MiniLM's kind: its name or folder."""
     settings: Settings = field(default_factory=Settings)
     mix: Mix = field(default_factory=Mix)
