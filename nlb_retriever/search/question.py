@@ -24,6 +24,7 @@ _NUMBERS = frozenset(
     " million dozen dozens score pair couple both half single once twice thrice many few several all every".split()
 )
 _NOT_WHO = frozenset("in on at during after before until when while because".split())
+_ADDRESS = frozenset("sir sire madam my dear".split())
 
 
 def kind_of(question: str) -> Kind | None:
@@ -51,7 +52,7 @@ def fits(question: str, answer: str) -> bool:
     """Whether some words can be what a question asks for; in doubt they can.
 
     They say more than the question's own words and pronouns, "how many" is a number, and "who" does not begin with "in"
-    or "because".
+    or "because", nor is it "sir".
     """
     asked, words = _WORD.findall(question.lower()), _WORD.findall(answer.lower())
     has_number = any(map(str.isdigit, answer)) or bool((_NUMBERS & {*words}) - {*asked})
@@ -60,4 +61,5 @@ def fits(question: str, answer: str) -> bool:
     start = next((index for index, word in enumerate(asked) if word in _ASKING), 0)
     if asked[start : start + 2] == ["how", "many"]:
         return has_number
-    return not (asked[start] in {"who", "whom", "whose"} and words[:1] and words[0] in _NOT_WHO)
+    who = asked[start] in {"who", "whom", "whose"}
+    return not (who and words and (words[0] in _NOT_WHO or {*words} <= _ADDRESS))

@@ -42,6 +42,8 @@ def test_a_page_of_text_is_no_question() -> None:
         ("Who rowed across the river?", "Jonas Wick", True),
         ("Who rowed across the river?", "by the ferryman", True),
         ("Who rowed across the river?", "on Sundays", False),
+        ("Who rowed across the river?", "my dear sir", False),
+        ("Who rowed across the river?", "Sir Otto", True),
         ("What was the ferryman's name?", "the ferryman", False),
         ("Was it Jonas or Margaret who rowed?", "Jonas", True),
         ("Where is the river?", "on Sundays", True),
