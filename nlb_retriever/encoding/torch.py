@@ -60,7 +60,8 @@ class TorchEncoder:
             ).eval()
             if layers:
                 transformer: Any = self.model[0]
-                transformer.model.load_state_dict(load_file(layers), strict=False)
+                if unknown := transformer.model.load_state_dict(load_file(layers), strict=False).unexpected_keys:
+                    raise KeyError(f"it has no {unknown[0]}, which {layers} is for")
             backend = self.model.tokenizer.backend_tokenizer
         except (OSError, ValueError, RuntimeError, AttributeError, KeyError) as error:
             if "trust_remote_code" in str(error):

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import save_file
 
 from nlb_retriever import Retriever, index_files
 from nlb_retriever.encoding import ChunkEncoder, identify_encoder, load_encoder
@@ -164,6 +166,16 @@ def test_damaged_weights_for_torch_are_refused(tmp_path: Path) -> None:
     folder = _copy_int8(tmp_path)
     (folder / "layers.safetensors").write_bytes(b"damaged")
     with pytest.raises(EncoderError, match=r"layers.safetensors is damaged.*SHA-256"):
+        load_torch_encoder(folder)
+
+
+def test_weights_for_torch_that_the_base_model_has_no_place_for_are_refused(tmp_path: Path) -> None:
+    folder = _copy_int8(tmp_path)
+    save_file({"encoder.layer.99.output.dense.bias": torch.zeros(384)}, folder / "layers.safetensors")
+    config = json.loads((folder / "encoder.json").read_text())
+    config["files"]["layers.safetensors"] = hashlib.sha256((folder / "layers.safetensors").read_bytes()).hexdigest()
+    (folder / "encoder.json").write_text(json.dumps(config))
+    with pytest.raises(EncoderError, match=r"it has no encoder\.layer\.99\.output\.dense\.bias"):
         load_torch_encoder(folder)
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 from safetensors.torch import load_file
 
 from nlb_retriever.encoding.load import load_torch_encoder
@@ -117,6 +118,20 @@ def test_a_full_disk_is_one_line_and_keeps_the_last_state(
         signal.signal(signal.SIGXFSZ, before)
     assert "\n" not in str(caught.value)
     assert weights_of(train_encoder(request, resume=True)) == weights_of(whole)
+
+
+def test_the_result_keeps_its_share_of_the_start(request_of_run: EncoderRequest, tmp_path: Path) -> None:
+    start = load_file(Path(request_of_run.start) / "model.safetensors")
+    made = {}
+    for share in (0.0, 0.5, 1.0):
+        request = replace(request_of_run, out=tmp_path / str(share), settings=replace(SETTINGS, start_share=share))
+        made[share] = load_file(train_encoder(request) / "model.safetensors")
+    assert all(made[1.0][name].equal(start[name]) for name in made[1.0])
+    assert any(not made[0.0][name].equal(start[name]) for name in made[0.0])
+    for name, weights in made[0.5].items():
+        torch.testing.assert_close(weights, (made[0.0][name] + start[name]) / 2)
+    with pytest.raises(TrainingError, match=r"start_share=1\.5 is above 1: give a share from 0 to 1"):
+        replace(SETTINGS, start_share=1.5)
 
 
 def test_a_run_may_be_made_longer_before_its_cooldown(request_of_run: EncoderRequest, tmp_path: Path) -> None:

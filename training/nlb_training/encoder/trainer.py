@@ -49,10 +49,16 @@ class Settings:
     """Weight of BM25 beside cosines in a second loss, which counts half; 0: there is none."""
     average: float = 0.99
     """Decay of the moving average of the weights."""
+    start_share: float = 0.4
+    """Share of the start's weights in the result: it keeps what the start knew (model soups, arXiv 2203.05482)."""
     save_every: int = 25
     """Steps between two states."""
     seed: int = 0
     """Of the rounds."""
+
+    def __post_init__(self) -> None:
+        if self.start_share > 1:
+            raise TrainingError(f"start_share={self.start_share} is above 1: give a share from 0 to 1")
 
 
 class Run:
@@ -83,7 +89,8 @@ class Run:
             lr=settings.learning_rate,
             fused=True,
         )
-        self._average = {name: tensor.detach().clone() for name, tensor in model.masters.items()}
+        self._start = {name: tensor.detach().clone() for name, tensor in model.masters.items()}
+        self._average = {name: tensor.clone() for name, tensor in self._start.items()}
         self._batches: list[Batch] = []
 
     def resume(self) -> int:
@@ -140,8 +147,10 @@ class Run:
                     raise TrainingInterrupted(f"stopped after step {self._step}: go on with --resume")
 
     def averaged(self) -> dict[str, Tensor]:
-        """The moving average of all weights."""
-        return {**self.model.weights(), **self._average}
+        """All weights: the moving average, averaged with the start's."""
+        share = self.settings.start_share
+        mixed = {name: tensor.lerp(self._start[name], share) for name, tensor in self._average.items()}
+        return {**self.model.weights(), **mixed}
 
     def save(self) -> None:
         """Write the state.
