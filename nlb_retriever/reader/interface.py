@@ -54,10 +54,11 @@ class Reader(Protocol):
         """What runs it, for people: "openvino int8", "torch cuda"."""
         ...
 
-    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+    def read(self, question: str, passages: Sequence[str], *, shortest: int = 1) -> list[Reading]:
         """Score passages for a question; one reading a passage, in their order.
 
-        A question longer than 64 tokens is cut there; a long passage is read in windows.
+        A question longer than 64 tokens is cut there; a long passage is read in windows. No span has fewer tokens than
+        `shortest`, but where the passage has.
         """
         ...
 
@@ -67,6 +68,7 @@ def read_passages(
     passages: Sequence[str],
     tokenizer: Tokenizer,
     *,
+    shortest: int = 1,
     batch_tokens: int,
     forward: Callable[[list[list[Row]]], list[Scores]],
 ) -> list[Reading]:
@@ -76,6 +78,7 @@ def read_passages(
         question: of any length.
         passages: n texts of any length.
         tokenizer: BERT's, without padding or truncation.
+        shortest: least tokens of a span.
         batch_tokens: bound on rows x longest row of a batch.
         forward: runs batches.
 
@@ -93,16 +96,17 @@ def read_passages(
     readings: dict[int, Reading] = {}
     for batch, (scores, relevance) in zip(batches, forward(batches), strict=True):
         for row, own, how in zip(batch, scores, relevance, strict=True):
-            reading = _read(passages[row.passage], row, own, float(how))
+            reading = _read(passages[row.passage], row, own, float(how), shortest)
             before = readings.get(row.passage)
             if before is None or reading.relevance > before.relevance:
                 readings[row.passage] = reading
     return [readings[index] for index in range(len(passages))]
 
 
-def _read(passage: str, row: Row, scores: NDArray[np.float32], relevance: float) -> Reading:
+def _read(passage: str, row: Row, scores: NDArray[np.float32], relevance: float, shortest: int) -> Reading:
     spans = []
-    for first, last, score in best_spans(scores[row.first : row.first + len(row.offsets)], count=SPANS):
+    own = scores[row.first : row.first + len(row.offsets)]
+    for first, last, score in best_spans(own, count=SPANS, shortest=shortest):
         start, end = widen(passage, row.offsets[first][0], row.offsets[last][1])
         spans.append(AnswerSpan(start=start, end=end, score=score))
     return Reading(relevance=relevance, spans=tuple(spans), no_answer_score=float(scores[0].sum()))

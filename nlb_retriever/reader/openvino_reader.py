@@ -50,9 +50,16 @@ class OpenVinoReader:
         self.tokenizer.no_padding()
         self.tokenizer.no_truncation()
 
-    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+    def read(self, question: str, passages: Sequence[str], *, shortest: int = 1) -> list[Reading]:
         """See `Reader.read`."""
-        return read_passages(question, passages, self.tokenizer, batch_tokens=_BATCH_TOKENS, forward=self._forward)
+        return read_passages(
+            question,
+            passages,
+            self.tokenizer,
+            shortest=shortest,
+            batch_tokens=_BATCH_TOKENS,
+            forward=self._forward,
+        )
 
     def _forward(self, batches: list[list[Row]]) -> list[Scores]:
         results: list[Any] = [None] * len(batches)

@@ -65,9 +65,16 @@ class TorchReader:
         tokenizer.no_truncation()
         return cls(network, tokenizer, device=device)
 
-    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+    def read(self, question: str, passages: Sequence[str], *, shortest: int = 1) -> list[Reading]:
         """See `Reader.read`."""
-        return read_passages(question, passages, self.tokenizer, batch_tokens=_BATCH_TOKENS, forward=self._forward)
+        return read_passages(
+            question,
+            passages,
+            self.tokenizer,
+            shortest=shortest,
+            batch_tokens=_BATCH_TOKENS,
+            forward=self._forward,
+        )
 
     def _forward(self, batches: list[list[Row]]) -> list[Scores]:
         import torch

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nlb_retriever.records import Answer, ShortAnswer
-from nlb_retriever.search.question import fits
+from nlb_retriever.records import Answer
 from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, is_question, join_quotes
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.search.short_answer import answer_shortly, quote_spans
@@ -37,17 +36,11 @@ def compose_answer(result: SearchResult, limit: int) -> Answer:
         limit: at most so many sentences.
     """
     kind = result.request.kind if result.readings else None
-    short = answer_shortly(result, limit) if kind in {"words", "sentence"} else None
-    if short and (kind == "words" or short.confidence != "unsure"):
+    short = answer_shortly(result, limit) if kind in {"words", "clause"} else None
+    if short:
         return short
-    quotes = _choose(result, limit)
-    answer = _quote(result, quotes)
-    if not kind or not quotes:
-        return answer
-    best = result.hits[quotes[0].hit].text[quotes[0].start : quotes[0].end]
-    explains = kind == "sentence" and fits(result.request.query, best)
-    shorts = (ShortAnswer(text=" ".join(best.split()), citation=0),) if explains else ()
-    return replace(answer, shorts=shorts, confidence="unsure")
+    answer = _quote(result, _choose(result, limit))
+    return replace(answer, confidence="unsure") if kind and answer.found else answer
 
 
 def compose_all(result: SearchResult) -> Answer:

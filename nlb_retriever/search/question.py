@@ -1,4 +1,4 @@
-"""What kind of answer an English question asks for: some words, a sentence, yes or no, or none of these."""
+"""What kind of answer an English question asks for: some words, a clause, yes or no, or none of these."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from nlb_retriever.text.words import word_ids
 
-Kind: TypeAlias = Literal["words", "sentence", "yes or no"]
+Kind: TypeAlias = Literal["words", "clause", "yes or no"]
 
 MOST_WORDS = 48
 """Of a question; a longer text is no question that a reader was trained on."""
@@ -17,6 +17,7 @@ _AUXILIARIES = frozenset(
     "is are was were am do does did has have had can could will would shall should may might must".split()
 )
 _MEASURES = frozenset("many much old long far tall big large often high deep heavy wide few late soon fast".split())
+_DOING = frozenset("do doing done".split())
 _FEELING = frozenset("feel feels felt feeling look looks".split())
 _NUMBERS = frozenset(
     "no none one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
@@ -39,7 +40,9 @@ def kind_of(question: str) -> Kind | None:
         return None
     after = words[asking + 1 :]
     if words[asking] == "why" or (words[asking] == "how" and not _is_measure(after)):
-        return "sentence"
+        return "clause"
+    if words[asking] == "what" and (_DOING & set(after[1:]) or any(word.startswith("happen") for word in after)):
+        return "clause"
     return "words"
 
 

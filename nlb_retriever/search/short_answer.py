@@ -21,8 +21,6 @@ CLOSE = 1.0
 """A second answer is given where its score is at most so much lower."""
 SURE, LIKELY = 8.5, 4.0
 """Least scores for these words: on FairytaleQA val 70% and 36% of such answers are right, 23% of the others."""
-CLAUSE_WORDS = 4
-"""Why and how are answered by so many words or more; where the reader's are fewer, by their sentence."""
 _OUTER = " \n\t,.;:!?-–—_*\"'“”‘’«»()[]"
 _JOINED = re.compile(r"(?:[-./_]\w+)*")
 _IGNORED = re.compile(r"\b(?:a|an|the|his|her|their|my|your|our|its)\b|[^\w\s]")
@@ -48,7 +46,7 @@ def answer_shortly(result: SearchResult, limit: int) -> Answer | None:
         result: of a search with readings.
         limit: at most so many sentences.
     """
-    hits, in_words = result.hits, result.request.kind == "words"
+    hits = result.hits
     found = _pool(_spans(result))
     if not found:
         return None
@@ -59,7 +57,7 @@ def answer_shortly(result: SearchResult, limit: int) -> Answer | None:
             quotes.setdefault((each.quote.hit, each.quote.order), each.quote)
     citations = cite(hits, list(quotes.values()))
     shown = [best]
-    if in_words:
+    if result.request.kind == "words":
         second = next((each for each in found if not each.words & best.words), None)
         if second and second.score >= best.score - CLOSE:
             shown.append(second)
@@ -67,8 +65,7 @@ def answer_shortly(result: SearchResult, limit: int) -> Answer | None:
     for each in shown:
         number = _find_citation(citations, hits[each.quote.hit], each.quote)
         if number is not None:
-            text = each.text if in_words else _explain(each, hits[each.quote.hit])
-            shorts.append(ShortAnswer(text=text, citation=number))
+            shorts.append(ShortAnswer(text=each.text, citation=number))
     return Answer(
         question=result.request.query,
         found=True,
@@ -86,13 +83,6 @@ def _find_citation(citations: Sequence[Citation], hit: Hit, quote: Quote) -> int
         if citation.hit is hit and citation.quote_start <= start < citation.quote_end:
             return number
     return None
-
-
-def _explain(found: _Found, hit: Hit) -> str:
-    """What answers why or how: the reader's words, or their sentence where they are few."""
-    if len(found.text.split()) >= CLAUSE_WORDS:
-        return found.text
-    return " ".join(hit.text[found.quote.start : found.quote.end].split())
 
 
 def quote_spans(result: SearchResult, index: int) -> Iterator[tuple[Quote, AnswerSpan]]:

@@ -15,8 +15,11 @@ from nlb_retriever.search.question import MOST_WORDS, Kind, fits, kind_of
         ("How many coins did he pay?", "words"),
         ("How did the princess feel when the frog came?", "words"),
         ("How old is the keeper?", "words"),
-        ("Why did he burn the boat?", "sentence"),
-        ("How did he cross the river?", "sentence"),
+        ("Why did he burn the boat?", "clause"),
+        ("How did he cross the river?", "clause"),
+        ("What did the keeper do with the oil?", "clause"),
+        ("What do the men say?", "words"),
+        ("What happened to the boat?", "clause"),
         ("Did the keeper sleep?", "yes or no"),
         ("the white whale", None),
         ("???", None),
@@ -25,7 +28,7 @@ from nlb_retriever.search.question import MOST_WORDS, Kind, fits, kind_of
         ("who " * 5000, None),
     ],
 )
-def test_a_question_asks_for_words_or_a_sentence_or_is_none(question: str, kind: Kind | None) -> None:
+def test_a_question_asks_for_words_or_a_clause_or_is_none(question: str, kind: Kind | None) -> None:
     assert kind_of(question) == kind
 
 

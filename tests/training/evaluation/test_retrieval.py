@@ -133,7 +133,7 @@ class LampReader:
 
     backend = "words"
 
-    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+    def read(self, question: str, passages: Sequence[str], *, shortest: int = 1) -> list[Reading]:
         return [Reading(relevance=9.0 if "lamp" in text else -9.0, spans=(), no_answer_score=0) for text in passages]
 
 

@@ -48,6 +48,13 @@ def test_the_best_spans_are_those_with_the_highest_sums_and_do_not_overlap() -> 
     assert all(a[1] < b[0] or b[1] < a[0] for a in spans for b in spans if a != b)
 
 
+def test_a_span_may_have_to_be_long() -> None:
+    scores = np.zeros((6, 2), dtype=np.float32)
+    scores[1, 0], scores[1, 1], scores[3, 1] = 5, 5, 4
+    assert best_spans(scores, shortest=3) == [(1, 3, 9.0)]
+    assert best_spans(scores[:2], shortest=3) == [(0, 1, 5.0)]
+
+
 def test_a_span_never_ends_before_it_begins() -> None:
     scores = np.zeros((4, 2), dtype=np.float32)
     scores[3, 0], scores[0, 1] = 9, 9
