@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from nlb_retriever.records import Level
 from nlb_retriever.store import Candidate
 
-DENSE_WEIGHT: Mapping[Level, float] = {"book": 0.5, "section": 0.65, "passage": 0.6}
+DENSE_WEIGHT: Mapping[Level, float] = {"book": 0.25, "section": 0.65, "passage": 0.6}
 """Weight of a candidate's similarity, beside 1 for its words (BM25)."""
 UNSEEN = 0.5
 """Similarity of what only words found, as a share of the lowest that vectors found: measured on three libraries, the
 median is 0.4 to 0.6 of it, and to look each up brings no more."""
-BEST_PASSAGE_WEIGHT: Mapping[Level, float] = {"book": 0.5, "section": 0.3}
+BEST_PASSAGE_WEIGHT: Mapping[Level, float] = {"book": 1.0, "section": 0.3}
 """Weight of its best passage for a book or section."""
 SECTION_WEIGHT = 0.25
 BOOK_WEIGHT = 0.05

@@ -32,7 +32,7 @@ def fetch_hits(
     """
     if request.level == "book":
         return _fetch_books(ranking, count, store), None
-    if request.level == "passage" and ranking.pools:
+    if request.level == "passage" and request.mode == "fused" and ranking.pools:
         return _fetch_closely(request.query, ranking, count, store)
     get = store.get_sections if request.level == "section" else store.get_passages
     return [to_hit(record, ranking.scores[record.id]) for record in get(ranking.top(count))], None

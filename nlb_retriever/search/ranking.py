@@ -50,7 +50,7 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
         vectors: its query's; None for words alone.
         store: the library.
     """
-    flat = request.strategy == "flat" or request.mode != "fused"
+    flat = request.strategy == "flat" or request.mode == "bm25"
     levels: tuple[Level, ...] = (request.level,) if flat else _NEEDED[request.level]
     count = max(CANDIDATES, request.limit) if request.limit else 0
     queries: list[StoreQuery] = []
@@ -65,7 +65,7 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
     for query, found in zip(queries, store.search(queries), strict=True):
         (words if query.dense is None else dense)[query.level] = found
     level = request.level
-    if request.mode != "fused":
+    if flat and request.mode != "fused":
         scores = {candidate.id: candidate.score for candidate in dense[level] or words[level]}
         return Ranking(scores=scores, pools={}, dense=dense[level], words=words[level])
     pools = {each: make_pool(each, dense[each], words[each]) for each in levels}

@@ -41,7 +41,7 @@ class SearchRequest:
     where: Filter | None = None
     """Conditions on the hits, in the keys of their level."""
     mode: Mode = "fused"
-    """"fused" is by vectors and words together, "dense" and "bm25" by one of them alone, which makes it flat."""
+    """"fused" is by vectors and words together, "dense" by vectors alone, "bm25" by words alone, which is flat."""
     strategy: Strategy = "coarse-to-fine"
     """"coarse-to-fine" combines the scores of books, sections and passages, "flat" uses only the wanted level."""
     neighbours: int = 0

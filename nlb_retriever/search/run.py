@@ -68,7 +68,7 @@ def run_search(
     limit = request.limit
     with store.session():  # nothing is encoded or read in it: a writer may wait for its end
         ranking = rank(request, scope, vectors, store)
-        if request.level == "section" and ranking.pools and vectorizer is not None:
+        if request.level == "section" and request.mode == "fused" and ranking.pools and vectorizer is not None:
             ranking = rerank(ranking, vectors, store, vectorizer)
         hits, overlap = fetch_hits(request, ranking, max(limit, READ) if reader and limit else limit, store)
         nearest = read_nearest(ranking, scope, store) if request.relevant_only else None
