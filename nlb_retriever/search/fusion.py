@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from nlb_retriever.records import Level
 from nlb_retriever.store import Candidate
 
-DENSE_WEIGHT: Mapping[Level, float] = {"book": 0.25, "section": 0.65, "passage": 0.6}
+DENSE_WEIGHT: Mapping[Level, float] = {"book": 0.4, "section": 0.65, "passage": 0.6}
 """Weight of a candidate's similarity, beside 1 for its words (BM25)."""
 UNSEEN = 0.5
 """Similarity of what only words found, as a share of the lowest that vectors found: measured on three libraries, the
 median is 0.4 to 0.6 of it, and to look each up brings no more."""
-BEST_PASSAGE_WEIGHT: Mapping[Level, float] = {"book": 1.0, "section": 0.3}
-"""Weight of its best passage for a book or section."""
+BEST_PASSAGE_WEIGHT: Mapping[Level, float] = {"book": 1.2, "section": 0.45}
+"""Weight of its best passage, whose score is divided by the highest, for a book or section."""
 SECTION_WEIGHT = 0.25
 BOOK_WEIGHT = 0.05
 """Weights of a passage's section and of its book."""
@@ -81,7 +81,7 @@ def combine(level: Level, pools: Mapping[Level, Pool]) -> dict[str, float]:
 def from_passages(level: Level, pool: Pool, passages: Pool) -> dict[str, float]:
     """Scores of books or sections: their own and their best passage's."""
     best = passages.best_passages(level)
-    weight = BEST_PASSAGE_WEIGHT[level]
+    weight = BEST_PASSAGE_WEIGHT[level] / (max(passages.scores.values(), default=0.0) or 1.0)
     lowest = passages.lowest
     owners = {each: pool.candidates[each].book_id if level == "book" else each for each in pool.scores}
     return {each: score + weight * best.get(owners[each] or "", (lowest, ""))[0] for each, score in pool.scores.items()}

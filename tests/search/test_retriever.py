@@ -78,9 +78,8 @@ def test_vectors_alone_score_a_book_by_its_own_and_its_best_passages(retriever: 
     passages: dict[str, float] = {}
     for hit in retriever.search(query, limit=1000, **alone):  # type: ignore[arg-type]
         passages.setdefault(hit.book_id, hit.score)
-    weight = BEST_PASSAGE_WEIGHT["book"] * DENSE_WEIGHT["passage"]
     for hit in retriever.search(query, level="book", mode="dense"):
-        best = weight * passages[hit.book_id] / max(passages.values())
+        best = BEST_PASSAGE_WEIGHT["book"] * passages[hit.book_id] / max(passages.values())
         assert hit.score == pytest.approx(DENSE_WEIGHT["book"] * own[hit.book_id] / max(own.values()) + best)
 
 
