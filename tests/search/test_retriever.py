@@ -15,7 +15,6 @@ from nlb_retriever import Retriever, book_from_text, index_books, index_files
 from nlb_retriever.errors import LibraryNotFound, MismatchError, QueryError
 from nlb_retriever.model.checkpoint import UNTRAINED
 from nlb_retriever.records import LEVELS, Level
-from nlb_retriever.search.fusion import BEST_PASSAGE_WEIGHT, DENSE_WEIGHT
 from nlb_retriever.search.hits import Surroundings, find_surroundings, to_hit
 from nlb_retriever.search.reranking import rerank_sections
 from nlb_retriever.store import Condition, Or, open_store
@@ -70,17 +69,6 @@ def test_every_hits_text_is_its_span_of_the_book(retriever: Retriever, level: st
 
 def test_vectors_find_what_no_word_matches(retriever: Retriever) -> None:
     assert retriever.search("a beacon warning sailors", mode="dense")[0].title == "The Lighthouse Keeper"
-
-
-def test_vectors_alone_score_a_book_by_its_own_and_its_best_passages(retriever: Retriever) -> None:
-    query, alone = "a beacon warning sailors", {"mode": "dense", "strategy": "flat"}
-    own = {hit.book_id: hit.score for hit in retriever.search(query, level="book", **alone)}  # type: ignore[arg-type]
-    passages: dict[str, float] = {}
-    for hit in retriever.search(query, limit=1000, **alone):  # type: ignore[arg-type]
-        passages.setdefault(hit.book_id, hit.score)
-    for hit in retriever.search(query, level="book", mode="dense"):
-        best = BEST_PASSAGE_WEIGHT["book"] * passages[hit.book_id] / max(passages.values())
-        assert hit.score == pytest.approx(DENSE_WEIGHT["book"] * own[hit.book_id] / max(own.values()) + best)
 
 
 def test_words_find_a_name_that_occurs_once(retriever: Retriever) -> None:

@@ -12,6 +12,7 @@ import pytest
 from nlb_retriever import Retriever, SearchRequest, index_files
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.search import hits, request, run
+from nlb_retriever.search.fusion import BEST_PASSAGE_WEIGHT, DENSE_WEIGHT
 from nlb_retriever.search.overlap import find_overlap
 from nlb_retriever.store import Condition
 from tests.texts import KITCHEN, LIGHTHOUSE
@@ -33,6 +34,16 @@ def test_given_vectors_are_searched_like_those_of_the_query(retriever: Retriever
     plain = SearchRequest(query=STORM, level=level)
     given = replace(plain, vectors=retriever.vectorizer.encode_query(STORM))
     assert retriever.run(given).hits == retriever.run(plain).hits != ()
+
+
+def test_vectors_alone_score_a_book_by_its_own_and_its_best_passages(retriever: Retriever) -> None:
+    query, flat = "a beacon warning sailors", {"mode": "dense", "strategy": "flat", "limit": 1000}
+    own = {hit.book_id: hit.score for hit in retriever.search(query, level="book", **flat)}  # type: ignore[arg-type]
+    best = {hit.book_id: hit.score for hit in reversed(retriever.search(query, **flat))}  # type: ignore[arg-type]
+    for hit in retriever.search(query, level="book", mode="dense"):
+        of_itself = DENSE_WEIGHT["book"] * own[hit.book_id] / max(own.values())
+        of_a_passage = BEST_PASSAGE_WEIGHT["book"] * best[hit.book_id] / max(best.values())
+        assert hit.score == pytest.approx(of_itself + of_a_passage)
 
 
 def test_the_overlap_of_a_result_is_that_of_its_hits_in_their_order(retriever: Retriever) -> None:
