@@ -68,12 +68,7 @@ class TorchReader:
     def read(self, question: str, passages: Sequence[str], *, shortest: int = 1) -> list[Reading]:
         """See `Reader.read`."""
         return read_passages(
-            question,
-            passages,
-            self.tokenizer,
-            shortest=shortest,
-            batch_tokens=_BATCH_TOKENS,
-            forward=self._forward,
+            question, passages, self.tokenizer, shortest=shortest, batch_tokens=_BATCH_TOKENS, forward=self._forward
         )
 
     def _forward(self, batches: list[list[Row]]) -> list[Scores]:

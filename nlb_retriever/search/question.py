@@ -57,12 +57,12 @@ def fits(question: str, answer: str) -> bool:
     They say more than the question's own words and pronouns, "how many" is a number, and "who" does not begin with "in"
     or "because", nor is it "sir".
     """
-    asked, words = _WORD.findall(question.lower()), _WORD.findall(answer.lower())
-    has_number = any(map(str.isdigit, answer)) or bool((_NUMBERS & {*words}) - {*asked})
-    if not has_number and "or" not in asked and not word_ids(answer) - word_ids(question):
+    own, words = _WORD.findall(question.lower()), _WORD.findall(answer.lower())
+    has_number = any(map(str.isdigit, answer)) or bool((_NUMBERS & {*words}) - {*own})
+    if not has_number and "or" not in own and not word_ids(answer) - word_ids(question):
         return False
-    start = next((index for index, word in enumerate(asked) if word in _ASKING), 0)
-    if asked[start : start + 2] == ["how", "many"]:
+    start = next((index for index, word in enumerate(own) if word in _ASKING), 0)
+    if own[start : start + 2] == ["how", "many"]:
         return has_number
-    who = asked[start] in {"who", "whom", "whose"}
+    who = own[start] in {"who", "whom", "whose"}
     return not (who and words and (words[0] in _NOT_WHO or {*words} <= _ADDRESS))

@@ -8,15 +8,12 @@ from dataclasses import dataclass, replace
 
 from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Hit
-from nlb_retriever.search.question import kind_of
 
 READ = 20
 """Best passages that are read; more where more are wanted, but never more than `MOST_READ`."""
 MOST_READ = 100
 WEIGHT = 0.2
 """Weight of a passage's relevance (a logit), beside its score over the best one's."""
-
-
 CLAUSE_TOKENS = 5
 """Least tokens of a span that answers why, how, or what somebody does."""
 
@@ -33,9 +30,15 @@ class ReadHits:
     """Their indexes among the hits as they were."""
 
 
-def read_hits(question: str, hits: Sequence[Hit], reader: Reader) -> ReadHits:
-    """Read the first `MOST_READ` passages and put them in order by their scores and the reader's relevance."""
-    shortest = CLAUSE_TOKENS if kind_of(question) == "clause" else 1
+def read_hits(question: str, hits: Sequence[Hit], reader: Reader, *, shortest: int = 1) -> ReadHits:
+    """Read the first `MOST_READ` passages and put them in order by their scores and the reader's relevance.
+
+    Args:
+        question: as the reader takes it.
+        hits: passages, best first.
+        reader: of the library.
+        shortest: least tokens of a span.
+    """
     readings = reader.read(question, [hit.text for hit in hits[:MOST_READ]], shortest=shortest)
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     scores = [hit.score / best + WEIGHT * reading.relevance for hit, reading in zip(hits, readings, strict=False)]

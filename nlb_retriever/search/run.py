@@ -12,7 +12,7 @@ from nlb_retriever.records import Hit
 from nlb_retriever.search.hits import fetch_hits, widen
 from nlb_retriever.search.overlap import Overlap, find_overlap
 from nlb_retriever.search.ranking import rank
-from nlb_retriever.search.readings import READ, read_hits
+from nlb_retriever.search.readings import CLAUSE_TOKENS, READ, read_hits
 from nlb_retriever.search.relevance import is_relevant, read_nearest
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.reranking import rerank
@@ -74,7 +74,8 @@ def run_search(
         nearest = read_nearest(ranking, scope, store) if request.relevant_only else None
     readings: tuple[Reading, ...] = ()
     if reader:
-        read = read_hits(request.query, hits, reader)
+        shortest = CLAUSE_TOKENS if request.kind == "clause" else 1
+        read = read_hits(request.query, hits, reader, shortest=shortest)
         hits, readings = list(read.hits[:limit]), read.readings
         overlap = overlap.of(read.order[:limit]) if overlap else None
     if request.relevant_only and not is_relevant(request.query, hits, nearest, vectors, vectorizer, readings):

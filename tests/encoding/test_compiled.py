@@ -66,7 +66,8 @@ def test_a_damaged_file_is_made_again(
     with caplog.at_level(logging.WARNING):
         np.testing.assert_array_equal(encode(), first)
     assert "compiling again" in caplog.text
-    assert the_file(folder).read_bytes() != damage(whole)
+    made = the_file(folder).read_bytes()  # OpenVINO's export differs by some bytes from time to time
+    assert hashlib.sha256(made[:-32]).digest() == made[-32:]
     caplog.clear()
     np.testing.assert_array_equal(encode(), first)
     assert not caplog.text

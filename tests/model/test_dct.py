@@ -66,17 +66,17 @@ def test_backwards_the_odd_frequencies_change_their_sign() -> None:
 def test_a_section_that_tells_it_in_the_questions_order_is_nearer_whatever_the_lengths() -> None:
     story = AXES[:5]
     forth, back = np.repeat(story, 4, axis=0), np.repeat(story[::-1], 4, axis=0)
-    asked = question(story)
-    assert asked @ section(forth) > 1 > asked @ section(back)
+    query = question(story)
+    assert query @ section(forth) > 1 > query @ section(back)
     np.testing.assert_allclose(section(forth)[:6], section(back)[:6], atol=1e-6)
-    np.testing.assert_allclose(asked[:6] @ section(forth)[:6], 1, atol=1e-6)
+    np.testing.assert_allclose(query[:6] @ section(forth)[:6], 1, atol=1e-6)
 
 
 def test_a_question_of_one_sentence_sees_no_order() -> None:
     forth, back = AXES[:5], AXES[:5][::-1]
-    asked = question(AXES[:1])
-    assert not asked[6:].any()
-    np.testing.assert_allclose(asked @ section(forth), asked @ section(back), atol=1e-6)
+    query = question(AXES[:1])
+    assert not query[6:].any()
+    np.testing.assert_allclose(query @ section(forth), query @ section(back), atol=1e-6)
 
 
 def test_more_sentences_have_more_order() -> None:

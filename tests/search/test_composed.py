@@ -48,3 +48,10 @@ def test_the_short_answer_is_whole_words_of_the_right_kind(question: str, spans:
 def test_a_sentence_of_the_questions_words_alone_does_not_explain() -> None:
     found = compose("How do I add a format?", "A format. Turn to the next page for it.", "page")
     assert found.short != "A format."
+
+
+def test_why_is_answered_by_the_readers_clause() -> None:
+    found = compose(
+        "Why did he burn the boat?", "He burned the boat because its planks were rotten.", "because its planks"
+    )
+    assert (found.short, found.citations[0].quote) == ("because its planks", found.text)

@@ -13,7 +13,7 @@ from nlb_retriever.errors import EncoderError, QueryError
 from nlb_retriever.reader import AnswerSpan, Reading, find_reader, load_reader
 from nlb_retriever.reader.load import RELEASED
 from nlb_retriever.records import Hit
-from nlb_retriever.search.readings import READ
+from nlb_retriever.search.readings import CLAUSE_TOKENS, READ
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.search.short_answer import answer_shortly
@@ -100,6 +100,16 @@ def test_an_article_alone_is_no_answer() -> None:
     found = answer_shortly(result, 3)
     assert found is not None
     assert [each.text for each in found.shorts] == ["oak"]
+
+
+@pytest.mark.parametrize(
+    ("question", "shortest"),
+    [("Why did Jonas burn his boat?", CLAUSE_TOKENS), ("What was the new bridge built of?", 1)],
+)
+def test_why_is_read_for_clauses_and_what_for_words(retriever: Retriever, question: str, shortest: int) -> None:
+    result = retriever.run(SearchRequest(query=question, rerank=True))
+    [first] = load_reader(find_reader()).read(question, [result.hits[0].text], shortest=shortest)
+    assert result.readings[0].spans == first.spans
 
 
 def test_why_is_answered_by_more_than_a_word(retriever: Retriever) -> None:

@@ -244,6 +244,8 @@ def test_the_same_seed_draws_the_same_sentences_and_another_one_others() -> None
     assert one == same != other
     assert len(one) == 8
     assert {example.query.count("Sentence") for example in one} == {1, 2, 3}
+    moved = make_sentence_queries("moved/moby.txt", TEXT, section, chunked(TEXT, 5), seed=1, form=form)
+    assert [example.query for example in moved] == [example.query for example in one]
 
 
 @given(st.integers(0, 1000), st.integers(1, 7), st.integers(1, 12))

@@ -88,7 +88,8 @@ def make_sentence_queries(
 ) -> list[Example]:
     """Runs of sentences from chunks of a section, as queries for the section without that chunk.
 
-    The answer of a section with one chunk is the whole section. The examples of a book do not depend on other books.
+    The answer of a section with one chunk is the whole section. The examples of a book depend on its text and the seed,
+    not on its path or other books.
 
     Args:
         file: name of the book's file.
@@ -99,7 +100,7 @@ def make_sentence_queries(
         form: number and length of the queries.
     """
     form = form or PseudoQueries()
-    random = np.random.default_rng([seed, zlib.crc32(file.encode(errors="surrogateescape"))])
+    random = np.random.default_rng([seed, zlib.crc32(text.encode(errors="surrogatepass"))])
     examples = []
     for section in sections:
         first, last = np.searchsorted(chunks[:, 0], (section.start, section.end)).tolist()
