@@ -9,7 +9,7 @@ from typing import Literal
 
 from nlb_retriever.indexing.report import IndexEvent
 
-Stage = Literal["corpus", "examples", "pretraining", "retrieval", "short", "passages", "saving"]
+Stage = Literal["corpus", "examples", "pretraining", "retrieval", "short", "passages", "novels", "saving"]
 
 
 @dataclass(frozen=True, kw_only=True)

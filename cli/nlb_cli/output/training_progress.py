@@ -26,6 +26,7 @@ _TITLES = {
     "retrieval": "retrieval training",
     "short": "training on short passages",
     "passages": "training on passages of books",
+    "novels": "training on questions on novels",
     "saving": "saving",
 }
 _LINES = 10

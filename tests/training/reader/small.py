@@ -16,6 +16,7 @@ from tests.training.reader.questions import NAMES, THINGS
 SMALL = (
     *("short.steps=5", "short.tokens=600", "short.checkpoint_every=2"),
     *("passages.steps=4", "passages.tokens=900", "passages.checkpoint_every=2"),
+    *("novels.steps=3", "novels.tokens=1500", "novels.checkpoint_every=2"),
 )
 """Changes of the settings for runs of seconds."""
 _TOWNS = ("Dorn", "Lund", "Ravel", "Skerry")
@@ -27,7 +28,8 @@ _MENTIONS = ("PROP_PER 0 12", "Ahab-1 0 12", "PRON_PER 31 33", "Ahab-1 31 33")
 def write_data(folder: Path) -> Path:
     """The files that the reader's recipe reads."""
     tales = {f"tales{number}.txt": "\n\n".join(_tale(10 * number + each)[0] for each in range(5)) for number in (0, 1)}
-    books = {"book.txt": "\n\n".join(f"It is a fact that {_tale(each)[0]}" for each in range(30, 36))}
+    books = {"book.txt": "\n\n".join(f"It is a fact that {_tale(each)[0]}" for each in range(30, 60))}
+    chapter = "\n\n".join(f"It is a fact that {_tale(each)[0]}" for each in range(30, 36))
     _write_archive(folder / "corpus" / "fairytaleqa.tar.bz2", tales)
     _write_archive(folder / "corpus" / "train-00.tar.bz2", books)
     _write_archive(
@@ -49,8 +51,10 @@ def write_data(folder: Path) -> Path:
             {
                 "book_file": "book.txt",
                 "start": 0,
-                "end": len(books["book.txt"]),
-                "summary": " ".join(_tale(each)[1] for each in range(30, 36)),
+                "end": len(chapter),
+                "summary": " ".join(
+                    f"{_tale(each)[1]} {_tale(each)[1].replace('ied', 'ies')}" for each in range(30, 36)
+                ),
                 "is_aggregate": False,
             }
         ],

@@ -21,7 +21,7 @@ from nlb_training.reader.loop import FINAL, STATE, LoopSettings, read_final, run
 from nlb_training.reader.rows import tokenize
 from tests.training.reader.questions import make_examples
 
-SHORT = LoopSettings(tokens=400, learning_rate=1e-3, checkpoint_every=3)
+SHORT = LoopSettings(tokens=400, learning_rate=1e-3, checkpoint_every=3, start_share=0.25)
 
 
 def test_a_tiny_network_learns_who_has_what(network: ReaderNetwork, tokenizer: Tokenizer, tmp_path: Path) -> None:
@@ -87,11 +87,12 @@ def test_a_stop_at_the_last_step_keeps_the_result(network: ReaderNetwork, tokeni
         if event.step == event.steps:
             os.kill(os.getpid(), signal.SIGTERM)
 
+    stopped, again = copy.deepcopy(network), copy.deepcopy(network)
     with pytest.raises(TrainingInterrupted):
-        run_stage(network, rows, tmp_path, SHORT, observer=stop)
-    again = copy.deepcopy(network)
+        run_stage(stopped, rows, tmp_path, SHORT, observer=stop)
     assert read_final(again, tmp_path) == run_stage(network, rows, tmp_path, SHORT)
-    assert all(torch.equal(mine, other) for mine, other in zip(again.parameters(), network.parameters(), strict=True))
+    for mine, other, first in zip(again.parameters(), network.parameters(), stopped.parameters(), strict=True):
+        assert torch.equal(mine, other) and torch.equal(mine, first)
 
 
 def test_a_run_may_have_fewer_steps_than_its_rows_make(
@@ -104,6 +105,18 @@ def test_a_run_may_have_fewer_steps_than_its_rows_make(
     )
     assert len(losses) == 3
     assert rates == sorted(rates, key=lambda rate: -(rate or 0))
+
+
+def test_a_share_of_the_weights_at_the_start_is_kept(
+    network: ReaderNetwork, tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    rows = tokenize(make_examples(60), tokenizer, longest=64)
+    start = {name: each.detach().clone() for name, each in network.named_parameters() if each.requires_grad}
+    run_stage(network, rows, tmp_path, SHORT)
+    final, mean = load_file(tmp_path / FINAL), load_file(tmp_path / STATE)
+    assert not final["layers.0.down.weight"].equal(start["layers.0.down.weight"])
+    for name, before in start.items():
+        torch.testing.assert_close(final[name], 0.75 * mean[f"mean.{name}"] + 0.25 * before)
 
 
 @pytest.mark.parametrize("key", ["tokens", "learning_rate", "clip", "checkpoint_every"])

@@ -21,7 +21,7 @@ from nlb_training.reader.examples import Candidate, Example, Span
 from nlb_training.reader.sources import read_books, read_rows
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_NAME = re.compile(
+NAME = re.compile(
     r"(?:(?:Mr|Mrs|Ms|Dr|St|Sir|Lady|Lord|Captain|Miss|Uncle|Aunt|King|Queen|Prince|Princess|Colonel|Major)\.? )?"
     r"[A-Z][a-z]+(?:['’][A-Z][a-z]+)?(?: (?:of |de |von |van )?[A-Z][a-z]+){0,2}"
 )
@@ -39,7 +39,7 @@ FUNCTION_WORDS = frozenset(
     want wants was way we well went were what when where whether which while who whom whose why will with within
     without would yes yet you your yours yourself thou thee thy ye hath doth shalt wilt art oh ah chapter""".split()
 )
-_DETERMINERS = frozenset("a an the his her its their my your our this that these those some any no".split())
+DETERMINERS = frozenset("a an the his her its their my your our this that these those some any no".split())
 _PREPOSITIONS = frozenset("in at from near to into through of".split())
 _NUMBERS = frozenset(
     "two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand".split()
@@ -101,7 +101,7 @@ def stem(word: str) -> str:
 def find_phrases(statement: str, names: frozenset[str], places: frozenset[str]) -> list[Phrase]:
     """The names, numbers and short noun phrases of a statement, found by function words and case."""
     found: list[Phrase] = []
-    for match in _NAME.finditer(statement):
+    for match in NAME.finditer(statement):
         start, end = match.span()
         if match.group().split()[0] in _NOT_NAMES:
             cut = match.group().find(" ")
@@ -130,7 +130,7 @@ def find_phrases(statement: str, names: frozenset[str], places: frozenset[str]) 
             index += 1
             continue
         before = words[index - 1].group().lower() if index else ""
-        if before in _DETERMINERS or words[index].group().lower() in _NUMBERS:
+        if before in DETERMINERS or words[index].group().lower() in _NUMBERS:
             number = words[index].group().lower() in _NUMBERS
             last = words[index].end() if number and stop - index > 1 else words[stop - 1].end()
             found.append(Phrase(start=words[index].start(), end=last, question_word="how many" if number else "what"))
@@ -148,7 +148,7 @@ def make_question(statement: str, phrase: Phrase, draw: random.Random) -> str:
         question_word = "whose" if question_word == "who" else f"{question_word}'s"
         after = after[match.end() :].strip()
     parts = before.rsplit(None, 1)
-    if parts and parts[-1].lower() in _DETERMINERS:
+    if parts and parts[-1].lower() in DETERMINERS:
         before = parts[0] if len(parts) == 2 else ""
     before = before.rstrip(",;:")
     if not before:
@@ -174,7 +174,7 @@ def find_names(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """The names in the middle of a book's sentences, and those of them that are probably places."""
     counts: Counter[str] = Counter()
     placed: Counter[str] = Counter()
-    for match in re.finditer(rf"\b([a-z]+),? (?:the )?({_NAME.pattern})", text):
+    for match in re.finditer(rf"\b([a-z]+),? (?:the )?({NAME.pattern})", text):
         if match.group(2).split()[0] in _NOT_NAMES:
             continue
         counts[match.group(2)] += 1

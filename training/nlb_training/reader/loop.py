@@ -4,7 +4,8 @@ A stage's folder holds
 
     rows.npz             the rows in tokens, made once: a resumed run reads these
     state.safetensors    weights, their running mean, AdamW's moments and the losses so far; replaced atomically
-    final.safetensors    the running mean of the weights at the end, which the next stage starts from, and the losses
+    final.safetensors    the running mean of the weights at the end (mixed with the start), which the next stage starts
+                         from, and the losses
 
 Nothing random outlives a step: batches are planned from the seed, and dropout is seeded anew with each step.
 """
@@ -61,6 +62,8 @@ class LoopSettings:
     """Of what attention and feed-forward layers add."""
     mean_decay: float = 0.998
     """Of the running mean of the weights, which is what a stage ends with."""
+    start_share: float = 0.0
+    """Share of the weights that the stage began with in those that it ends with (model soups, arXiv 2203.05482)."""
     seed: int = 0
     """Of the examples, their order and dropout."""
     checkpoint_every: int = 200
@@ -77,7 +80,7 @@ class LoopSettings:
         for key in ("learning_rate", "clip"):
             if not 0 < getattr(self, key) < math.inf:
                 raise TrainingError(f"{key} is {getattr(self, key)}, must be more than 0")
-        for key in ("floor", "warmup", "dropout", "mean_decay"):
+        for key in ("floor", "warmup", "dropout", "mean_decay", "start_share"):
             if not 0 <= getattr(self, key) < 1:
                 raise TrainingError(f"{key} is {getattr(self, key)}, must be 0 or more and less than 1")
         for key in ("steps", "weight_decay", "seed", "relevance", "ranking"):
@@ -98,7 +101,7 @@ def run_stage(
     A run that was stopped goes on from the folder's state.
 
     Args:
-        network: on the CPU.
+        network: on the CPU, with the weights that the stage begins with, also where it goes on.
         rows: of the stage.
         folder: of the stage, see above.
         settings: of the loop.
@@ -171,6 +174,7 @@ class _State:
         self.settings = settings
         self.trained = {name: each for name, each in network.named_parameters() if each.requires_grad}
         self.mean = {name: each.detach().clone() for name, each in self.trained.items()}
+        self.start = {name: each.detach().clone() for name, each in self.trained.items()}
         self.losses: list[float] = []
         groups = [
             {
@@ -215,10 +219,10 @@ class _State:
         _replace(path, lambda partial: save_file(tensors, partial, metadata=metadata))
 
     def finish(self, path: Path) -> None:
-        """Give the network the mean of its weights, and write it."""
+        """Give the network the mean of its weights, mixed with its start, and write it."""
         with torch.no_grad():
             for name, parameter in self.trained.items():
-                parameter.copy_(self.mean[name])
+                parameter.copy_(self.mean[name].lerp(self.start[name], self.settings.start_share))
         self.network.eval()
         metadata = {"losses": json.dumps(self.losses)}
         _replace(path, lambda partial: save_file(dict(self.network.state_dict()), partial, metadata=metadata))

@@ -55,13 +55,13 @@ def ranking_examples(
         if not right or len(wrong) < negatives:
             continue
         best = max(right, key=lambda each: (_holds(each, answers), _shared(each, row["evidence_spans"])))
-        chosen = [wrong[index] for index in _draw_first(len(wrong), negatives, draw)]
+        chosen = [wrong[index] for index in draw_first(len(wrong), negatives, draw)]
         yield Example(
             source="ranking",
             question=row["question"],
             candidates=(
                 _cut_right(text, best, answers, row["evidence_spans"], characters, draw),
-                *(_cut_wrong(each.text, row["question"], characters, draw) for each in chosen),
+                *(cut_wrong(each.text, row["question"], characters, draw) for each in chosen),
             ),
         )
 
@@ -79,7 +79,7 @@ def _shared(found: Found, evidence: Sequence[Sequence[int]]) -> int:
     return sum(max(0, min(found.end, end) - max(found.start, start)) for start, end in evidence)
 
 
-def _draw_first(count: int, wanted: int, draw: random.Random) -> list[int]:
+def draw_first(count: int, wanted: int, draw: random.Random) -> list[int]:
     """Different numbers below `count`, the first ones likelier."""
     keys = sorted((draw.random() ** (1 + index / 4), index) for index in range(count))
     return sorted(index for _, index in keys[-wanted:])
@@ -106,7 +106,7 @@ def _cut_right(
     return cut_candidate(passage, sentence_window(passage, middle, characters, draw), inside, relevant=True)
 
 
-def _cut_wrong(passage: str, question: str, characters: int, draw: random.Random) -> Candidate:
+def cut_wrong(passage: str, question: str, characters: int, draw: random.Random) -> Candidate:
     """A window around the sentence with most of the question's words."""
     wanted = content_words(question)
     sentences = sentence_spans(passage)

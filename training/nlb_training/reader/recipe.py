@@ -1,13 +1,13 @@
-"""The reader's recipe: which examples its two stages are trained on, and with which settings."""
+"""The reader's recipe: which examples its stages are trained on, and with which settings."""
 
 from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from nlb_retriever.indexing.indexer import index_files
 from nlb_training.events import Observer, QueryEvent
@@ -16,6 +16,7 @@ from nlb_training.reader.cloze import summary_examples
 from nlb_training.reader.examples import Example
 from nlb_training.reader.litbank import litbank_examples
 from nlb_training.reader.loop import LoopSettings
+from nlb_training.reader.novels import novel_examples, novel_questions, read_novels
 from nlb_training.reader.ranking import ranking_examples
 from nlb_training.reader.sources import (
     qamr_examples,
@@ -26,19 +27,24 @@ from nlb_training.reader.sources import (
 )
 from nlb_training.reader.storage import read_examples, write_examples
 
+T = TypeVar("T")
 RETRIEVED = 50
 """Passages that the retriever finds for a question."""
 CALIBRATION = 160
 """Questions with passages that int8 is calibrated on."""
 _QAMR = 4000
-"""Questions of QAMR in the second stage."""
+"""Questions of QAMR in the second and third stage."""
+_NOVELS = 12_000
+"""Questions on novels that are searched for in the third stage; somewhat less than half find a passage to train on."""
+_TALES, _PARAGRAPHS, _PEOPLE, _SUMMARIES = 2000, 4000, 1000, 2000
+"""Questions of FairytaleQA, SQuAD, LitBank and summaries in the third stage, which keep what the reader knew."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
     """A pass over some examples."""
 
-    name: Literal["short", "passages"]
+    name: Literal["short", "passages", "novels"]
     settings: LoopSettings
     examples: Callable[[Path, Path, random.Random, Observer | None], Iterable[Example]]
     """Makes them from the folder of the data and that of the run."""
@@ -48,10 +54,7 @@ def _make_short(data: Path, run: Path, draw: random.Random, observer: Observer |
     yield from squad_examples(data, draw, (40, 60, 90))
     yield from qamr_examples(data, draw, alone=0.8)
     yield from tale_examples(data, draw, (40, 60, 90))
-    summaries = run / "data" / "summaries.jsonl.gz"
-    if not summaries.exists():
-        write_examples(summaries, summary_examples(data, random.Random(1)))
-    yield from (each for each in read_examples(summaries) if len(each.candidates[0].text) <= 500)
+    yield from _read_summaries(data, run, 500)
 
 
 def _make_passages(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
@@ -59,8 +62,36 @@ def _make_passages(data: Path, run: Path, draw: random.Random, observer: Observe
     yield from squad_examples(data, draw, (50, 90, 150, 220))
     yield from ranking_examples(data, found, draw, negatives=2, lengths=(60, 100, 150))
     yield from litbank_examples(data, draw)
-    questions = list(qamr_examples(data, draw, alone=0.2))
-    yield from draw.sample(questions, min(_QAMR, len(questions)))
+    yield from _sample(qamr_examples(data, draw, alone=0.2), _QAMR, draw)
+
+
+def _make_novels(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
+    novels = read_novels(data)
+    rows = _sample(novel_questions(data, novels, random.Random(4)), _NOVELS, random.Random(4))
+    found = _search("novels", novels, rows, run / "data", observer, limit=20, in_book=True)
+    yield from novel_examples(rows, found, draw, negatives=4, lengths=(110, 150, 200))
+    tales = ranking_examples(
+        data, _search_tales(data, run / "data", observer), draw, negatives=4, lengths=(80, 120, 170)
+    )
+    yield from _sample(tales, _TALES, draw)
+    yield from _sample(squad_examples(data, draw, (60, 90, 150, 220)), _PARAGRAPHS, draw)
+    yield from _sample(litbank_examples(data, draw), _PEOPLE, draw)
+    yield from _sample(qamr_examples(data, draw, alone=0.4), _QAMR, draw)
+    yield from _sample(_read_summaries(data, run, 600), _SUMMARIES, draw)
+
+
+def _read_summaries(data: Path, run: Path, longest: int) -> Iterator[Example]:
+    """Questions of summaries with a passage of at most so many characters; made once."""
+    path = run / "data" / "summaries.jsonl.gz"
+    if not path.exists():
+        write_examples(path, summary_examples(data, random.Random(1)))
+    yield from (each for each in read_examples(path) if len(each.candidates[0].text) <= longest)
+
+
+def _sample(examples: Iterable[T], count: int, draw: random.Random) -> list[T]:
+    """At most so many of them, at random."""
+    all_examples = list(examples)
+    return draw.sample(all_examples, min(count, len(all_examples)))
 
 
 STAGES = (
@@ -69,6 +100,13 @@ STAGES = (
         name="passages",
         settings=LoopSettings(learning_rate=1.2e-4, seed=2, dropout=0.05, ranking=0.7, tokens=2400),
         examples=_make_passages,
+    ),
+    Stage(
+        name="novels",
+        settings=LoopSettings(
+            learning_rate=1e-4, seed=3, dropout=0.07, ranking=0.8, relevance=0.4, mean_decay=0.995, start_share=0.5
+        ),
+        examples=_make_novels,
     ),
 )
 
@@ -83,16 +121,31 @@ def make_calibration(data: Path, run: Path, observer: Observer | None) -> list[t
 
 
 def _search_tales(data: Path, folder: Path, observer: Observer | None) -> dict[str, Candidates]:
-    """What the retriever finds for FairytaleQA's train questions in a library of its collections; searched once."""
-    path = folder / "tales.jsonl.gz"
+    """What the retriever finds for FairytaleQA's train questions in a library of its collections."""
+    texts = read_books(data / "corpus" / "fairytaleqa.tar.bz2")
+    rows = read_rows(data, "fairytaleqa_train")
+    return _search("tales", texts, rows, folder, observer, limit=RETRIEVED, in_book=False)
+
+
+def _search(
+    name: str,
+    texts: Mapping[str, str],
+    rows: Sequence[dict[str, Any]],
+    folder: Path,
+    observer: Observer | None,
+    *,
+    limit: int,
+    in_book: bool,
+) -> dict[str, Candidates]:
+    """What the retriever finds for some rows' questions in a library of these books; searched once."""
+    path = folder / f"{name}.jsonl.gz"
     if not path.exists():
-        books, library = folder / "books", folder / "library"
+        books, library = folder / f"{name}-books", folder / f"{name}-library"
         books.mkdir(parents=True, exist_ok=True)
-        for name, text in read_books(data / "corpus" / "fairytaleqa.tar.bz2").items():
-            (books / name).write_text(text, encoding="utf-8")
+        for file, text in texts.items():
+            (books / file).write_text(text, encoding="utf-8")
         index_files([str(books)], library, observer=observer)
-        rows = read_rows(data, "fairytaleqa_train")
-        candidates = find_candidates(library, rows, limit=RETRIEVED, in_book=False)
+        candidates = find_candidates(library, rows, limit=limit, in_book=in_book)
         write_candidates(path, _watched(candidates, len(rows), observer))
         shutil.rmtree(books, ignore_errors=True)
         shutil.rmtree(library, ignore_errors=True)

@@ -4,7 +4,8 @@ A run's folder holds
 
     run.json               settings and start model; a resume with others is refused
     data/                  what is made from the data once: questions from summaries, what the retriever found
-    short/, passages/      the stages, see `nlb_training.reader.loop`
+    short/, passages/,
+    novels/                the stages, see `nlb_training.reader.loop`
     reader/                the result, for `nlb_retriever.reader.load_reader`; written last
 """
 
