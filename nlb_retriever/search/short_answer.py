@@ -23,6 +23,15 @@ SURE, LIKELY = 9.5, 5.0
 """Least scores for these words: on FairytaleQA val 70% and 40% of such answers are right, 19% of the others."""
 _OUTER = " \n\t,.;:!?-–—_*\"'“”‘’«»()[]"
 _JOINED = re.compile(r"(?:[-./_]\w+)*")
+_UNFINISHED = re.compile(
+    r"\W(?:a|an|the|to|of|and|or|but|in|on|at|by|for|with|from|as|is|are|was|were|be|been|has|had|have|his|her|their|my|"
+    r"your|our|its|that|which|who|whom|not|no|so|than|if|when|while|because|into|upon)$",
+    re.IGNORECASE,
+)
+"""The end of words that break off."""
+_STOP = re.compile(r"[,.;:!?—]|--|\Z")
+_CLAUSE_WORDS = 3
+"""Least words of a span that is finished where it breaks off."""
 _IGNORED = re.compile(r"\b(?:a|an|the|his|her|their|my|your|our|its)\b|[^\w\s]")
 
 
@@ -117,7 +126,10 @@ def _spans(result: SearchResult) -> list[_Found]:
 
 
 def _trim(text: str, span: AnswerSpan) -> tuple[int, int]:
-    """A span without outer stops and quotation marks, with the whole of words such as `reader.md` and "half-way"."""
+    """A span without outer stops and quotation marks, with the whole of words such as `reader.md` and "half-way".
+
+    A clause that breaks off ("he told her that") goes on to the next stop.
+    """
     start, end = span.start, span.end
     while start < end and text[start] in _OUTER:
         start += 1
@@ -126,6 +138,9 @@ def _trim(text: str, span: AnswerSpan) -> tuple[int, int]:
     if start < end:
         start -= _joined(text[:start][::-1])
         end += _joined(text[end:])
+    if len(text[start:end].split()) >= _CLAUSE_WORDS and _UNFINISHED.search(text, start, end):
+        stop = _STOP.search(text, end)
+        end = stop.start() if stop else end
     return start, end
 
 

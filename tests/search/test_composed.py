@@ -55,3 +55,16 @@ def test_why_is_answered_by_the_readers_clause() -> None:
         "Why did he burn the boat?", "He burned the boat because its planks were rotten.", "because its planks"
     )
     assert (found.short, found.citations[0].quote) == ("because its planks", found.text)
+
+
+@pytest.mark.parametrize(
+    ("text", "span", "short"),
+    [
+        ("Anna could hear her running to and fro, as before.", "hear her running to", "hear her running to and fro"),
+        ("He burned it because it was\nrotten. Nobody came.", "because it was", "because it was rotten"),
+        ("He sang because he was not cold; it rained.", "because he was", "because he was not cold"),
+        ("He burned the boat because its planks were rotten.", "because its planks", "because its planks"),
+    ],
+)
+def test_a_clause_does_not_break_off(text: str, span: str, short: str) -> None:
+    assert compose("Why did he do it?", text, span).short == short
