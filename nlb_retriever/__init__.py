@@ -5,7 +5,7 @@
     index_files(["./books"])
     with Retriever() as retriever:
         hits = retriever.search("a duel at dawn", level="section")
-        print(retriever.answer("Who is hunting the white whale, and why?").text)
+        print(retriever.answer("Who is hunting the white whale?").text)
 
 Names are resolved when first used, so that importing the package loads no model library.
 """
