@@ -18,7 +18,7 @@ from pathlib import Path
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_training.reader.contexts import TOKEN_CHARACTERS
 from nlb_training.reader.examples import Candidate, Example, Span
-from nlb_training.reader.sources import read_books, read_rows
+from nlb_training.reader.sources import read_books, read_novels, read_rows
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 NAME = re.compile(
@@ -185,9 +185,7 @@ def find_names(text: str) -> tuple[frozenset[str], frozenset[str]]:
 
 def summary_examples(data: Path, draw: random.Random) -> Iterator[Example]:
     """Questions made from chapter summaries, with passages of their chapters."""
-    texts: dict[str, str] = {}
-    for archive in sorted((data / "corpus").glob("train-*.tar.bz2")):
-        texts |= read_books(archive)
+    texts = read_novels(data)
     known: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
     for row in read_rows(data, "booksum_chapters_train"):
         text = texts.get(row["book_file"])

@@ -14,7 +14,7 @@ from nlb_training.reader.cloze import content_words, find_names
 from nlb_training.reader.contexts import TOKEN_CHARACTERS, cut_candidate, sentence_window
 from nlb_training.reader.examples import Candidate, Example, Span
 from nlb_training.reader.ranking import cut_wrong, draw_first
-from nlb_training.reader.sources import read_books, read_rows
+from nlb_training.reader.sources import read_rows
 from nlb_training.reader.statements import make_questions
 
 _SUMMARY_WORDS = range(5, 31)
@@ -31,17 +31,6 @@ _MOST_SPANS = 6
 """Of an answer in a passage: a name that it has more often tells little."""
 _NEAR = 150
 """Characters about an answer that are compared with the question."""
-
-
-def read_novels(data: Path) -> dict[str, str]:
-    """Texts of the books whose chapters BookSum's train rows summarise, by their names."""
-    wanted = {row["book_file"] for row in read_rows(data, "booksum_chapters_train")}
-    return {
-        name: text
-        for archive in sorted((data / "corpus").glob("train-*.tar.bz2"))
-        for name, text in read_books(archive).items()
-        if name in wanted
-    }
 
 
 def novel_questions(data: Path, novels: Mapping[str, str], draw: random.Random) -> list[dict[str, Any]]:

@@ -16,11 +16,12 @@ from nlb_training.reader.cloze import summary_examples
 from nlb_training.reader.examples import Example
 from nlb_training.reader.litbank import litbank_examples
 from nlb_training.reader.loop import LoopSettings
-from nlb_training.reader.novels import novel_examples, novel_questions, read_novels
+from nlb_training.reader.novels import novel_examples, novel_questions
 from nlb_training.reader.ranking import ranking_examples
 from nlb_training.reader.sources import (
     qamr_examples,
     read_books,
+    read_novels,
     read_rows,
     squad_examples,
     tale_examples,

@@ -82,6 +82,17 @@ def read_books(archive: Path) -> dict[str, str]:
         raise unreadable(archive, error) from error
 
 
+def read_novels(data: Path) -> dict[str, str]:
+    """Texts of the books whose chapters BookSum's train rows summarise, by their names."""
+    wanted = {row["book_file"] for row in read_rows(data, "booksum_chapters_train")}
+    return {
+        name: text
+        for archive in sorted((data / "corpus").glob("train-*.tar.bz2"))
+        for name, text in read_books(archive).items()
+        if name in wanted
+    }
+
+
 def squad_rows(data: Path, *, held: bool) -> Rows:
     """SQuAD's development questions: of the articles held out, or of all others."""
     return [row for row in read_rows(data, "squad_dev") if (row["article"] in HELD_ARTICLES) is held]

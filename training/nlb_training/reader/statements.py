@@ -33,7 +33,6 @@ _VERBS = frozenset(
 _NO_VERBS = FUNCTION_WORDS | frozenset(
     "across afterwards always besides less perhaps sometimes thus unless us yes".split()
 )
-_PREPOSITIONS = frozenset("in at to from into near".split())
 _MIN_WORDS, _MAX_WORDS = 4, 20
 """Of a question."""
 
@@ -77,8 +76,8 @@ def make_questions(
     for word, part in _reasons(main, draw, auxiliary=auxiliary):
         made.append(Question(text=f"{word} {helper} {follows} {part}?", answer=None))
     for phrase in find_phrases(main, names, places):
-        if (asked := _without(main, phrase)) and len(content_words(f"{subject} {verb} {asked}")) >= 2:
-            text = f"{phrase.question_word.capitalize()} {helper} {follows} {asked}?"
+        if (others := _without(main, phrase)) and len(content_words(f"{subject} {verb} {others}")) >= 2:
+            text = f"{phrase.question_word.capitalize()} {helper} {follows} {others}?"
             made.append(Question(text=text, answer=main[phrase.start : phrase.end]))
     yield from (each for each in made if _MIN_WORDS <= len(each.text.split()) <= _MAX_WORDS)
 
@@ -111,6 +110,6 @@ def _without(main: str, phrase: Phrase) -> str:
     before = main[: phrase.start].split()
     if before and before[-1].lower() in DETERMINERS:
         before.pop()
-    if before and phrase.question_word == "where" and before[-1].lower() in _PREPOSITIONS:
+    if phrase.question_word == "where":  # found by the preposition before it
         before.pop()
     return " ".join([*before, after]).strip()
