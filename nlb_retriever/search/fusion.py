@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from nlb_retriever.records import Level
 from nlb_retriever.store import Candidate
@@ -20,6 +21,9 @@ UNSEEN = 0.5
 median is 0.4 to 0.6 of it, and to look each up brings no more."""
 BEST_PASSAGE_WEIGHT: Mapping[Level, float] = {"book": 1.2, "section": 0.45}
 """Weight of its best passage, whose score is divided by the highest, for a book or section."""
+SEVERAL, SEVERAL_WEIGHT = 5, 1.2
+"""So many of a book's best passages, and the weight of their mean, where vectors alone decide on books: a similar
+passage says less about its book than one with the query's words. Beside words it brings nothing."""
 SECTION_WEIGHT = 0.25
 BOOK_WEIGHT = 0.05
 """Weights of a passage's section and of its book."""
@@ -32,6 +36,8 @@ class Pool:
     scores: Mapping[str, float]
     """Candidate's id -> score."""
     candidates: Mapping[str, Candidate]
+    has_words: bool = True
+    """Whether words found some of them."""
 
     @property
     def lowest(self) -> float:
@@ -46,6 +52,19 @@ class Pool:
             if owner not in best or score > best[owner][0]:
                 best[owner] = (score, passage)
         return best
+
+    def mean_of_several(self) -> dict[str, float]:
+        """Of a pool of passages: mean score of each book's best ones, by the book's id.
+
+        Where fewer of a book's passages were found, the others count as the lowest found.
+        """
+        of_books: dict[str, list[float]] = {}
+        for passage, score in self.scores.items():
+            of_books.setdefault(self.candidates[passage].book_id or "", []).append(score)
+        return {
+            book: fmean([*sorted(scores, reverse=True), *[self.lowest] * SEVERAL][:SEVERAL])
+            for book, scores in of_books.items()
+        }
 
 
 def make_pool(level: Level, dense: Sequence[Candidate], words: Sequence[Candidate]) -> Pool:
@@ -63,6 +82,7 @@ def make_pool(level: Level, dense: Sequence[Candidate], words: Sequence[Candidat
     return Pool(
         scores={each: overlap.get(each, 0.0) + weight * similarity.get(each, floor) for each in candidates},
         candidates=candidates,
+        has_words=bool(words),
     )
 
 
@@ -75,7 +95,15 @@ def combine(level: Level, pools: Mapping[Level, Pool]) -> dict[str, float]:
     """Scores of a level's candidates from the pools of all levels that are combined."""
     if level == "passage":
         return from_levels_above(pools["passage"], pools["section"], pools["book"])
-    return from_passages(level, pools[level], pools["passage"])
+    scores = from_passages(level, pools[level], pools["passage"])
+    return scores if level == "section" or pools["passage"].has_words else _add_several(scores, pools)
+
+
+def _add_several(scores: Mapping[str, float], pools: Mapping[Level, Pool]) -> dict[str, float]:
+    passages, books = pools["passage"], pools["book"].candidates
+    weight = SEVERAL_WEIGHT / (max(passages.scores.values(), default=0.0) or 1.0)
+    means, lowest = passages.mean_of_several(), passages.lowest
+    return {each: score + weight * means.get(books[each].book_id or "", lowest) for each, score in scores.items()}
 
 
 def from_passages(level: Level, pool: Pool, passages: Pool) -> dict[str, float]:

@@ -9,6 +9,8 @@ from nlb_retriever.search.fusion import (
     BOOK_WEIGHT,
     DENSE_WEIGHT,
     SECTION_WEIGHT,
+    SEVERAL_WEIGHT,
+    combine,
     from_levels_above,
     from_passages,
     make_pool,
@@ -49,6 +51,20 @@ def test_a_book_is_lifted_by_its_best_passage() -> None:
     scores = from_passages("book", books, passages)
     weight = BEST_PASSAGE_WEIGHT["book"]
     assert scores == pytest.approx({"x_b1": 1 + weight * 0.25, "y_b2": 1 + weight * 1.0})
+
+
+def test_vectors_alone_lift_a_book_by_its_best_passages_together() -> None:
+    found = candidates(a_b1=1.0, b_b2=1.0, c_b2=1.0, d_b2=1.0, e_b2=1.0, f_b2=1.0, g_b2=0.5, h_b3=0.5)
+    books = candidates(x_b1=1.0, y_b2=1.0, z_b4=1.0)
+    by_vectors = {"book": make_pool("book", books, []), "passage": make_pool("passage", found, [])}
+    scores = combine("book", by_vectors)
+    own = DENSE_WEIGHT["book"] + BEST_PASSAGE_WEIGHT["book"]
+    # of b1 only one of five was found: the other four count as the lowest, which is half as similar as the best
+    assert scores["x_b1"] == pytest.approx(own + SEVERAL_WEIGHT * (1.0 + 4 * 0.5) / 5)
+    assert scores["y_b2"] == pytest.approx(own + SEVERAL_WEIGHT)
+    assert scores["z_b4"] == pytest.approx(own - BEST_PASSAGE_WEIGHT["book"] / 2 + SEVERAL_WEIGHT * 0.5)
+    with_words = by_vectors | {"passage": make_pool("passage", found, candidates(a_b1=1.0))}
+    assert combine("book", with_words) == from_passages("book", with_words["book"], with_words["passage"])
 
 
 def test_a_passage_is_lifted_by_its_section_and_book() -> None:

@@ -12,7 +12,7 @@ import pytest
 from nlb_retriever import Retriever, SearchRequest, index_files
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.search import hits, request, run
-from nlb_retriever.search.fusion import BEST_PASSAGE_WEIGHT, DENSE_WEIGHT
+from nlb_retriever.search.fusion import BEST_PASSAGE_WEIGHT, DENSE_WEIGHT, SEVERAL, SEVERAL_WEIGHT
 from nlb_retriever.search.overlap import find_overlap
 from nlb_retriever.store import Condition
 from tests.texts import KITCHEN, LIGHTHOUSE
@@ -39,11 +39,15 @@ def test_given_vectors_are_searched_like_those_of_the_query(retriever: Retriever
 def test_vectors_alone_score_a_book_by_its_own_and_its_best_passages(retriever: Retriever) -> None:
     query, flat = "a beacon warning sailors", {"mode": "dense", "strategy": "flat", "limit": 1000}
     own = {hit.book_id: hit.score for hit in retriever.search(query, level="book", **flat)}  # type: ignore[arg-type]
-    best = {hit.book_id: hit.score for hit in reversed(retriever.search(query, **flat))}  # type: ignore[arg-type]
+    passages = retriever.search(query, **flat)  # type: ignore[arg-type]
+    scores = {book: [hit.score for hit in passages if hit.book_id == book] for book in own}
+    top, lowest = passages[0].score, passages[-1].score
     for hit in retriever.search(query, level="book", mode="dense"):
         of_itself = DENSE_WEIGHT["book"] * own[hit.book_id] / max(own.values())
-        of_a_passage = BEST_PASSAGE_WEIGHT["book"] * best[hit.book_id] / max(best.values())
-        assert hit.score == pytest.approx(of_itself + of_a_passage)
+        of_a_passage = BEST_PASSAGE_WEIGHT["book"] * scores[hit.book_id][0] / top
+        several = [*scores[hit.book_id], *[lowest] * SEVERAL][:SEVERAL]
+        of_several = SEVERAL_WEIGHT * sum(several) / SEVERAL / top
+        assert hit.score == pytest.approx(of_itself + of_a_passage + of_several)
 
 
 def test_the_overlap_of_a_result_is_that_of_its_hits_in_their_order(retriever: Retriever) -> None:
