@@ -43,6 +43,11 @@ class Pool:
     def lowest(self) -> float:
         return min(self.scores.values(), default=0.0)
 
+    @property
+    def highest(self) -> float:
+        """1 where nothing was found or all is 0, so that scores can be divided by it."""
+        return max(self.scores.values(), default=0.0) or 1.0
+
     def best_passages(self, level: Level) -> dict[str, tuple[float, str]]:
         """Of a pool of passages: best score and its passage, by id of the book or section that they are in."""
         best: dict[str, tuple[float, str]] = {}
@@ -58,11 +63,12 @@ class Pool:
 
         Where fewer of a book's passages were found, the others count as the lowest found.
         """
+        lowest = self.lowest
         of_books: dict[str, list[float]] = {}
         for passage, score in self.scores.items():
             of_books.setdefault(self.candidates[passage].book_id or "", []).append(score)
         return {
-            book: fmean([*sorted(scores, reverse=True), *[self.lowest] * SEVERAL][:SEVERAL])
+            book: fmean([*sorted(scores, reverse=True), *[lowest] * SEVERAL][:SEVERAL])
             for book, scores in of_books.items()
         }
 
@@ -101,7 +107,7 @@ def combine(level: Level, pools: Mapping[Level, Pool]) -> dict[str, float]:
 
 def _add_several(scores: Mapping[str, float], pools: Mapping[Level, Pool]) -> dict[str, float]:
     passages, books = pools["passage"], pools["book"].candidates
-    weight = SEVERAL_WEIGHT / (max(passages.scores.values(), default=0.0) or 1.0)
+    weight = SEVERAL_WEIGHT / passages.highest
     means, lowest = passages.mean_of_several(), passages.lowest
     return {each: score + weight * means.get(books[each].book_id or "", lowest) for each, score in scores.items()}
 
@@ -109,7 +115,7 @@ def _add_several(scores: Mapping[str, float], pools: Mapping[Level, Pool]) -> di
 def from_passages(level: Level, pool: Pool, passages: Pool) -> dict[str, float]:
     """Scores of books or sections: their own and their best passage's."""
     best = passages.best_passages(level)
-    weight = BEST_PASSAGE_WEIGHT[level] / (max(passages.scores.values(), default=0.0) or 1.0)
+    weight = BEST_PASSAGE_WEIGHT[level] / passages.highest
     lowest = passages.lowest
     owners = {each: pool.candidates[each].book_id if level == "book" else each for each in pool.scores}
     return {each: score + weight * best.get(owners[each] or "", (lowest, ""))[0] for each, score in pool.scores.items()}

@@ -68,17 +68,17 @@ def test_files_come_back_in_order_with_their_errors(books: list[Path], workers: 
 
 
 def test_no_more_books_are_read_ahead_than_there_are_workers(books: list[Path]) -> None:
-    asked: list[Path] = []
+    taken: list[Path] = []
 
     def files() -> Iterator[Path]:
         for path in books:
-            asked.append(path)
+            taken.append(path)
             yield path
 
     with ReaderPool(1) as pool:
         results = pool.read(files())
         next(results)
-        assert len(asked) == 2
+        assert len(taken) == 2
 
 
 def test_a_book_survives_the_wire(books: list[Path]) -> None:

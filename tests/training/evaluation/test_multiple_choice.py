@@ -19,8 +19,8 @@ ARTICLE = {"article_id": "7", "article": "A whale. A duel.", "title": "T"}
 
 
 def question(gold: int | None = 2, **changes: object) -> dict[str, object]:
-    asked = {"question": "Who won?", "options": ["the whale", "the duel", "both", "none"], "gold_label": gold}
-    return {key: value for key, value in (asked | changes).items() if value is not None}
+    row = {"question": "Who won?", "options": ["the whale", "the duel", "both", "none"], "gold_label": gold}
+    return {key: value for key, value in (row | changes).items() if value is not None}
 
 
 def make(gold: int, number: int) -> Choice:
@@ -43,8 +43,8 @@ def test_articles_of_quality_become_questions_with_labels_from_0(tmp_path: Path)
 
 def test_questions_without_a_right_option_are_named_and_the_others_count(tmp_path: Path) -> None:
     file = tmp_path / "quality.jsonl"
-    asked = [question(), question(None), question(5), question(options=["one", ""])]
-    file.write_text(json.dumps(ARTICLE | {"questions": asked}) + "\n{}\n")
+    questions = [question(), question(None), question(5), question(options=["one", ""])]
+    file.write_text(json.dumps(ARTICLE | {"questions": questions}) + "\n{}\n")
     found, problems = multiple_choice.read_quality(file)
     assert len(found) == 1
     assert [problem.split(":")[0] for problem in problems] == [
@@ -65,14 +65,14 @@ def test_a_tie_with_the_right_option_is_wrong() -> None:
 
 def test_the_baselines_are_cosines_with_the_question_and_with_the_nearest_chunk(tmp_path: Path) -> None:
     encoder = KeywordEncoder("whale", "duel")
-    asked = Choice(
+    choice = Choice(
         document=Document(name="d", text="The whale swam."), question="a duel", options=("whale", "duel"), gold=0,
         group="d",
     )  # fmt: skip
     chunks = ChunkVectors(tmp_path, encoder)
-    questions, options, pairs = multiple_choice.encode([asked], chunks)
+    questions, options, pairs = multiple_choice.encode([choice], chunks)
     assert multiple_choice.compare_options_to_questions(questions, options)[0] == pytest.approx([0, 1], abs=1e-3)
-    book = chunks.book("d", asked.document.text, ()).vectors
+    book = chunks.book("d", choice.document.text, ()).vectors
     assert multiple_choice.compare_pairs_to_chunks(pairs, [book])[0] == pytest.approx([0.7071, 0], abs=1e-3)
 
 

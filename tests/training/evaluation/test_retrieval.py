@@ -148,7 +148,7 @@ def test_a_reader_moves_right_passages_up_and_its_difference_to_fused_search_is_
         (books / name).write_text(text)
     index_files([books], tmp_path / "library")
     known = next(each for each in RETRIEVAL if each.level == "passage" and each.right == "span")
-    asked = Row(
+    row = Row(
         query="What did Tobias write about in the night?",
         file="b.txt",
         spans=((0, 99),),
@@ -156,7 +156,7 @@ def test_a_reader_moves_right_passages_up_and_its_difference_to_fused_search_is_
         where="",
         values={},
     )
-    queries = make_query_set(known, [asked, replace(asked, query="night storm")], open_folder(books))
+    queries = make_query_set(known, [row, replace(row, query="night storm")], open_folder(books))
     released = checkpoints.load(None)
     measurements, differences = measure(queries, [(released, tmp_path / "library")], reader=LampReader())
     found = {(each.system.removeprefix(f"{released.name} "), each.metric): each.value for each in measurements}

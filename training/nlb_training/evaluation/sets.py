@@ -68,7 +68,7 @@ RETRIEVAL = (
         metrics=BOOK_METRICS,
     ),
     KnownSet(
-        name="literaryqa-book-of-355",
+        name="novels-355-book",
         title="question -> book",
         file="literaryqa_val_questions",
         collection=NOVELS,
