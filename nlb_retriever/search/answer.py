@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nlb_retriever.records import Answer
-from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, is_question, join_quotes
+from nlb_retriever.search.quotes import NOT_FOUND, Quote, choose_quotes, cite, is_prose, is_question, join_quotes
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.search.short_answer import answer_shortly, quote_spans
 
@@ -28,18 +28,18 @@ LEAST_SHARE = 0.5
 """Of the question's words in a sentence that is quoted among all, where it does not."""
 
 
-def compose_answer(result: SearchResult, limit: int) -> Answer:
+def compose_answer(result: SearchResult, limit: int | None) -> Answer:
     """An answer made of the sentences of a search's hits.
 
     Args:
         result: of a search for passages.
-        limit: at most so many sentences.
+        limit: see `choose_quotes`.
     """
     kind = result.request.kind if result.readings else None
     short = answer_shortly(result, limit) if kind in {"words", "clause"} else None
     if short:
         return short
-    answer = _quote(result, _choose(result, limit))
+    answer = _quote(result, choose_quotes(result.hits, _by_words(result), limit))
     return replace(answer, confidence="unsure") if kind and answer.found else answer
 
 
@@ -65,8 +65,8 @@ def _quote(result: SearchResult, quotes: Sequence[Quote]) -> Answer:
     return Answer(question=result.request.query, found=bool(citations), text=text, citations=citations)
 
 
-def _choose(result: SearchResult, limit: int) -> list[Quote]:
-    """The sentences with most of the question's words, from the best passages; the best first, questions last."""
+def _by_words(result: SearchResult) -> list[Quote]:
+    """The sentences of the best passages, those with most of the question's words first, questions last."""
     hits = result.hits[:SENTENCES_OF]
     overlap = result.overlap.of(range(len(hits)))
     best = max((hit.score for hit in hits), default=0.0) or 1.0
@@ -81,11 +81,8 @@ def _choose(result: SearchResult, limit: int) -> list[Quote]:
         for order, sentence in enumerate(overlap.passages[index])
         if is_prose(hit, sentence.start, sentence.end)
     ]
-    quotes = []
-    for *_, index, order in sorted(scored)[:limit]:
-        sentence = overlap.passages[index][order]
-        quotes.append(Quote(hit=index, order=order, start=sentence.start, end=sentence.end))
-    return quotes
+    sentences = ((index, order, overlap.passages[index][order]) for *_, index, order in sorted(scored))
+    return [Quote(hit=index, order=order, start=each.start, end=each.end) for index, order, each in sentences]
 
 
 def _read(result: SearchResult) -> list[Quote]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nlb_retriever.records import Citation, Hit
 
 NOT_FOUND = "Not in your library."
+SENTENCES, WORDS = 5, 90
+"""Most sentences and words of an answer whose limit is not given: as long as three sentences are, and more often with
+the answer in it, since one long sentence leaves room for fewer (docs/reader.md)."""
 _ENDS = frozenset(".!?…;:\"'”’»)")
 _CLOSERS = " \"'”’)»_*"
 _LICENCE = re.compile(
@@ -67,6 +71,26 @@ def _is_table(sentence: str) -> bool:
     lines = sentence.split("\n")
     rows = sum(1 for line in lines if _GAP.search(line))
     return 2 * rows >= len(lines) and (rows > 1 or sentence[-1:] not in _ENDS)
+
+
+def choose_quotes(hits: Sequence[Hit], quotes: Iterable[Quote], limit: int | None) -> list[Quote]:
+    """The first sentences among quotes, each once.
+
+    Args:
+        hits: that they are of.
+        quotes: the best first.
+        limit: so many sentences; None for `SENTENCES` in `WORDS` words, without those too long for what is left.
+    """
+    chosen: dict[tuple[int, int], Quote] = {}
+    left = WORDS if limit is None else math.inf
+    for quote in quotes:
+        if len(chosen) == (SENTENCES if limit is None else limit):
+            break
+        length = len(hits[quote.hit].text[quote.start : quote.end].split())
+        if (quote.hit, quote.order) not in chosen and (length <= left or not chosen):
+            chosen[quote.hit, quote.order] = quote
+            left -= length
+    return list(chosen.values())
 
 
 def cite(hits: Sequence[Hit], quotes: Sequence[Quote]) -> tuple[Citation, ...]:

@@ -155,7 +155,7 @@ class Retriever:
         self,
         question: str,
         *,
-        limit: int = 3,
+        limit: int | None = None,
         book: str | None = None,
         section: str | None = None,
         before: str | None = None,
@@ -171,7 +171,7 @@ class Retriever:
 
         Args:
             question: in words, of any length.
-            limit: at most so many sentences.
+            limit: at most so many sentences; by default five, in about 90 words.
             book, section, before, where, mode, strategy: as for `search`. With "bm25" no encoder is loaded; without
                 a reader an answer is then found wherever a word of the question is.
             all_passages: quote every passage that says something on the question, in reading order; `limit` does

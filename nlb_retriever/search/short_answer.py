@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from nlb_retriever.reader import AnswerSpan
 from nlb_retriever.records import Answer, Citation, Confidence, Hit, ShortAnswer
 from nlb_retriever.search.question import fits
-from nlb_retriever.search.quotes import Quote, cite, is_prose, is_question, join_quotes
+from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_prose, is_question, join_quotes
 from nlb_retriever.search.run import SearchResult
 
 HIT_WEIGHT, WORDS_WEIGHT, QUESTION_PENALTY = 4.0, 4.0, 3.0
@@ -48,23 +48,19 @@ class _Found:
         return frozenset(_IGNORED.sub(" ", self.text.casefold()).split())
 
 
-def answer_shortly(result: SearchResult, limit: int) -> Answer | None:
+def answer_shortly(result: SearchResult, limit: int | None) -> Answer | None:
     """An answer from what the reader found in a search's hits; None where it found no words in a sentence.
 
     Args:
         result: of a search with readings.
-        limit: at most so many sentences.
+        limit: see `choose_quotes`.
     """
     hits = result.hits
     found = _pool(_spans(result))
     if not found:
         return None
     best = found[0]
-    quotes: dict[tuple[int, int], Quote] = {}
-    for each in found:
-        if len(quotes) < limit:
-            quotes.setdefault((each.quote.hit, each.quote.order), each.quote)
-    citations = cite(hits, list(quotes.values()))
+    citations = cite(hits, choose_quotes(hits, (each.quote for each in found), limit))
     shown = [best]
     if result.request.kind == "words":
         second = next((each for each in found if not each.words & best.words), None)

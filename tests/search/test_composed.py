@@ -11,7 +11,7 @@ from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.run import SearchResult
 
 
-def compose(question: str, text: str, *spans: str, limit: int = 3) -> Answer:
+def compose(question: str, text: str, *spans: str, limit: int | None = 3) -> Answer:
     """The answer from one passage, where a reader found some words, the first ones the best."""
     hit = Hit(level="passage", id="1", book_id="2", title="", author=None, source="", section=(), section_id=None,
               start=0, end=len(text), page=None, score=1.0, text=text, metadata={})  # fmt: skip
@@ -68,3 +68,14 @@ def test_why_is_answered_by_the_readers_clause() -> None:
 )
 def test_a_clause_does_not_break_off(text: str, span: str, short: str) -> None:
     assert compose("Why did he do it?", text, span).short == short
+
+
+def test_without_a_limit_five_sentences_in_ninety_words_are_quoted() -> None:
+    long = "Mary keeps " + "one more lamp and " * 25 + "a house."
+    keepers = [f"Keeper {name} keeps the {name} lamp." for name in ("Ada", "Bea", "Cay", "Dee", "Eve", "Fay")]
+    text = " ".join([keepers[0], long, *keepers[1:]])
+    spans = ["Ada", "Mary", "Bea", "Cay", "Dee", "Eve", "Fay"]
+    assert compose("Who keeps a lamp?", text, *spans, limit=None).text == " ".join(keepers[:5])
+    assert compose("Who keeps a lamp?", text, "Mary", limit=None).text == long
+    assert compose("Who keeps a lamp?", text, *spans, limit=2).text == f"{keepers[0]} {long}"
+    assert len(compose("Who keeps a lamp?", text, *spans, limit=7).text.split()) == len(text.split())

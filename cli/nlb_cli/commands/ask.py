@@ -15,7 +15,6 @@ from nlb_cli.options import (
     Json,
     Language,
     Library,
-    Limit,
     Model,
     Reader,
     Year,
@@ -35,7 +34,12 @@ def ask(
     language: Language = None,
     year: Year = None,
     before: Before = None,
-    limit: Limit = 3,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "--limit", "-n", min=1, metavar="N", help="How many sentences at most. [default: 5, in about 90 words]"
+        ),
+    ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Quote every passage that says something on it, in reading order.")
     ] = False,
