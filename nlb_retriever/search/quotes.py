@@ -13,6 +13,8 @@ NOT_FOUND = "Not in your library."
 SENTENCES, WORDS = 5, 90
 """Most sentences and words of an answer whose limit is not given: as long as three sentences are, and more often with
 the answer in it, since one long sentence leaves room for fewer (docs/reader.md)."""
+LEAST_WORDS = 5
+"""Of a sentence that is quoted beside the best one: shorter ones ("My God!") say little."""
 _ENDS = frozenset(".!?…;:\"'”’»)")
 _CLOSERS = " \"'”’)»_*"
 _LICENCE = re.compile(
@@ -74,7 +76,7 @@ def _is_table(sentence: str) -> bool:
 
 
 def choose_quotes(hits: Sequence[Hit], quotes: Iterable[Quote], limit: int | None) -> list[Quote]:
-    """The first sentences among quotes, each once.
+    """The first sentences among quotes, each once; the best, and of the others none that asks or is very short.
 
     Args:
         hits: that they are of.
@@ -86,8 +88,11 @@ def choose_quotes(hits: Sequence[Hit], quotes: Iterable[Quote], limit: int | Non
     for quote in quotes:
         if len(chosen) == (SENTENCES if limit is None else limit):
             break
-        length = len(hits[quote.hit].text[quote.start : quote.end].split())
-        if (quote.hit, quote.order) not in chosen and (length <= left or not chosen):
+        hit, start, end = hits[quote.hit], quote.start, quote.end
+        length = len(hit.text[start:end].split())
+        if chosen and (not LEAST_WORDS <= length <= left or is_question(hit, start, end)):
+            continue
+        if (quote.hit, quote.order) not in chosen:
             chosen[quote.hit, quote.order] = quote
             left -= length
     return list(chosen.values())

@@ -79,3 +79,10 @@ def test_without_a_limit_five_sentences_in_ninety_words_are_quoted() -> None:
     assert compose("Who keeps a lamp?", text, "Mary", limit=None).text == long
     assert compose("Who keeps a lamp?", text, *spans, limit=2).text == f"{keepers[0]} {long}"
     assert len(compose("Who keeps a lamp?", text, *spans, limit=7).text.split()) == len(text.split())
+
+
+def test_beside_the_best_sentence_none_is_quoted_that_is_very_short_or_asks() -> None:
+    text = "Mary keeps a lamp. It is Ada! Does Bea keep a lamp as well? A lamp is kept by Cay."
+    spans = ["Mary", "Ada", "Bea", "Cay"]
+    assert compose("Who keeps a lamp?", text, *spans, limit=None).text == "Mary keeps a lamp. A lamp is kept by Cay."
+    assert compose("Who is it?", text, "Ada", limit=None).text == "It is Ada!"
