@@ -12,6 +12,8 @@ Kind: TypeAlias = Literal["words", "clause", "yes or no"]
 MOST_WORDS = 48
 """Of a question; a longer text is no question that a reader was trained on."""
 _WORD = re.compile(r"[a-z]+")
+_GAP = re.compile(r"_{2,}")
+_ENGLISH = frozenset("the a an of to is are was were by and with for".split())
 _ASKING = frozenset("who whom whose what which where when why how".split())
 _AUXILIARIES = frozenset(
     "is are was were am do does did has have had can could will would shall should may might must".split()
@@ -26,6 +28,19 @@ _NUMBERS = frozenset(
 )
 _NOT_WHO = frozenset("in on at during after before until when while because".split())
 _ADDRESS = frozenset("sir sire madam my dear".split())
+
+
+def as_question(query: str) -> str:
+    """A query as the reader takes it: an English statement with a gap, or that ends in a colon, asks for the rest.
+
+    "The keeper lost his ____." becomes "The keeper lost his what."
+    """
+    words = {*_WORD.findall(query.lower())}
+    if not words & _ENGLISH:
+        return query
+    if query.endswith(":") and not words & _ASKING:
+        return f"{query[:-1]} what?"
+    return _GAP.sub("what", query)
 
 
 def kind_of(question: str) -> Kind | None:

@@ -9,7 +9,7 @@ from typing import get_args
 from nlb_retriever.errors import QueryError
 from nlb_retriever.model.vectorizer import EncodedQuery
 from nlb_retriever.records import LEVELS, Level, Mode, Strategy
-from nlb_retriever.search.question import Kind, kind_of
+from nlb_retriever.search.question import Kind, as_question, kind_of
 from nlb_retriever.store.filters import Filter, check
 from nlb_retriever.text.cleaning import clean_query
 
@@ -65,9 +65,14 @@ class SearchRequest:
             object.__setattr__(self, "where", check(self.where, self.level))
 
     @cached_property
+    def question(self) -> str:
+        """The query as the reader takes it."""
+        return as_question(self.query)
+
+    @cached_property
     def kind(self) -> Kind | None:
         """The kind of answer that the query asks for; None for what is not a short question in English."""
-        return kind_of(self.query)
+        return kind_of(self.question)
 
 
 def check_choices(*, level: str, strategy: str, mode: str) -> None:

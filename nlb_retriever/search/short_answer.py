@@ -118,7 +118,7 @@ def _spans(result: SearchResult) -> list[_Found]:
             )
             text = " ".join(hit.text[slice(*quote.answer)].split())
             found.append(_Found(quote=quote, text=text, score=score))
-    return [each for each in found if each.words and fits(result.request.query, each.text)]
+    return [each for each in found if each.words and fits(result.request.question, each.text)]
 
 
 def _trim(text: str, span: AnswerSpan) -> tuple[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nlb_retriever.search.question import MOST_WORDS, Kind, fits, kind_of
+from nlb_retriever.search.question import MOST_WORDS, Kind, as_question, fits, kind_of
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,21 @@ from nlb_retriever.search.question import MOST_WORDS, Kind, fits, kind_of
 )
 def test_a_question_asks_for_words_or_a_clause_or_is_none(question: str, kind: Kind | None) -> None:
     assert kind_of(question) == kind
+
+
+@pytest.mark.parametrize(
+    ("query", "question"),
+    [
+        ("The keeper lost his ____.", "The keeper lost his what."),
+        ("When the storm came, the keeper lost his _____", "When the storm came, the keeper lost his what"),
+        ("The keeper of the lamp is called:", "The keeper of the lamp is called what?"),
+        ("Which of these is the keeper:", "Which of these is the keeper:"),
+        ("Der Leuchtturm heißt ____.", "Der Leuchtturm heißt ____."),
+        ("the keeper: a life", "the keeper: a life"),
+    ],
+)
+def test_what_a_statement_leaves_open_is_asked_for(query: str, question: str) -> None:
+    assert as_question(query) == question
 
 
 def test_a_page_of_text_is_no_question() -> None:

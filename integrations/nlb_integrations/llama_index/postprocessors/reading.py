@@ -5,7 +5,7 @@ from __future__ import annotations
 from llama_index.core.schema import MetadataMode, NodeWithScore
 
 from nlb_integrations.llama_index.postprocessors.library import LibraryReranker
-from nlb_retriever.search.question import kind_of
+from nlb_retriever.search.question import as_question, kind_of
 from nlb_retriever.search.readings import probability
 
 
@@ -27,9 +27,10 @@ class ReaderReranker(LibraryReranker):
     """
 
     def _rank(self, nodes: list[NodeWithScore], query: str) -> list[NodeWithScore]:
-        if kind_of(query) is None:
+        question = as_question(query)
+        if kind_of(question) is None:
             return nodes
-        readings = self._library.reader.read(query, [node.node.get_content(MetadataMode.NONE) for node in nodes])
+        readings = self._library.reader.read(question, [node.node.get_content(MetadataMode.NONE) for node in nodes])
         ranked = [
             NodeWithScore(node=node.node, score=probability(reading))
             for node, reading in zip(nodes, readings, strict=True)
