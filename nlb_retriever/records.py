@@ -255,6 +255,8 @@ class Answer:
     reader took part, and for questions of yes or no."""
     confidence: Confidence | None = None
     """In the first citation; None where no reader took part."""
+    searched: str | None = None
+    """The question in the books' spelling, where that is another and was searched for instead."""
 
     @property
     def short(self) -> str | None:
@@ -264,6 +266,7 @@ class Answer:
     def to_json(self) -> dict[str, Any]:
         return {
             "question": self.question,
+            "searched": self.searched,
             "found": self.found,
             "short": self.short,
             "answer": self.text,

@@ -8,11 +8,14 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from nlb_cli.output.terminal import to_json, write
 from nlb_retriever.errors import QueryError
-from nlb_retriever.records import LEVELS, Hit, Level
+from nlb_retriever.records import LEVELS, Level
+
+if TYPE_CHECKING:
+    from nlb_retriever.search.run import SearchResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +44,7 @@ def open_lines(name: str) -> AbstractContextManager[IO[bytes]]:
         ) from error
 
 
-def answer_lines(lines: Iterable[bytes], defaults: Query, search: Callable[[Query], list[Hit]]) -> int:
+def answer_lines(lines: Iterable[bytes], defaults: Query, search: Callable[[Query], SearchResult]) -> int:
     """Answer every line with one line of JSON, at once.
 
     A line that cannot be answered gets its line, too, with the reason under "error": the n-th line out
@@ -56,12 +59,17 @@ def answer_lines(lines: Iterable[bytes], defaults: Query, search: Callable[[Quer
         try:
             query = parse(raw, number, defaults)
             answer = {"question": query.question, "level": query.level}
-            answer["hits"] = [hit.to_json() for hit in search(query)]
+            answer |= found_json(search(query))
         except QueryError as error:
             failed += 1
             answer |= {"hits": [], "error": str(error)}
         write(f"{to_json(answer, indent=None)}\n")
     return failed
+
+
+def found_json(result: SearchResult) -> dict[str, Any]:
+    """What a search found, as its keys in JSON."""
+    return {"searched": result.searched, "hits": [hit.to_json() for hit in result.hits]}
 
 
 def parse(raw: bytes, number: int, defaults: Query) -> Query:

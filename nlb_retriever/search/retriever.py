@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -197,7 +198,8 @@ class Retriever:
             relevant_only=True,
         )
         result = self.run(request)
-        return compose_all(result) if all_passages else compose_answer(result, limit)
+        answer = compose_all(result) if all_passages else compose_answer(result, limit)
+        return replace(answer, question=request.query, searched=result.searched)
 
     def run(self, request: SearchRequest) -> SearchResult:
         """Answer a request; `search` and `answer` make one and call this. Raises what they do."""

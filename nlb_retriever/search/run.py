@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from nlb_retriever.model.vectorizer import EncodedQuery, Vectorizer
@@ -17,6 +17,7 @@ from nlb_retriever.search.relevance import is_relevant, read_nearest
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.reranking import rerank
 from nlb_retriever.search.scope import resolve_scope
+from nlb_retriever.search.spelling import respell
 from nlb_retriever.store import LibraryStore
 
 
@@ -25,10 +26,13 @@ class SearchResult:
     """What a request found, and what was computed on the way."""
 
     request: SearchRequest
+    """As it was carried out: its query is `searched`, where there is that."""
     hits: tuple[Hit, ...]
     """Best first."""
     vectors: EncodedQuery | None = None
     """The query's; None where it was searched by words alone."""
+    searched: str | None = None
+    """The query in the books' spelling (search/spelling.py), where that is another and was searched for instead."""
     readings: tuple[Reading, ...] = ()
     """What the reader says about the first hits; none where it did not take part."""
     compared: Overlap | None = field(default=None, repr=False, compare=False)
@@ -61,8 +65,11 @@ def run_search(
     """
     scope = resolve_scope(request, store)
     vectorizer = None if request.mode == "bm25" else load_vectorizer()
-    vectors = request.vectors
+    vectors, searched = request.vectors, None
     if vectors is None and vectorizer is not None:
+        with store.session():
+            searched = respell(request.query, scope, vectorizer, store)
+        request = replace(request, query=searched) if searched else request
         vectors = vectorizer.encode_query(request.query)
     reader = load_reader() if request.rerank and request.kind else None
     limit = request.limit
@@ -75,12 +82,19 @@ def run_search(
     readings: tuple[Reading, ...] = ()
     if reader:
         shortest = CLAUSE_TOKENS if request.kind == "clause" else 1
-        read = read_hits(request.query, hits, reader, shortest=shortest)
+        read = read_hits(request.question, hits, reader, shortest=shortest)
         hits, readings = list(read.hits[:limit]), read.readings
         overlap = overlap.of(read.order[:limit]) if overlap else None
     if request.relevant_only and not is_relevant(request.query, hits, nearest, vectors, vectorizer, readings):
-        return SearchResult(request=request, hits=(), vectors=vectors)
+        return SearchResult(request=request, hits=(), vectors=vectors, searched=searched)
     if request.neighbours and request.level == "passage":
         with store.session():
             hits, overlap = [widen(hit, request.neighbours, store) for hit in hits], None
-    return SearchResult(request=request, hits=tuple(hits), vectors=vectors, readings=readings[:limit], compared=overlap)
+    return SearchResult(
+        request=request,
+        hits=tuple(hits),
+        vectors=vectors,
+        searched=searched,
+        readings=readings[:limit],
+        compared=overlap,
+    )

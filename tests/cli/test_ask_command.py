@@ -38,7 +38,7 @@ def test_json_holds_quotes_that_are_verbatim_in_the_book(nlb: InProcess, shelf: 
     ran = nlb("ask", QUESTION, "--json", "--library", shelf)
     assert ran.code == 0
     told = json.loads(ran.out)
-    assert set(told) == {"question", "found", "short", "answer", "citations"}
+    assert set(told) == {"question", "searched", "found", "short", "answer", "citations"}
     assert (told["question"], told["found"]) == (QUESTION, True)
     assert told["citations"]
     for citation in told["citations"]:
@@ -49,6 +49,15 @@ def test_json_holds_quotes_that_are_verbatim_in_the_book(nlb: InProcess, shelf: 
         text = nlb("show", citation["book_id"], "--text", "--library", shelf).out
         assert citation["quote"] == text[citation["quote_start"] : citation["quote_end"]]
         assert citation["text"] == text[citation["start"] : citation["end"]]
+
+
+@pytest.mark.parametrize("command", ["ask", "search"])
+def test_the_books_spelling_is_named_on_stderr_and_in_json(nlb: InProcess, shelf: Path, command: str) -> None:
+    ran = nlb(command, "Where is the Skorry lamp?", "--json", "--library", shelf)
+    assert ran.err == "nlb: your books spell it otherwise; searched for: Where is the Skerry lamp?\n"
+    told = json.loads(ran.out)
+    assert (told["question"], told["searched"]) == ("Where is the Skorry lamp?", "Where is the Skerry lamp?")
+    assert nlb(command, "Where is the Skorry lamp?", "--library", shelf).err == ran.err
 
 
 def test_the_command_of_a_citation_shows_its_section(nlb: InProcess, shelf: Path) -> None:

@@ -21,7 +21,7 @@ from nlb_cli.options import (
     question_of,
     scope_of,
 )
-from nlb_cli.output.terminal import is_styled, write_json, write_lines
+from nlb_cli.output.terminal import is_styled, note_spelling, write_json, write_lines
 
 
 def ask(
@@ -61,6 +61,7 @@ def ask(
             start = partial(stream_prose, llm, retriever, text, scope)
             raise typer.Exit(0 if show_prose(start, quote, library, as_json=as_json) else 1)
         answer = quote()
+    note_spelling(answer.searched)
     if as_json:
         write_json(answer.to_json())
     else:

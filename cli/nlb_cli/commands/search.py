@@ -22,12 +22,13 @@ from nlb_cli.options import (
     question_of,
     scope_of,
 )
-from nlb_cli.output.terminal import line, note, write_json, write_lines
-from nlb_retriever.records import Hit, Level, Mode
+from nlb_cli.output.terminal import line, note, note_spelling, write_json, write_lines
+from nlb_retriever.records import Level, Mode
 
 if TYPE_CHECKING:
     from nlb_cli.queries import Query
     from nlb_retriever.search.retriever import Retriever
+    from nlb_retriever.search.run import SearchResult
 
 Queries = Annotated[
     str | None,
@@ -59,7 +60,7 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Find books, sections or passages, the best first."""
-    from nlb_cli.queries import Query
+    from nlb_cli.queries import Query, found_json
     from nlb_retriever.search.retriever import Retriever
 
     if (question is None) == (queries is None):
@@ -76,23 +77,26 @@ def search(
         find = partial(_find, retriever, options)
         if queries is not None:
             raise typer.Exit(_answer_file(queries, query, find))
-        hits = find(query)
+        result = find(query)
+    note_spelling(result.searched)
     if as_json:
-        write_json({"question": query.question, "level": level, "hits": [hit.to_json() for hit in hits]})
-    elif hits:
+        write_json({"question": query.question, "level": level, **found_json(result)})
+    elif result.hits:
         from nlb_cli.output.hits import hit_lines
 
-        write_lines(hit_lines(query.question, hits, library))
+        write_lines(hit_lines(result.request.query, result.hits, library))
     else:
         write_lines([line("Nothing found.")])
 
 
-def _find(retriever: Retriever, options: dict[str, Any], query: Query) -> list[Hit]:
-    own = {"level": query.level, "book": query.book, "limit": query.limit}
-    return retriever.search(query.question, **{**options, **own})
+def _find(retriever: Retriever, options: dict[str, Any], query: Query) -> SearchResult:
+    from nlb_retriever.search.request import SearchRequest
+
+    own = {"query": query.question, "level": query.level, "book": query.book, "limit": query.limit}
+    return retriever.run(SearchRequest(**{**options, **own}))
 
 
-def _answer_file(name: str, defaults: Query, find: Callable[[Query], list[Hit]]) -> int:
+def _answer_file(name: str, defaults: Query, find: Callable[[Query], SearchResult]) -> int:
     """Answer a file of questions; the exit code."""
     from nlb_cli.queries import answer_lines, open_lines
 

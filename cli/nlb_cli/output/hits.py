@@ -41,7 +41,7 @@ def answer_lines(answer: Answer, library: str | None, *, styled: bool) -> Iterat
 
 def citation_lines(answer: Answer, library: str | None, *, styled: bool) -> Iterator[Line]:
     """The citations of an answer that has been shown, each after an empty line; takes what `answer_lines` does."""
-    pattern = pattern_of(answer.question)
+    pattern = pattern_of(answer.searched or answer.question)
     for number, citation in enumerate(answer.citations, 1):
         yield line()
         yield line(*_title(citation.hit), lead=[(f"[{number}] ", "cyan")])

@@ -13,6 +13,7 @@ from nlb_cli.output.terminal import (
     is_styled,
     is_terminal,
     note,
+    note_spelling,
     to_json,
     width,
     write,
@@ -72,6 +73,7 @@ def show_prose(
         if typist:
             typist.write(answer.text)
             typist.end()
+    note_spelling(answer.searched)
     if as_json:
         write(f"{to_json(answer.to_json(), indent=indent)}\n")
     else:

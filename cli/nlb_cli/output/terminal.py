@@ -134,6 +134,12 @@ def note(text: str) -> None:
         return
 
 
+def note_spelling(searched: str | None) -> None:
+    """Say that a question was searched for in the books' spelling; None for no such question."""
+    if searched:
+        note(exact(f"nlb: your books spell it otherwise; searched for: {searched}"))
+
+
 def to_json(value: Any, *, indent: int | None = 2) -> str:
     """A value as JSON that every terminal, encoding and splitter of lines leaves whole."""
     in_unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")

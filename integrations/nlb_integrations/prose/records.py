@@ -67,5 +67,6 @@ def quoted(answer: Answer) -> Prose:
         sentences=sentences,
         shorts=answer.shorts,
         confidence=answer.confidence,
+        searched=answer.searched,
         query=answer.question,
     )

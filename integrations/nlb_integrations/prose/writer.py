@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from llama_index.core.llms import LLM, ChatMessage
@@ -97,10 +98,11 @@ class Writer:
             rerank=self.retriever.has_reader,
             relevant_only=True,
         )
-        hits = self.retriever.run(request).hits
+        result = self.retriever.run(request)
+        hits = result.hits
         if not hits:
             yield NOT_FOUND
-            yield Prose(question=question, found=False, text=NOT_FOUND, query=query)
+            yield Prose(question=question, found=False, text=NOT_FOUND, query=query, searched=result.searched)
             return
         metadata = self._call(lambda: self.llm.metadata)
         name = metadata.model_name
@@ -122,7 +124,7 @@ class Writer:
             raise LanguageModelError(
                 f"{name} wrote nothing: ask again, take another model, or ask without --llm for the books' own words"
             )
-        yield _prose(question, query, checker, name, fitted.hits)
+        yield replace(_prose(question, query, checker, name, fitted.hits), searched=result.searched)
 
     def _pieces(self, prompt: Sequence[ChatMessage]) -> Generator[str, None, None]:
         """The model's text, piece by piece."""

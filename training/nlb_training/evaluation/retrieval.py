@@ -9,20 +9,19 @@ one right document at its rank.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from nlb_retriever.model.checkpoint import Checkpoint
-from nlb_retriever.model.vectorizer import EncodedQuery
 from nlb_retriever.reader import Reader
 from nlb_retriever.records import Hit, Level, Mode, source_of
-from nlb_retriever.search.question import kind_of
+from nlb_retriever.search.question import as_question, kind_of
 from nlb_retriever.search.readings import READ, read_hits
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.retriever import Retriever
-from nlb_retriever.text.cleaning import clean_query
+from nlb_retriever.search.run import SearchResult
 from nlb_training.evaluation import metrics
 from nlb_training.evaluation.answer_match import holds_answer, required_stems
 from nlb_training.evaluation.books import BookCollection
@@ -161,22 +160,16 @@ def _rank(
         source = source_of(queries.books.files[row.file])
         is_right = right_by_answer(row) if known.right == "answer" else right_by_span(row, known.level, source)
         book = source if known.in_book else None
-        vectors: EncodedQuery | None = None
-        if modes != ["bm25"]:
-            vectors = retriever.vectorizer.encode_query(clean_query(row.query))
+        encoded: SearchResult | None = None  # the modes with vectors share its query, as it was respelled, and vectors
         for mode in modes:
-            request = SearchRequest(
-                query=row.query,
-                level=known.level,
-                limit=DEPTH,
-                book=book,
-                mode=mode,
-                vectors=None if mode == "bm25" else vectors,
-            )
-            hits = retriever.run(request).hits
-            ranks[mode].append(first_right(hits, is_right))
+            request = SearchRequest(query=row.query, level=known.level, limit=DEPTH, book=book, mode=mode)
+            if encoded and mode != "bm25":
+                request = replace(encoded.request, mode=mode, vectors=encoded.vectors)
+            result = retriever.run(request)
+            encoded = encoded or (result if result.vectors else None)
+            ranks[mode].append(first_right(result.hits, is_right))
             if reader and mode == "fused":
-                ranks[READER].append(first_right(_read(row.query, hits, reader), is_right))
+                ranks[READER].append(first_right(_read(result.request.query, result.hits, reader), is_right))
         if number % _NOTICE_EVERY == 0:
             notice(f"{known.name}: {number:,} of {len(queries.rows):,} queries")
     return {way: np.array(own, dtype=np.float64) for way, own in ranks.items()}
@@ -184,6 +177,7 @@ def _rank(
 
 def _read(query: str, hits: Sequence[Hit], reader: Reader) -> Sequence[Hit]:
     """Hits in the order of `rerank=True`."""
-    if kind_of(query) is None:
+    question = as_question(query)
+    if kind_of(question) is None:
         return hits
-    return (*read_hits(query, hits[:READ], reader).hits, *hits[READ:])
+    return (*read_hits(question, hits[:READ], reader).hits, *hits[READ:])

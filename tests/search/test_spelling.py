@@ -1,0 +1,100 @@
+"""Misspelt words of a question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever.search.question import MOST_WORDS
+from nlb_retriever.search.request import SearchRequest
+from nlb_retriever.search.scope import Scope, resolve_scope
+from nlb_retriever.search.spelling import make_edits, respell
+
+ABBEY = """\
+The House of Girdlestone
+by A. Writer
+
+CHAPTER I. The Office
+
+Ezra Girdlestone sat in the office of Girdlestone and Company and counted the elephants' teeth. Tregennis laughed.
+
+CHAPTER II. La Bretèche
+
+At La Grande Bretèche the garden was locked. The butcher Quillon burdened nobody, and a quillon is part of a sword.
+"""
+MILL = "Mr. Trebennis owned the mill at Coldwater. The millwheel was rotten, and the Quillan brook ran low."
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    books = [book_from_text(text, source=title, title=title) for title, text in (("Abbey", ABBEY), ("Mill", MILL))]
+    library = tmp_path_factory.mktemp("spelling") / "library"
+    index_books(books, library)
+    return Retriever(library)
+
+
+def spelled(retriever: Retriever, query: str, **options: str) -> str | None:
+    return retriever.run(SearchRequest(query=query, **options)).searched
+
+
+@pytest.mark.parametrize(
+    ("query", "searched"),
+    [
+        ("Who is Ezra Gridlestone?", "Who is Ezra Girdlestone?"),  # swapped
+        ("Who is girlestone", "Who is Girdlestone"),  # one less; as the book writes it
+        ("Who is Girddlestone's son?", "Who is Girdlestone's son?"),  # one more
+        ("What is locked at La Grande Breteche?", "What is locked at La Grande Bretèche?"),
+        ("Who conuted the elefantz' teeth?", "Who counted the elefantz' teeth?"),  # two edits are not made
+        ("Where is Qillon?", "Where is Quillon?"),
+        ("Who is Girdlestone?", None),
+        ("Who are the Girdlestones?", None),  # the same word to BM25
+        ("Who had siblings?", None),  # known to the encoder, and so no mistake
+        ("Who is Burdene?", None),  # with a capital a name is wanted, not "burdened"
+        ("Who is Zzyzxq?", None),
+        ("Gridlestone " * (MOST_WORDS + 1), None),
+    ],
+)
+def test_a_word_that_no_book_has_is_spelled_as_the_books_do(
+    retriever: Retriever, query: str, searched: str | None
+) -> None:
+    assert spelled(retriever, query) == searched
+
+
+def test_the_books_that_are_searched_decide(retriever: Retriever) -> None:
+    assert spelled(retriever, "Who is Tregennis?", book="Abbey") is None
+    assert spelled(retriever, "Who is Tregennis?", book="Mill") == "Who is Trebennis?"
+    office = {"book": "Abbey", "section": "CHAPTER I. The Office"}
+    assert spelled(retriever, "Where is Bretèche?", **office) is None  # in another chapter of the book
+
+
+def test_words_alone_are_searched_as_they_are(retriever: Retriever) -> None:
+    assert spelled(retriever, "Gridlestone", mode="bm25") is None
+    assert retriever.search("Gridlestone", mode="bm25") == []
+
+
+def test_given_vectors_are_searched_with_the_query_as_it_is(retriever: Retriever) -> None:
+    vectors = retriever.vectorizer.encode_query("Gridlestone")
+    assert retriever.run(SearchRequest(query="Gridlestone", vectors=vectors)).searched is None
+
+
+def test_an_answer_says_what_was_searched_for(retriever: Retriever) -> None:
+    answer = retriever.answer("Who is Tregenniss?")
+    assert (answer.question, answer.searched) == ("Who is Tregenniss?", "Who is Tregennis?")
+    assert answer.to_json()["searched"] == "Who is Tregennis?"
+    assert retriever.answer("Who is Tregennis?").searched is None
+
+
+def test_the_most_frequent_word_is_taken(tmp_path: Path) -> None:
+    text = "Haroly sang. Harold danced. Harold slept. Harolt left."
+    index_books([book_from_text(text, source="song", title="Song")], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        scope: Scope = resolve_scope(SearchRequest(query="x"), retriever.store)
+        assert respell("Did Harolz dance?", scope, retriever.vectorizer, retriever.store) == "Did Harold dance?"
+
+
+def test_edits_are_one_letter_away() -> None:
+    edits = make_edits("lamp")
+    assert {"lam", "lmap", "lump", "lamps", "clamp", "lämp"} <= edits
+    assert not {"lamp", "lms", "plump", "lampss"} & edits
