@@ -97,12 +97,20 @@ class ReaderNetwork(nn.Module):
         Returns:
             (B, L, 2) scores of each token as first and as last of the answer, [CLS] for none, and (B,) relevance.
         """
-        places = torch.arange(input_ids.shape[1], device=input_ids.device)
-        states = self.words(input_ids) + self.positions(places) + self.types(token_type_ids)
-        states = self.dropout(self.norm(states))
-        bias = ((1 - attention_mask)[:, None, None, :] * EXCLUDED).to(states.dtype)
+        states = self.dropout(self.norm(self.embed(input_ids, token_type_ids)))
+        bias = self.attention_bias(attention_mask).to(states.dtype)
         for layer in self.layers:
             states = layer(states, bias)
         pooled = torch.tanh(self.pool(states[:, 0]))
         relevance: Tensor = self.relevance(pooled)
         return self.span(states), relevance[:, 0]
+
+    def embed(self, input_ids: Tensor, token_type_ids: Tensor) -> Tensor:
+        """(B, L, hidden) sums of the vectors of words, places and kinds, before their norm."""
+        places = torch.arange(input_ids.shape[1], device=input_ids.device)
+        vectors: Tensor = self.words(input_ids) + self.positions(places) + self.types(token_type_ids)
+        return vectors
+
+    def attention_bias(self, attention_mask: Tensor) -> Tensor:
+        """What is added to all layers' attention scores, of a shape that broadcasts to (B, heads, L, L)."""
+        return (1 - attention_mask)[:, None, None, :] * EXCLUDED

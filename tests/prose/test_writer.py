@@ -37,7 +37,9 @@ def test_an_answer_is_prose_with_citations_that_hold(retriever: Retriever) -> No
     assert answer.model == "scripted"
     [citation] = answer.citations
     assert "broke the clock" in citation.quote
-    assert {"question", "searched", "found", "short", "answer", "citations", "sentences", "model"} == set(answer.to_json())
+    assert {"question", "searched", "found", "short", "answer", "citations", "sentences", "model"} == set(
+        answer.to_json()
+    )
 
 
 def test_what_is_streamed_is_the_answer(retriever: Retriever) -> None:

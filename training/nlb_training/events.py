@@ -9,7 +9,10 @@ from typing import Literal
 
 from nlb_retriever.indexing.report import IndexEvent
 
-Stage = Literal["corpus", "examples", "pretraining", "retrieval", "short", "passages", "novels", "saving"]
+Stage = Literal[
+    "corpus", "examples", "pretraining", "retrieval",
+    "short", "passages", "novels", "teacher", "scores", "distilled", "saving",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

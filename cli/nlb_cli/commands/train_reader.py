@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 Start = Annotated[
     str, typer.Option("--from", metavar="MODEL", help="A BERT encoder of sentence-transformers: name or folder.")
 ]
+Teacher = Annotated[
+    str | None, typer.Option("--teacher", metavar="MODEL", help="An MPNet encoder to learn from: name or folder.")
+]
 Changes = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="STAGE.KEY=VALUE", help="Change a setting: short.steps=700; may be given again."),
@@ -33,6 +36,7 @@ def train_reader(
         "reader"
     ),
     start: Start = "all-MiniLM-L6-v2",
+    teacher: Teacher = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     changes: Changes = None,
     as_json: Json = False,
@@ -43,7 +47,8 @@ def train_reader(
         from nlb_training.reader.run import ReaderRequest, read_stages
         from nlb_training.reader.run import train_reader as run
 
-        request = ReaderRequest(data=data, out=out, start=start, stages=read_stages(changes or ()))
+        stages = read_stages(changes or (), taught=teacher is not None)
+        request = ReaderRequest(data=data, out=out, start=start, teacher=teacher, stages=stages)
         report = run(request, resume=resume, observer=progress)
     if as_json:
         write_json(report.to_json())

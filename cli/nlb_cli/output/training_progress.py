@@ -27,6 +27,9 @@ _TITLES = {
     "short": "training on short passages",
     "passages": "training on passages of books",
     "novels": "training on questions on novels",
+    "teacher": "training the teacher",
+    "scores": "scoring passages with the teacher",
+    "distilled": "training on the teacher's scores",
     "saving": "saving",
 }
 _LINES = 10

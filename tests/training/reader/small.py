@@ -19,6 +19,12 @@ SMALL = (
     *("novels.steps=3", "novels.tokens=1500", "novels.checkpoint_every=2"),
 )
 """Changes of the settings for runs of seconds."""
+SMALL_TAUGHT = (
+    *SMALL,
+    *("teacher.steps=2", "teacher.tokens=600", "teacher.checkpoint_every=2"),
+    *("distilled.steps=3", "distilled.tokens=900", "distilled.checkpoint_every=2"),
+)
+"""The same for runs with a teacher."""
 _TOWNS = ("Dorn", "Lund", "Ravel", "Skerry")
 _LITBANK = "Captain Ahab walked the deck . He broke his wooden leg on the stairs . “ I shall find him , ” he cried ."
 

@@ -1,4 +1,4 @@
-"""What the reader learns from: spans, relevance by itself, and relevance beside other passages."""
+"""What the reader learns from: spans, relevance by itself and beside other passages, and a teacher's scores of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from torch.nn import functional
 
 from nlb_retriever.reader.network import EXCLUDED
 from nlb_training.reader.rows import Batch
+
+_LABELS = 0.3
+"""Weight of the labels beside a teacher's scores, which count 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,11 +31,11 @@ def reader_loss(spans: Tensor, relevance: Tensor, batch: Batch, weights: LossWei
     Args:
         spans: (B, L, 2) of `ReaderNetwork`.
         relevance: (B,) of `ReaderNetwork`.
-        batch: what was scored.
+        batch: what was scored; where it has a teacher's scores, the network learns them too.
         weights: of the parts.
 
     Returns:
-        "loss", the weighted sum, and "span", "relevance", "ranking".
+        "loss", the weighted sum, and of the labels "span", "relevance", "ranking".
     """
     parts = {
         "span": span_loss(spans.float(), batch),
@@ -40,6 +43,8 @@ def reader_loss(spans: Tensor, relevance: Tensor, batch: Batch, weights: LossWei
         "ranking": ranking_loss(relevance.float(), batch),
     }
     total = parts["span"] + weights.relevance * parts["relevance"] + weights.ranking * parts["ranking"]
+    if batch.taught_spans is not None:
+        total = _LABELS * total + taught_loss(spans.float(), relevance.float(), batch, weights)
     return {"loss": total, **parts}
 
 
@@ -48,17 +53,14 @@ def span_loss(scores: Tensor, batch: Batch) -> Tensor:
 
     A row that does not answer has [CLS] for its span; one that answers in other words than its own is left out.
     """
-    own = batch.types.bool() & batch.mask.bool()
-    own[torch.arange(len(own)), batch.mask.sum(1) - 1] = False  # the closing [SEP]
-    own[:, 0] = True
-    logs = functional.log_softmax(scores.masked_fill(~own[..., None], EXCLUDED), dim=1)
+    logs = _log_spans(scores, batch)
     none = torch.nonzero(batch.relevant == 0)[:, 0]
     zero = torch.zeros_like(none)
     spans = torch.cat([batch.spans, torch.stack([none, zero, zero], dim=1)])
     rows = spans[:, 0]
     each = logs[rows, spans[:, 1], 0] + logs[rows, spans[:, 2], 1]
-    peak = torch.full((len(own),), -torch.inf).scatter_reduce(0, rows, each.detach(), "amax")
-    sums = torch.zeros(len(own)).index_add(0, rows, torch.exp(each - peak[rows]))
+    peak = torch.full((len(logs),), -torch.inf).scatter_reduce(0, rows, each.detach(), "amax")
+    sums = torch.zeros(len(logs)).index_add(0, rows, torch.exp(each - peak[rows]))
     having = sums > 0
     if not having.any():
         return scores.sum() * 0
@@ -79,3 +81,37 @@ def ranking_loss(relevance: Tensor, batch: Batch) -> Tensor:
     if not mixed.any():
         return relevance.sum() * 0
     return (torch.log(all_mass[mixed]) - torch.log(good_mass[mixed])).mean()
+
+
+def taught_loss(spans: Tensor, relevance: Tensor, batch: Batch, weights: LossWeights) -> Tensor:
+    """Distance to a teacher's distributions (distillation, arXiv 1503.02531, section 2): the sums of `reader_loss`.
+
+    Kullback-Leibler divergence over a row's tokens, as first and as last, and over an example's passages; binary
+    cross-entropy of each row's relevance with the teacher's probability.
+    """
+    assert batch.taught_spans is not None
+    assert batch.taught_relevance is not None
+    theirs, ours = _log_spans(batch.taught_spans, batch), _log_spans(spans, batch)
+    span = (theirs.exp() * (theirs - ours)).sum(1).mean()
+    each = functional.binary_cross_entropy_with_logits(relevance, torch.sigmoid(batch.taught_relevance))
+    _, groups = torch.unique(batch.examples, return_inverse=True)
+    lists = int((torch.bincount(groups) > 1).sum())
+    theirs, ours = _log_lists(batch.taught_relevance, groups), _log_lists(relevance, groups)
+    ranking = (theirs.exp() * (theirs - ours)).sum() / max(1, lists)
+    return span + weights.relevance * each + weights.ranking * ranking
+
+
+def _log_spans(scores: Tensor, batch: Batch) -> Tensor:
+    """(B, L, 2) logarithms of the softmax over what may be chosen: the passage's tokens and [CLS]."""
+    own = batch.types.bool() & batch.mask.bool()
+    own[torch.arange(len(own)), batch.mask.sum(1) - 1] = False  # the closing [SEP]
+    own[:, 0] = True
+    return functional.log_softmax(scores.masked_fill(~own[..., None], EXCLUDED), dim=1)
+
+
+def _log_lists(relevance: Tensor, groups: Tensor) -> Tensor:
+    """(B,) logarithms of the softmax over the rows of each group."""
+    count = int(groups.max()) + 1
+    peak = torch.full((count,), -torch.inf).scatter_reduce(0, groups, relevance.detach(), "amax")
+    shifted = relevance - peak[groups]
+    return shifted - torch.log(torch.zeros(count).index_add(0, groups, torch.exp(shifted)))[groups]

@@ -45,7 +45,7 @@ _TALES, _PARAGRAPHS, _PEOPLE, _SUMMARIES = 2000, 4000, 1000, 2000
 class Stage:
     """A pass over some examples."""
 
-    name: Literal["short", "passages", "novels"]
+    name: Literal["short", "passages", "novels", "teacher", "distilled"]
     settings: LoopSettings
     examples: Callable[[Path, Path, random.Random, Observer | None], Iterable[Example]]
     """Makes them from the folder of the data and that of the run."""
@@ -67,10 +67,7 @@ def _make_passages(data: Path, run: Path, draw: random.Random, observer: Observe
 
 
 def _make_novels(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
-    novels = read_novels(data)
-    rows = _sample(novel_questions(data, novels, random.Random(4)), _NOVELS, random.Random(4))
-    found = _search("novels", novels, rows, run / "data", observer, limit=20, in_book=True)
-    yield from novel_examples(rows, found, draw, negatives=4, lengths=(110, 150, 200))
+    yield from _read_novel_lists(data, run, draw, observer)
     tales = ranking_examples(
         data, _search_tales(data, run / "data", observer), draw, negatives=4, lengths=(80, 120, 170)
     )
@@ -79,6 +76,36 @@ def _make_novels(data: Path, run: Path, draw: random.Random, observer: Observer 
     yield from _sample(litbank_examples(data, draw), _PEOPLE, draw)
     yield from _sample(qamr_examples(data, draw, alone=0.4), _QAMR, draw)
     yield from _sample(_read_summaries(data, run, 600), _SUMMARIES, draw)
+
+
+def _make_teacher(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
+    yield from _sample(_read_novel_lists(data, run, draw, observer), 1300, draw)
+    tales = _search_tales(data, run / "data", observer)
+    yield from _sample(ranking_examples(data, tales, draw, negatives=3, lengths=(70, 100, 140)), 2600, draw)
+    yield from _sample(squad_examples(data, draw, (40, 60, 90, 150)), 8000, draw)
+    yield from _sample(tale_examples(data, draw, (60, 90, 150)), 6000, draw)
+    yield from _sample(litbank_examples(data, draw), 400, draw)
+    yield from _sample(qamr_examples(data, draw, alone=0.5), 4000, draw)
+    yield from _sample(_read_summaries(data, run, 600), 2000, draw)
+
+
+def _make_distilled(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
+    yield from _read_novel_lists(data, run, draw, observer)
+    tales = _search_tales(data, run / "data", observer)
+    yield from _sample(ranking_examples(data, tales, draw, negatives=5, lengths=(110, 160, 220)), 4800, draw)
+    yield from _sample(squad_examples(data, draw, (60, 90, 150, 220)), 7000, draw)
+    yield from _sample(tale_examples(data, draw, (90, 150, 240)), 5000, draw)
+    yield from _sample(litbank_examples(data, draw), 400, draw)
+    yield from _sample(qamr_examples(data, draw, alone=0.3), 3700, draw)
+    yield from _sample(_read_summaries(data, run, 600), 1800, draw)
+
+
+def _read_novel_lists(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterator[Example]:
+    """Questions on novels with what the retriever found for them there; searched once."""
+    novels = read_novels(data)
+    rows = _sample(novel_questions(data, novels, random.Random(4)), _NOVELS, random.Random(4))
+    found = _search("novels", novels, rows, run / "data", observer, limit=20, in_book=True)
+    return novel_examples(rows, found, draw, negatives=4, lengths=(110, 150, 200))
 
 
 def _read_summaries(data: Path, run: Path, longest: int) -> Iterator[Example]:
@@ -110,6 +137,23 @@ STAGES = (
         examples=_make_novels,
     ),
 )
+TAUGHT_STAGES = (
+    Stage(
+        name="teacher",
+        settings=LoopSettings(
+            steps=1380, learning_rate=8e-5, seed=4, ranking=0.7, relevance=0.4, mean_decay=0.98, warmup=0.1
+        ),
+        examples=_make_teacher,
+    ),
+    Stage(
+        name="distilled",
+        settings=LoopSettings(
+            learning_rate=1.3e-4, seed=5, dropout=0.05, ranking=0.8, relevance=0.4, mean_decay=0.995, start_share=0.4
+        ),
+        examples=_make_distilled,
+    ),
+)
+"""Behind the others: a larger network learns to read, then the reader learns its scores."""
 
 
 def make_calibration(data: Path, run: Path, observer: Observer | None) -> list[tuple[str, str]]:

@@ -40,6 +40,10 @@ class RowSet:
     """(rows,) whether the passage answers."""
     spans: Array
     """(spans, 3) row, first and last token of an answer, the tokens counted in the row."""
+    taught_spans: Array | None = None
+    """(tokens, 2) a teacher's score of each token as first and as last of the answer; see `score_rows`."""
+    taught_relevance: Array | None = None
+    """(rows,) the teacher's relevance."""
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -51,7 +55,8 @@ class RowSet:
 
     def save(self, path: Path) -> None:
         """Write to an .npz file, atomically."""
-        write_file(path, lambda stream: np.savez(stream, **vars(self)))
+        arrays = {name: array for name, array in vars(self).items() if array is not None}
+        write_file(path, lambda stream: np.savez(stream, **arrays))
 
     @classmethod
     def load(cls, path: Path) -> RowSet:
@@ -83,6 +88,10 @@ class Batch:
     """(B,) 1 where the passage answers."""
     spans: Tensor
     """(S, 3) row of the batch, first and last token."""
+    taught_spans: Tensor | None = None
+    """(B, L, 2) a teacher's scores, as `ReaderNetwork` gives them."""
+    taught_relevance: Tensor | None = None
+    """(B,) the teacher's relevance."""
 
 
 def tokenize(examples: Iterable[Example], tokenizer: Tokenizer, *, longest: int) -> RowSet:
@@ -172,6 +181,11 @@ def make_batch(rows: RowSet, numbers: Array) -> Batch:
         ids[index, :length] = rows.ids[rows.ends[number] - length : rows.ends[number]]
         types[index, rows.firsts[number] : length] = 1
         mask[index, :length] = 1
+    taught = None
+    if rows.taught_spans is not None:
+        taught = np.zeros((*shape, 2), dtype=np.float32)
+        for index, (number, length) in enumerate(zip(numbers, lengths, strict=True)):
+            taught[index, :length] = rows.taught_spans[rows.ends[number] - length : rows.ends[number]]
     positions = {int(number): index for index, number in enumerate(numbers)}
     chosen = rows.spans[np.isin(rows.spans[:, 0], numbers)]
     spans = [(positions[int(row)], int(first), int(last)) for row, first, last in chosen]
@@ -182,4 +196,6 @@ def make_batch(rows: RowSet, numbers: Array) -> Batch:
         examples=torch.from_numpy(rows.examples[numbers].astype(np.int64)),
         relevant=torch.from_numpy(rows.relevant[numbers].astype(np.float32)),
         spans=torch.tensor(spans, dtype=torch.long).reshape(-1, 3),
+        taught_spans=None if taught is None else torch.from_numpy(taught),
+        taught_relevance=None if rows.taught_relevance is None else torch.from_numpy(rows.taught_relevance[numbers]),
     )

@@ -6,6 +6,7 @@ A run's folder holds
     data/                  what is made from the data once: questions from summaries, what the retriever found
     short/, passages/,
     novels/                the stages, see `nlb_training.reader.loop`
+    teacher/, distilled/   the same, of a run with a teacher
     reader/                the result, for `nlb_retriever.reader.load_reader`; written last
 """
 
@@ -16,7 +17,7 @@ import importlib.util
 import json
 import random
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -29,10 +30,12 @@ from nlb_retriever.atomic import write_file
 from nlb_retriever.encoding.load import DEFAULT_ENCODER, find_weights
 from nlb_retriever.errors import EncoderError, TrainingError
 from nlb_retriever.reader.files import CONFIG
-from nlb_training.events import Observer, StageEvent
+from nlb_training.events import Observer, QueryEvent, StageEvent
+from nlb_training.reader.distillation import score_rows
 from nlb_training.reader.loop import LoopSettings, read_final, run_stage
+from nlb_training.reader.mpnet import start_mpnet
 from nlb_training.reader.quantize import write_reader
-from nlb_training.reader.recipe import STAGES, Stage, make_calibration
+from nlb_training.reader.recipe import STAGES, TAUGHT_STAGES, Stage, make_calibration
 from nlb_training.reader.rows import RowSet, tokenize
 from nlb_training.reader.sources import check_data, shuffled
 from nlb_training.reader.start import check_start, start_network
@@ -60,7 +63,10 @@ class ReaderRequest:
     """Of the run, and of the reader in `reader/` at its end."""
     start: str = DEFAULT_ENCODER
     """A BERT encoder of the sentence-transformers format: its name or folder."""
+    teacher: str | None = None
+    """An MPNet encoder that the reader learns from in the end: its name or folder."""
     stages: tuple[Stage, ...] = STAGES
+    """`STAGES`, and with a teacher `TAUGHT_STAGES` behind them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,20 +97,21 @@ class ReaderReport:
         return {**asdict(self), "reader": str(self.reader)}
 
 
-def read_stages(changes: Sequence[str]) -> tuple[Stage, ...]:
-    """The recipe's stages with changes like "passages.learning_rate=1e-4".
+def read_stages(changes: Sequence[str], *, taught: bool = False) -> tuple[Stage, ...]:
+    """The recipe's stages with changes like "passages.learning_rate=1e-4"; with a teacher's behind them if `taught`.
 
     Raises:
         TrainingError: a change names no setting, or its value is none or out of range.
     """
+    recipe = STAGES + TAUGHT_STAGES if taught else STAGES
     kinds = {
         f"{stage.name}.{each.name}": float if each.type == "float" else int
-        for stage in STAGES
+        for stage in recipe
         for each in fields(LoopSettings)
     }
     values = read_numbers(changes, kinds)
     stages = []
-    for stage in STAGES:
+    for stage in recipe:
         own = {key.partition(".")[2]: value for key, value in values.items() if key.startswith(f"{stage.name}.")}
         stages.append(replace(stage, settings=replace(stage.settings, **own)))  # type: ignore[arg-type]
     return tuple(stages)
@@ -132,15 +139,20 @@ def train_reader(request: ReaderRequest, *, resume: bool = False, observer: Obse
     network = start_network(start, seed=0)
     tokenizer = read_tokenizer(start)
     check_start(network, tokenizer, start)
+    teacher = start_mpnet(find_weights(request.teacher)[1], tokenizer, seed=0) if request.teacher else None
     out, reports = request.out, []
     with _open_run(request, start, resume=resume):
         (out / "data").mkdir(exist_ok=True)
         for stage in request.stages:
-            losses = read_final(network, out / stage.name)
+            learner = teacher if teacher and stage.name == "teacher" else network
+            losses = read_final(learner, out / stage.name)
             if losses is None:
                 rows = _make_rows(stage, request, tokenizer, observer)
+                if teacher and stage.name == "distilled":
+                    _notify(observer, StageEvent(stage="scores"))
+                    rows = score_rows(teacher, rows, out / stage.name, observer=_count_rows(observer))
                 _notify(observer, StageEvent(stage=stage.name))
-                losses = run_stage(network, rows, out / stage.name, stage.settings, observer=observer)
+                losses = run_stage(learner, rows, out / stage.name, stage.settings, observer=observer)
             else:
                 _notify(observer, StageEvent(stage=stage.name, done=True))
             first, last = fmean(losses[:_SHOWN_STEPS]), fmean(losses[-_SHOWN_STEPS:])
@@ -183,12 +195,17 @@ def _open_run(request: ReaderRequest, start: Path, *, resume: bool) -> Iterator[
 
 def _record(request: ReaderRequest, start: Path) -> dict[str, Any]:
     """All that the result depends on, but for the data."""
-    with (start / "model.safetensors").open("rb") as weights:
-        digest = hashlib.file_digest(weights, "sha256").hexdigest()
-    record: dict[str, Any] = {"start": digest[:16]}
+    record: dict[str, Any] = {"start": _digest(start)}
+    if request.teacher:
+        record["teacher"] = _digest(find_weights(request.teacher)[1])
     for stage in request.stages:
         record[stage.name] = {key: value for key, value in asdict(stage.settings).items() if key not in _MAY_CHANGE}
     return record
+
+
+def _digest(folder: Path) -> str:
+    with (folder / "model.safetensors").open("rb") as weights:
+        return hashlib.file_digest(weights, "sha256").hexdigest()[:16]
 
 
 def _read_record(file: Path) -> Mapping[str, Any]:
@@ -210,6 +227,10 @@ def _make_rows(stage: Stage, request: ReaderRequest, tokenizer: Tokenizer, obser
             raise TrainingError(f"{request.data} holds no examples for the stage {stage.name}: see docs/reader.md")
         tokenize(examples, tokenizer, longest=LONGEST).save(path)
     return RowSet.load(path)
+
+
+def _count_rows(observer: Observer | None) -> Callable[[int, int], None] | None:
+    return observer and (lambda done, total: observer(QueryEvent(done=done, total=total)))
 
 
 def _notify(observer: Observer | None, event: StageEvent) -> None:

@@ -17,7 +17,7 @@ from nlb_retriever.errors import TrainingError
 from nlb_retriever.reader.network import NetworkConfig, ReaderNetwork
 from nlb_retriever.reader.pairs import ROW_TOKENS
 
-_EMBEDDINGS = {
+EMBEDDINGS = {
     "words.weight": "word_embeddings.weight",
     "positions.weight": "position_embeddings.weight",
     "types.weight": "token_type_embeddings.weight",
@@ -87,7 +87,7 @@ def check_start(network: ReaderNetwork, tokenizer: Tokenizer, folder: Path) -> N
 
 
 def _rename(weights: Mapping[str, Tensor], layers: int) -> dict[str, Tensor]:
-    renamed = {ours: weights[f"embeddings.{theirs}"] for ours, theirs in _EMBEDDINGS.items()}
+    renamed = {ours: weights[f"embeddings.{theirs}"] for ours, theirs in EMBEDDINGS.items()}
     for layer in range(layers):
         base = f"encoder.layer.{layer}"
         for part in ("weight", "bias"):
