@@ -130,7 +130,8 @@ class Retriever:
         """Find books, sections or passages, the best first.
 
         Args:
-            query: words to look for, of any length.
+            query: words to look for, of any length. A misspelt one that no book has is searched for in the books'
+                spelling; `run` says so (`SearchResult.searched`).
             level, limit, book, section, before, where, mode, strategy, neighbours, rerank: see `SearchRequest`.
 
         Raises:

@@ -55,8 +55,8 @@ def test_json_holds_quotes_that_are_verbatim_in_the_book(nlb: InProcess, shelf: 
 def test_the_books_spelling_is_named_on_stderr_and_in_json(nlb: InProcess, shelf: Path, command: str) -> None:
     ran = nlb(command, "Where is the Skorry lamp?", "--json", "--library", shelf)
     assert ran.err == "nlb: your books spell it otherwise; searched for: Where is the Skerry lamp?\n"
-    told = json.loads(ran.out)
-    assert (told["question"], told["searched"]) == ("Where is the Skorry lamp?", "Where is the Skerry lamp?")
+    document = json.loads(ran.out)
+    assert (document["question"], document["searched"]) == ("Where is the Skorry lamp?", "Where is the Skerry lamp?")
     assert nlb(command, "Where is the Skorry lamp?", "--library", shelf).err == ran.err
 
 

@@ -32,9 +32,9 @@ def tokenizer() -> Tokenizer:
     return read_tokenizer()
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def one_thread() -> Iterator[None]:
-    """Networks this small are slower on several threads."""
+    """Networks this small are slower on several threads, whose sums differ in their last bits from run to run."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

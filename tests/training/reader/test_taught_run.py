@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from safetensors.torch import load_file
 
 from nlb_retriever.errors import EncoderError, TrainingError, TrainingInterrupted
@@ -23,15 +21,6 @@ from tests.training.reader.small import SMALL_TAUGHT, write_data
 from tests.training.reader.teachers import write_teacher
 
 pytest.importorskip("nncf")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Sums of gradients differ in their last bits from run to run where torch computes with several."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

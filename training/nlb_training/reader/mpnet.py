@@ -7,20 +7,16 @@ token, so that its scores are those of the reader's own tokens.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from nlb_retriever.errors import TrainingError
 from nlb_retriever.reader.network import NetworkConfig, ReaderNetwork
-from nlb_training.reader.start import EMBEDDINGS
+from nlb_training.reader.start import EMBEDDINGS, read_encoder, reading_encoder, rename_layers
 from nlb_training.start_model import read_tokenizer
 
 _BUCKETS, _FARTHEST = 32, 128
@@ -74,28 +70,12 @@ def start_mpnet(folder: Path, tokenizer: Tokenizer, *, seed: int) -> MpnetNetwor
     Raises:
         TrainingError: the folder holds no MPNet encoder, or one of other words than the reader's.
     """
-    try:
-        shape = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        if shape.get("model_type") != "mpnet":
-            raise ValueError(f"it is a model of the kind {shape.get('model_type')}")
-        weights = load_file(folder / "model.safetensors")
-        config = NetworkConfig(
-            vocabulary=shape["vocab_size"],
-            positions=shape["max_position_embeddings"],
-            hidden=shape["hidden_size"],
-            layers=shape["num_hidden_layers"],
-            heads=shape["num_attention_heads"],
-            intermediate=shape["intermediate_size"],
-        )
+    with reading_encoder(f"{folder} holds no MPNet encoder to learn from"):
+        config, weights = read_encoder(folder, kind="mpnet")
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             network = MpnetNetwork(config, _match_words(tokenizer, read_tokenizer(folder)))
         network.load_state_dict(network.state_dict() | _rename(weights, config))
-    except KeyError as error:
-        raise TrainingError(f"{folder} holds no MPNet encoder to learn from: it lacks {error}") from error
-    except (OSError, ValueError, TypeError, RuntimeError, SafetensorError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise TrainingError(f"{folder} holds no MPNet encoder to learn from: {reason}") from error
     return network
 
 
@@ -115,16 +95,7 @@ def _rename(weights: Mapping[str, Tensor], config: NetworkConfig) -> dict[str, T
     renamed = {ours: weights[f"embeddings.{theirs}"] for ours, theirs in EMBEDDINGS.items() if ours != "types.weight"}
     renamed["types.weight"] = torch.zeros(2, config.hidden)  # MPNet tells question and passage by what separates them
     renamed["distances.weight"] = weights["encoder.relative_attention_bias.weight"]
-    for layer in range(config.layers):
-        base = f"encoder.layer.{layer}"
-        for part in ("weight", "bias"):
-            renamed |= {
-                f"layers.{layer}.{ours}.{part}": weights[f"{base}.{name}.{part}"] for ours, name in _LAYER.items()
-            }
-            renamed[f"layers.{layer}.qkv.{part}"] = torch.cat(
-                [weights[f"{base}.attention.attn.{name}.{part}"] for name in "qkv"]
-            )
-    return renamed
+    return renamed | rename_layers(weights, config.layers, _LAYER, tuple(f"attention.attn.{name}" for name in "qkv"))
 
 
 def _distance_buckets(length: int) -> Tensor:

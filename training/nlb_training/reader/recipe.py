@@ -37,8 +37,6 @@ _QAMR = 4000
 """Questions of QAMR in the second and third stage."""
 _NOVELS = 12_000
 """Questions on novels that are searched for in the third stage; somewhat less than half find a passage to train on."""
-_TALES, _PARAGRAPHS, _PEOPLE, _SUMMARIES = 2000, 4000, 1000, 2000
-"""Questions of FairytaleQA, SQuAD, LitBank and summaries in the third stage, which keep what the reader knew."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,38 +64,56 @@ def _make_passages(data: Path, run: Path, draw: random.Random, observer: Observe
     yield from _sample(qamr_examples(data, draw, alone=0.2), _QAMR, draw)
 
 
-def _make_novels(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
-    yield from _read_novel_lists(data, run, draw, observer)
-    tales = ranking_examples(
-        data, _search_tales(data, run / "data", observer), draw, negatives=4, lengths=(80, 120, 170)
-    )
-    yield from _sample(tales, _TALES, draw)
-    yield from _sample(squad_examples(data, draw, (60, 90, 150, 220)), _PARAGRAPHS, draw)
-    yield from _sample(litbank_examples(data, draw), _PEOPLE, draw)
-    yield from _sample(qamr_examples(data, draw, alone=0.4), _QAMR, draw)
-    yield from _sample(_read_summaries(data, run, 600), _SUMMARIES, draw)
+@dataclass(frozen=True, kw_only=True)
+class _Mixture:
+    """How many questions of each kind a stage draws."""
+
+    novels: int | None = None
+    """None for all."""
+    ranked: int
+    """Of FairytaleQA beside `wrong` passages that do not answer, of `ranked_lengths` tokens."""
+    wrong: int
+    ranked_lengths: tuple[int, ...]
+    paragraphs: int
+    """Of SQuAD."""
+    paragraph_lengths: tuple[int, ...] = (60, 90, 150, 220)
+    tales: int = 0
+    """Of FairytaleQA with the evidence alone."""
+    tale_lengths: tuple[int, ...] = ()
+    people: int
+    """Of LitBank."""
+    qamr: int
+    alone: float
+    """Share of QAMR's sentences without their neighbours."""
+    summaries: int
+
+    def __call__(self, data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
+        novels = _read_novel_lists(data, run, draw, observer)
+        yield from novels if self.novels is None else _sample(novels, self.novels, draw)
+        found = _search_tales(data, run / "data", observer)
+        ranked = ranking_examples(data, found, draw, negatives=self.wrong, lengths=self.ranked_lengths)
+        yield from _sample(ranked, self.ranked, draw)
+        yield from _sample(squad_examples(data, draw, self.paragraph_lengths), self.paragraphs, draw)
+        if self.tales:
+            yield from _sample(tale_examples(data, draw, self.tale_lengths), self.tales, draw)
+        yield from _sample(litbank_examples(data, draw), self.people, draw)
+        yield from _sample(qamr_examples(data, draw, alone=self.alone), self.qamr, draw)
+        yield from _sample(_read_summaries(data, run, 600), self.summaries, draw)
 
 
-def _make_teacher(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
-    yield from _sample(_read_novel_lists(data, run, draw, observer), 1300, draw)
-    tales = _search_tales(data, run / "data", observer)
-    yield from _sample(ranking_examples(data, tales, draw, negatives=3, lengths=(70, 100, 140)), 2600, draw)
-    yield from _sample(squad_examples(data, draw, (40, 60, 90, 150)), 8000, draw)
-    yield from _sample(tale_examples(data, draw, (60, 90, 150)), 6000, draw)
-    yield from _sample(litbank_examples(data, draw), 400, draw)
-    yield from _sample(qamr_examples(data, draw, alone=0.5), 4000, draw)
-    yield from _sample(_read_summaries(data, run, 600), 2000, draw)
-
-
-def _make_distilled(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
-    yield from _read_novel_lists(data, run, draw, observer)
-    tales = _search_tales(data, run / "data", observer)
-    yield from _sample(ranking_examples(data, tales, draw, negatives=5, lengths=(110, 160, 220)), 4800, draw)
-    yield from _sample(squad_examples(data, draw, (60, 90, 150, 220)), 7000, draw)
-    yield from _sample(tale_examples(data, draw, (90, 150, 240)), 5000, draw)
-    yield from _sample(litbank_examples(data, draw), 400, draw)
-    yield from _sample(qamr_examples(data, draw, alone=0.3), 3700, draw)
-    yield from _sample(_read_summaries(data, run, 600), 1800, draw)
+_NOVELS_MIXTURE = _Mixture(
+    ranked=2000, wrong=4, ranked_lengths=(80, 120, 170), paragraphs=4000, people=1000, qamr=_QAMR, alone=0.4,
+    summaries=2000,
+)  # fmt: skip
+_TEACHER_MIXTURE = _Mixture(
+    novels=1300, ranked=2600, wrong=3, ranked_lengths=(70, 100, 140), paragraphs=8000,
+    paragraph_lengths=(40, 60, 90, 150), tales=6000, tale_lengths=(60, 90, 150), people=400, qamr=4000, alone=0.5,
+    summaries=2000,
+)  # fmt: skip
+_DISTILLED_MIXTURE = _Mixture(
+    ranked=4800, wrong=5, ranked_lengths=(110, 160, 220), paragraphs=7000, tales=5000, tale_lengths=(90, 150, 240),
+    people=400, qamr=3700, alone=0.3, summaries=1800,
+)  # fmt: skip
 
 
 def _read_novel_lists(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterator[Example]:
@@ -134,7 +150,7 @@ STAGES = (
         settings=LoopSettings(
             learning_rate=1e-4, seed=3, dropout=0.07, ranking=0.8, relevance=0.4, mean_decay=0.995, start_share=0.5
         ),
-        examples=_make_novels,
+        examples=_NOVELS_MIXTURE,
     ),
 )
 TAUGHT_STAGES = (
@@ -143,14 +159,14 @@ TAUGHT_STAGES = (
         settings=LoopSettings(
             steps=1380, learning_rate=8e-5, seed=4, ranking=0.7, relevance=0.4, mean_decay=0.98, warmup=0.1
         ),
-        examples=_make_teacher,
+        examples=_TEACHER_MIXTURE,
     ),
     Stage(
         name="distilled",
         settings=LoopSettings(
             learning_rate=1.3e-4, seed=5, dropout=0.05, ranking=0.8, relevance=0.4, mean_decay=0.995, start_share=0.4
         ),
-        examples=_make_distilled,
+        examples=_DISTILLED_MIXTURE,
     ),
 )
 """Behind the others: a larger network learns to read, then the reader learns its scores."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
@@ -33,6 +34,7 @@ _LAYER = {
     "down": "output.dense",
     "norm": "output.LayerNorm",
 }
+_HEADS = ("query", "key", "value")
 
 
 def start_network(folder: Path, *, seed: int) -> ReaderNetwork:
@@ -41,29 +43,64 @@ def start_network(folder: Path, *, seed: int) -> ReaderNetwork:
     Raises:
         TrainingError: the folder holds no BERT encoder.
     """
-    try:
-        shape = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        weights = load_file(folder / "model.safetensors")
-        config = NetworkConfig(
-            vocabulary=shape["vocab_size"],
-            positions=shape["max_position_embeddings"],
-            hidden=shape["hidden_size"],
-            layers=shape["num_hidden_layers"],
-            heads=shape["num_attention_heads"],
-            intermediate=shape["intermediate_size"],
-        )
-        if shape.get("model_type") != "bert":
-            raise ValueError(f"it is a model of the kind {shape.get('model_type')}")
+    with reading_encoder(f"{folder} holds no BERT encoder to start a reader from"):
+        config, weights = read_encoder(folder, kind="bert")
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             network = ReaderNetwork(config)
-        network.load_state_dict(network.state_dict() | _rename(weights, config.layers))
-    except KeyError as error:
-        raise TrainingError(f"{folder} holds no BERT encoder to start a reader from: it lacks {error}") from error
-    except (OSError, ValueError, TypeError, RuntimeError, SafetensorError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise TrainingError(f"{folder} holds no BERT encoder to start a reader from: {reason}") from error
+        renamed = {ours: weights[f"embeddings.{theirs}"] for ours, theirs in EMBEDDINGS.items()}
+        renamed |= rename_layers(weights, config.layers, _LAYER, tuple(f"attention.self.{name}" for name in _HEADS))
+        network.load_state_dict(network.state_dict() | renamed)
     return network
+
+
+@contextmanager
+def reading_encoder(refusal: str) -> Iterator[None]:
+    """Turn what goes wrong with an encoder's folder into a `TrainingError` that begins with the refusal."""
+    try:
+        yield
+    except KeyError as error:
+        raise TrainingError(f"{refusal}: it lacks {error}") from error
+    except (OSError, ValueError, TypeError, RuntimeError, SafetensorError) as error:
+        raise TrainingError(f"{refusal}: {' '.join(str(error).split())[:200]}") from error
+
+
+def read_encoder(folder: Path, *, kind: str) -> tuple[NetworkConfig, dict[str, Tensor]]:
+    """The shape and the weights of an encoder of a kind ("bert"); raises what `reading_encoder` takes."""
+    shape = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    if shape.get("model_type") != kind:
+        raise ValueError(f"it is a model of the kind {shape.get('model_type')}")
+    config = NetworkConfig(
+        vocabulary=shape["vocab_size"],
+        positions=shape["max_position_embeddings"],
+        hidden=shape["hidden_size"],
+        layers=shape["num_hidden_layers"],
+        heads=shape["num_attention_heads"],
+        intermediate=shape["intermediate_size"],
+    )
+    return config, load_file(folder / "model.safetensors")
+
+
+def rename_layers(
+    weights: Mapping[str, Tensor], layers: int, names: Mapping[str, str], heads: tuple[str, ...]
+) -> dict[str, Tensor]:
+    """An encoder's layers under the names of `ReaderNetwork`.
+
+    Args:
+        weights: the encoder's.
+        layers: how many.
+        names: our part of a layer -> theirs.
+        heads: their queries, keys and values.
+    """
+    renamed: dict[str, Tensor] = {}
+    for layer in range(layers):
+        base = f"encoder.layer.{layer}"
+        for part in ("weight", "bias"):
+            renamed |= {
+                f"layers.{layer}.{ours}.{part}": weights[f"{base}.{name}.{part}"] for ours, name in names.items()
+            }
+            renamed[f"layers.{layer}.qkv.{part}"] = torch.cat([weights[f"{base}.{name}.{part}"] for name in heads])
+    return renamed
 
 
 def check_start(network: ReaderNetwork, tokenizer: Tokenizer, folder: Path) -> None:
@@ -84,16 +121,3 @@ def check_start(network: ReaderNetwork, tokenizer: Tokenizer, folder: Path) -> N
         )
     if [len(ids) for ids in special_ids(tokenizer)] != [1, 1]:
         raise TrainingError(f"{folder} cannot become a reader: its tokenizer adds no [CLS] and [SEP]")
-
-
-def _rename(weights: Mapping[str, Tensor], layers: int) -> dict[str, Tensor]:
-    renamed = {ours: weights[f"embeddings.{theirs}"] for ours, theirs in EMBEDDINGS.items()}
-    for layer in range(layers):
-        base = f"encoder.layer.{layer}"
-        for part in ("weight", "bias"):
-            renamed |= {
-                f"layers.{layer}.{ours}.{part}": weights[f"{base}.{name}.{part}"] for ours, name in _LAYER.items()
-            }
-            heads = [weights[f"{base}.attention.self.{name}.{part}"] for name in ("query", "key", "value")]
-            renamed[f"layers.{layer}.qkv.{part}"] = torch.cat(heads)
-    return renamed
