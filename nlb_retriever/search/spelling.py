@@ -2,26 +2,30 @@
 
 A word is read so where the chunk encoder does not know it as one word either, and one letter more, less or other, or
 two neighbours swapped, make a word of the books: most misspellings are one such edit (Damerau, A technique for computer
-detection and correction of spelling errors, 1964).
+detection and correction of spelling errors, 1964). Where none is, a name is also looked for as other translations
+spell it (text/transliteration.py).
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 
 from nlb_retriever.model.vectorizer import Vectorizer
-from nlb_retriever.records import PassageRecord
 from nlb_retriever.search.question import MOST_WORDS
 from nlb_retriever.search.scope import Scope
-from nlb_retriever.store import LibraryStore, StoreQuery
+from nlb_retriever.store import Filter, LibraryStore, StoreQuery
+from nlb_retriever.text.transliteration import make_variants
 from nlb_retriever.text.words import word_ids
 
 LEAST_LETTERS = 5
 """Of a word that is looked at: too many short ones are one edit from another."""
 PASSAGES = 50
-"""That hold a word one edit away, and in which the books' word is counted."""
+"""That hold another spelling of a word, and in which the books' is counted."""
+VARIANTS = 2000
+"""Spellings of a foreign name that are looked for, those with the fewest changes."""
 _WORD = re.compile(r"[^\W\d_]+")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzàáâãäåæçèéêëíîïñòóôõöøùúûüœ"
 
@@ -46,9 +50,9 @@ def respell(query: str, scope: Scope, vectorizer: Vectorizer, store: LibraryStor
         edits = make_edits(word.lower())
         if any(not word_ids(edit) for edit in edits):  # one of the most common words, which are not searched for
             continue
-        query_of_edits = StoreQuery(level="passage", text=" ".join(sorted(edits)), where=where, limit=PASSAGES)
-        hits = store.search([query_of_edits])[0]
-        forms = _count_forms(word, edits, store.get_passages([hit.id for hit in hits]))
+        forms = _find_forms(word, edits, where, store)
+        if not forms and word[0].isupper():
+            forms = _find_forms(word, make_variants(word.lower(), VARIANTS), where, store)
         if forms:
             spellings[word] = max(forms, key=lambda form: (forms[form], form))
     return _WORD.sub(lambda match: spellings.get(match.group(), match.group()), query) if spellings else None
@@ -69,12 +73,15 @@ def _is_known(word: str, vectorizer: Vectorizer) -> bool:
     return len(vectorizer.encoder.tokenizer.encode(word, add_special_tokens=False).ids) == 1
 
 
-def _count_forms(word: str, edits: set[str], passages: list[PassageRecord]) -> Counter[str]:
-    """How often each edit of a word stands in some passages, as it is written there; a name only with a capital."""
+def _find_forms(word: str, spellings: Collection[str], where: Filter | None, store: LibraryStore) -> Counter[str]:
+    """How often other spellings of a word stand in some passages, as written there; a name's only with a capital."""
+    wanted = set(spellings)
+    query = StoreQuery(level="passage", text=" ".join(sorted(wanted)), where=where, limit=PASSAGES)
+    passages = store.get_passages([hit.id for hit in store.search([query])[0]])
     is_name = word[0].isupper()
     return Counter(
         form
         for passage in passages
         for form in _WORD.findall(passage.text)
-        if form.lower() in edits and (form[0].isupper() or not is_name)
+        if form.lower() in wanted and (form[0].isupper() or not is_name)
     )

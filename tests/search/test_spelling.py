@@ -24,12 +24,14 @@ CHAPTER II. La Bretèche
 
 At La Grande Bretèche the garden was locked. The butcher Quillon burdened nobody, and a quillon is part of a sword.
 """
+JOURNEY = "Posdnicheff told it in the train. Calkas was a priest, and Calchos too. Raskolnikoff had nothing to sell."
 MILL = "Mr. Trebennis owned the mill at Coldwater. The millwheel was rotten, and the Quillan brook ran low."
 
 
 @pytest.fixture(scope="module")
 def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
-    books = [book_from_text(text, source=title, title=title) for title, text in (("Abbey", ABBEY), ("Mill", MILL))]
+    texts = {"Abbey": ABBEY, "Mill": MILL, "Journey": JOURNEY}
+    books = [book_from_text(text, source=title, title=title) for title, text in texts.items()]
     library = tmp_path_factory.mktemp("spelling") / "library"
     index_books(books, library)
     return Retriever(library)
@@ -48,6 +50,10 @@ def spelled(retriever: Retriever, query: str, **options: str) -> str | None:
         ("What is locked at La Grande Breteche?", "What is locked at La Grande Bretèche?"),
         ("Who conuted the elefantz' teeth?", "Who counted the elefantz' teeth?"),  # two edits are not made
         ("Where is Qillon?", "Where is Quillon?"),
+        ("Whom does Pozdnyshev kill?", "Whom does Posdnicheff kill?"),  # in another transliteration
+        ("Who is Raskolnikov?", "Who is Raskolnikoff?"),
+        ("Who is Calchas?", "Who is Calchos?"),  # one edit comes first
+        ("What does raskolnikov sell?", None),  # no name
         ("Who is Girdlestone?", None),
         ("Who are the Girdlestones?", None),  # the same word to BM25
         ("Who had siblings?", None),  # known to the encoder, and so no mistake
