@@ -195,8 +195,8 @@ class Vectorizer:
         parts: list[str] = []
         counts: list[int] = []
         for text in texts:
-            spans = _choose_evenly(sentence_spans(text), MAX_SENTENCES)
-            sentences = [text[start:end] for start, end in spans] if len(spans) > 1 else []
+            sentences = query_sentences(text)
+            sentences = sentences if len(sentences) > 1 else []
             parts += [text, *sentences]
             counts.append(1 + len(sentences))
         vectors = self._encode(parts, [f"the query {part[:60]!r}" for part in parts], query=True)
@@ -241,11 +241,12 @@ class Vectorizer:
         return self.checkpoint.build()
 
 
-def _choose_evenly(spans: list[tuple[int, int]], most: int) -> list[tuple[int, int]]:
-    """Of many spans so many, evenly spaced, the first and the last among them."""
-    if len(spans) <= most:
-        return spans
-    return [spans[index] for index in np.linspace(0, len(spans) - 1, most).round().astype(int).tolist()]
+def query_sentences(text: str) -> list[str]:
+    """The sentences of a query; of many, `MAX_SENTENCES` evenly spaced, the first and the last among them."""
+    spans = sentence_spans(text)
+    if len(spans) > MAX_SENTENCES:
+        spans = [spans[index] for index in np.linspace(0, len(spans) - 1, MAX_SENTENCES).round().astype(int).tolist()]
+    return [text[start:end] for start, end in spans]
 
 
 def _mean(vectors: Vectors) -> Vectors:

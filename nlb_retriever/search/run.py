@@ -76,7 +76,7 @@ def run_search(
     with store.session():  # nothing is encoded or read in it: a writer may wait for its end
         ranking = rank(request, scope, vectors, store)
         if request.level == "section" and request.mode == "fused" and ranking.pools and vectorizer is not None:
-            ranking = rerank(ranking, vectors, store, vectorizer)
+            ranking = rerank(request.query, ranking, vectors, store, vectorizer)
         hits, overlap = fetch_hits(request, ranking, max(limit, READ) if reader and limit else limit, store)
         nearest = read_nearest(ranking, scope, store) if request.relevant_only else None
     readings: tuple[Reading, ...] = ()

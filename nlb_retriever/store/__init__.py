@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from nlb_retriever.store.backends.base import SectionVectors
 from nlb_retriever.store.filters import And, Condition, Filter, Not, Or, all_of, at_level
 from nlb_retriever.store.library import LibraryStore
 from nlb_retriever.store.open import open_store
@@ -20,6 +21,7 @@ __all__ = [
     "Not",
     "Or",
     "RescuedLibrary",
+    "SectionVectors",
     "StoreQuery",
     "all_of",
     "at_level",

@@ -119,9 +119,10 @@ class LibraryStore:
         vectors = {point.id: point.dense for point in everything}
         result = []
         for section, own in zip(sections, wanted, strict=True):
-            rows = [vector for point in own if (vector := vectors.get(point)) is not None]
+            rows = {point: vector for point in own if (vector := vectors.get(point)) is not None}
             if rows and section.dense is not None:
-                result.append(SectionVectors(id=section.id, section=section.dense, passages=np.stack(rows)))
+                stacked = np.stack(list(rows.values()))
+                result.append(SectionVectors(id=section.id, section=section.dense, passages=stacked, ids=tuple(rows)))
         return result
 
     def search(self, queries: Sequence[StoreQuery]) -> list[list[Candidate]]:

@@ -40,7 +40,7 @@ class StoreQuery:
     exact: bool | None = None
     """Compare with every vector; None: for books and sections, and for passages while they are few."""
     ids: tuple[str, ...] | None = None
-    """Only these points, as to score candidates that another search found."""
+    """Only these points, as to score candidates that another search found; what is found has no `book_id` then."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,9 +51,9 @@ class Candidate:
     score: float
     """Cosine, dot product (sections) or BM25."""
     book_id: str | None = None
-    """None for sections."""
+    """None for sections, and where the query names `ids`."""
     section_id: str | None = None
-    """Of a passage's section; None at the other levels."""
+    """Of a passage's section; None at the other levels, and where the query names `ids`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +96,7 @@ def prepare(query: StoreQuery, dims: Mapping[Level, int]) -> Prepared | None:
         where=query.where,
         ids=query.ids,
         exact=query.level != "passage" if query.exact is None else query.exact,
-        payload=_KEYS[query.level],
+        payload=_KEYS[query.level] if query.ids is None else False,
     )
     return Prepared(level=query.level, native=native)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -11,26 +13,40 @@ AXES = np.eye(4, dtype=np.float32)
 SENTENCES = AXES[:3]
 
 
-def features_of(*sections: Vectors) -> dict[str, list[float]]:
+def features_of(*sections: Vectors, words: Sequence[Vectors] = ()) -> dict[str, list[float]]:
     dense = np.arange(len(sections), dtype=np.float32)
-    features = compute_features(SENTENCES, sections, dense=dense, bm25=10 * dense)
+    words = words or [np.zeros((len(SENTENCES), len(section)), dtype=np.float32) for section in sections]
+    features = compute_features(SENTENCES, sections, words=words, dense=dense, bm25=10 * dense)
     return {name: features[:, column].tolist() for column, name in enumerate(FEATURES)}
 
 
 def test_order_tells_a_section_from_its_reverse() -> None:
     features = features_of(AXES[:3], AXES[:3][::-1])
     assert features["order"] == pytest.approx([1, -1], abs=1e-3)
-    for name in ("forward", "reverse", "lowest", "median"):
-        assert features[name] == [1, 1]
+    assert features["forward"] == [1, 1]
 
 
-def test_a_missing_sentence_lowers_forward_and_an_extra_chunk_lowers_reverse() -> None:
+def test_a_missing_sentence_lowers_forward() -> None:
     features = features_of(AXES[:2], AXES[:4], AXES[3:])
     assert features["forward"] == pytest.approx([2 / 3, 1, 0])
-    assert features["reverse"] == pytest.approx([1, 3 / 4, 0])
-    assert features["lowest"] == [0, 1, 0]
-    assert features["median"] == [1, 1, 0]
     assert features["log_chunks"] == pytest.approx([np.log(2), np.log(4), 0])
+
+
+def test_words_tell_order_and_whose_passages_have_most_of_them() -> None:
+    in_order = np.diag([8, 4, 2]).astype(np.float32)
+    halved = np.array([[0, 0, 4], [0, 2, 0], [2, 0, 0]], dtype=np.float32)  # the last sentence as well as in the first
+    features = features_of(AXES[:3], AXES[:3], AXES[:3], words=[in_order, halved, np.zeros_like(halved)])
+    assert features["words_order"] == pytest.approx([1, -1, 0], abs=1e-3)
+    assert features["words_best"] == pytest.approx([1, 1 / 3, 0])
+
+
+def test_sentences_with_few_of_their_words_in_a_section_have_little_say_on_its_order() -> None:
+    elsewhere = np.diag([10, 10, 10]).astype(np.float32)
+    mixed = np.array([[9, 0, 0], [0, 0, 9], [0, 1, 0]], dtype=np.float32)
+    features = features_of(AXES[:3], AXES[:3], words=[elsewhere, mixed])
+    assert features["words_order"][1] > 0.9  # the third sentence alone is out of order
+    none = np.array([[9, 0, 0], [0, 0, 9], [0, 0, 0]], dtype=np.float32)
+    assert features_of(AXES[:3], AXES[:3], words=[elsewhere, none])["words_order"][1] == pytest.approx(1, abs=1e-3)
 
 
 def test_dense_and_bm25_scores_are_passed_on() -> None:

@@ -161,7 +161,7 @@ def _retrieval(figures: Mapping[str, Any] | None) -> Iterator[str]:
     if figures is None:
         yield from ("No retrieval training.", "")
         return
-    held_out = figures.get("held_out")
+    held_out, reranker = figures.get("held_out"), figures.get("reranker")
     if figures["trained"]:
         yield (
             f"Retrieval training of the projections: {figures['examples']:,} examples on "
@@ -173,6 +173,11 @@ def _retrieval(figures: Mapping[str, Any] | None) -> Iterator[str]:
         yield (
             f"Retrieval training on {figures['examples']:,} examples made results on held-out books worse, so its "
             f"projections were not kept: those of this checkpoint are the start ({figures['start']})."
+        )
+    elif reranker:
+        yield (
+            f"Only the reranker was trained, on {figures['books_with_examples']} of {figures['books']} books: the "
+            f"projections are the start ({figures['start']})."
         )
     else:
         yield (f"No retrieval training, as there were no examples: the projections are the start ({figures['start']}).")
@@ -187,7 +192,6 @@ def _retrieval(figures: Mapping[str, Any] | None) -> Iterator[str]:
         for name, raw in held_out["raw"].items():
             yield f"| {name} | {raw:.1f} | {held_out['start'][name]:.1f} | {held_out['trained'][name]:.1f} |"
         yield ""
-    reranker = figures.get("reranker")
     if reranker and "after reranking" in reranker:
         yield (
             f"Reranker, over the 50 best sections by projections and BM25 ({reranker['queries']:,} queries of three "

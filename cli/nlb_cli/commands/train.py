@@ -28,7 +28,8 @@ _SHOWN = 5
 Preset = Annotated[
     str,
     typer.Option(
-        metavar="NAME", help="domain, small, released, paper, tiny, or a .toml file like those of the package."
+        metavar="NAME",
+        help="domain, reranker, small, released, paper, tiny, or a .toml file like those of the package.",
     ),
 ]
 Examples = Annotated[
@@ -134,8 +135,11 @@ def _report_lines(report: TrainingReport, chunk_encoder: str | None) -> Iterator
 def _retrieval_lines(retrieval: Mapping[str, Any]) -> Iterator[Line]:
     held_out, count = retrieval.get("held_out"), retrieval["examples"]
     examples = f"{count:,} example{'' if count == 1 else 's'}"
+    reranked = retrieval.get("reranker", {})
     if retrieval["trained"]:
         yield line(f"Retrieval training: {examples}, {retrieval['steps']:,} steps.")
+    elif not held_out and reranked:
+        yield line(f"Reranker: trained on {reranked['queries']:,} summaries; the projections are those of the start.")
     elif not held_out:
         yield line("Retrieval: no examples to train on; the projections are those of the start.")
         return
@@ -143,10 +147,10 @@ def _retrieval_lines(retrieval: Mapping[str, Any]) -> Iterator[Line]:
         yield line(f"MRR on {count_books(held_out['books'])} held out, chunk encoder alone -> start -> trained:")
         for name, raw in held_out["raw"].items():
             yield line(f"  {name}: {raw:.1f} -> {held_out['start'][name]:.1f} -> {held_out['trained'][name]:.1f}")
-    if not retrieval["trained"]:
+    if held_out and not retrieval["trained"]:
         yield line(f"Training on {examples} did not improve these: the projections are those of the start.")
         yield line("Try questions of your own (--examples), or more books.")
-    if "after reranking" in (reranked := retrieval.get("reranker", {})):
+    if "after reranking" in reranked:
         yield line(f"  reranking: {reranked['before reranking']:.1f} -> {reranked['after reranking']:.1f}")
 
 

@@ -58,6 +58,8 @@ class SectionVectors:
     """(D,)"""
     passages: Floats
     """(c, D), at least one."""
+    ids: tuple[str, ...]
+    """(c,), of the passages."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nlb_cli.commands.train import _retrieval_lines
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.model import checkpoint
 from nlb_retriever.model.projections import Projections
@@ -124,3 +125,22 @@ def test_projections_that_training_made_worse_on_books_held_out_are_not_kept(
         "projections were not kept: those of this checkpoint are the start"
         in (tmp_path / "made" / "README.md").read_text()
     )
+
+
+def test_the_reranker_alone_learns_from_books_that_are_new_to_the_start(tmp_path: Path) -> None:
+    begun = train(ask(tmp_path, "released", "earlier")).checkpoint.projections
+    request = ask(tmp_path, "reranker", "made", changes=("retrieval.steps=0",))
+    with request.examples[0].open("a") as rows:
+        for book, start in ((book, start) for book in range(3) for start in range(100, 1300, 100)):
+            row = {"query": "A whale. A duel! An ocean.", "file": f"book{book}.md", "start": start, "end": start + 300}
+            rows.write(f"{json.dumps(row)}\n")
+    report = train(replace(request, start=str(tmp_path / "earlier")))
+    made, learnt = report.checkpoint.projections, report.retrieval
+    assert begun is not None and made is not None and learnt is not None
+    assert not begun.reranker.any() and made.reranker.any()
+    unchanged = replace(made, reranker=begun.reranker).tensors()
+    assert all(np.array_equal(tensor, unchanged[name]) for name, tensor in begun.tensors().items())
+    assert learnt["reranker"]["queries"] == 36 and "held_out" not in learnt
+    assert len(report.corpus.books) == 4  # of the fourth, which nothing is asked about, sections are candidates
+    assert "Only the reranker was trained, on 3 of 4 books" in (tmp_path / "made" / "README.md").read_text()
+    assert next(_retrieval_lines(learnt)).spans[0][0].startswith("Reranker: trained on 36 summaries;")

@@ -12,6 +12,7 @@ import torch
 from nlb_retriever.encoding import Vectors
 from nlb_retriever.errors import EncoderError, TrainingError
 from nlb_retriever.model.projections import KINDS
+from nlb_retriever.model.reranker import FEATURES
 from nlb_retriever.records import Section
 from nlb_training.corpus import Chunking, Corpus, CorpusBook
 from nlb_training.corpus.storage import StoredBook
@@ -45,8 +46,9 @@ def unit(vectors: Vectors) -> Vectors:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True), dtype=np.float32)
 
 
-def shelf(folder: Path, chunks: list[Vectors]) -> Corpus:
-    """A corpus whose books have these chunk vectors, each chunk of 100 characters."""
+def shelf(folder: Path, chunks: list[Vectors], *, section: int = 0) -> Corpus:
+    """A corpus whose books have these chunk vectors, each chunk of 100 characters; in sections of so many chunks, or
+    in one."""
     stored: dict[str, StoredBook] = {}
     for number, vectors in enumerate(chunks):
         starts = np.arange(len(vectors), dtype=np.int32) * CHUNK
@@ -62,7 +64,11 @@ def shelf(folder: Path, chunks: list[Vectors]) -> Corpus:
             characters=len(vectors) * CHUNK,
             rows=(0, len(vectors)),
         )
-        sections = (Section(path=("all",), start=0, end=len(vectors) * CHUNK),)
+        borders = range(0, len(vectors), section or len(vectors))
+        size = (section or len(vectors)) * CHUNK
+        sections = tuple(
+            Section(path=(f"{first}",), start=first * CHUNK, end=first * CHUNK + size) for first in borders
+        )
         spans = np.stack([starts, starts + CHUNK], axis=1)
         stored[book.key] = StoredBook(book=book, sections=sections, vectors=vectors.astype(np.float16), spans=spans)
     books = tuple(one.book for one in stored.values())
@@ -201,7 +207,7 @@ def test_whitening_evens_out_what_all_chunks_share(tmp_path: Path) -> None:
 def test_training_goes_on_from_earlier_projections_and_stays_near_them(tmp_path: Path) -> None:
     dataset = cone(tmp_path)
     start = train_projections(dataset, all_books(dataset), FAST, seed=0)[0]
-    start = replace(start, reranker=np.arange(8, dtype=np.float32))
+    start = replace(start, reranker=np.arange(len(FEATURES), dtype=np.float32))
     still = RetrievalSettings(steps=3, learning_rate=1e-9, books=4, batch_size=8)
     projections, _ = train_projections(dataset, all_books(dataset), still, seed=1, start=start)
     for name, tensor in projections.tensors().items():

@@ -20,32 +20,39 @@ PLAIN = {"k": 1.2, "b": 0.75}
 """The usual parameters of BM25 in papers; the average length is that of the documents."""
 
 
-def score_words(queries: Sequence[str], documents: Sequence[str], level: Level | None = None) -> Values:
-    """BM25 of each query (row) and document (column).
+class WordIndex:
+    """Documents that are searched by words.
 
     Args:
-        queries: Q texts. A word counts once, however often a query has it.
         documents: N texts.
-        level: whose weights are used (the library's); None for the plain ones, which also count
-            question words.
-
-    Returns:
-        (Q, N) scores.
+        level: whose weights are used (the library's); None for the plain ones, which also count question words.
     """
-    columns: dict[int, int] = {}
-    counts = _matrix([_counted(text) for text in documents], columns)
-    lengths = np.asarray(counts.sum(axis=1)).ravel()
-    if level:
-        weights = WEIGHTS[level]
-        k, b, average = weights.k, weights.b, weights.average
-    else:
-        k, b, average = PLAIN["k"], PLAIN["b"], float(lengths.mean()) or 1.0
-    owners = np.repeat(np.arange(len(documents)), np.diff(counts.indptr))
-    counts.data *= (k + 1) / (counts.data + k * (1 - b + b * lengths[owners] / average))
-    holding = np.bincount(counts.indices, minlength=len(columns))
-    counts.data *= np.log1p((len(documents) - holding + 0.5) / (holding + 0.5))[counts.indices]
-    weighted = _matrix([_query_words(text, level) for text in queries], columns, grow=False)
-    return np.asarray((weighted @ counts.T).toarray(), dtype=np.float64)
+
+    def __init__(self, documents: Sequence[str], level: Level | None = None) -> None:
+        self._level: Level | None = level
+        self._columns: dict[int, int] = {}
+        counts = _matrix([_counted(text) for text in documents], self._columns)
+        lengths = np.asarray(counts.sum(axis=1)).ravel()
+        if level:
+            weights = WEIGHTS[level]
+            k, b, average = weights.k, weights.b, weights.average
+        else:
+            k, b, average = PLAIN["k"], PLAIN["b"], float(lengths.mean()) or 1.0
+        owners = np.repeat(np.arange(len(documents)), np.diff(counts.indptr))
+        counts.data *= (k + 1) / (counts.data + k * (1 - b + b * lengths[owners] / average))
+        holding = np.bincount(counts.indices, minlength=len(self._columns))
+        counts.data *= np.log1p((len(documents) - holding + 0.5) / (holding + 0.5))[counts.indices]
+        self._counts = counts
+
+    def score(self, queries: Sequence[str]) -> Values:
+        """BM25 (Q, N) of each query and document. A word counts once, however often a query has it."""
+        weighted = _matrix([_query_words(text, self._level) for text in queries], self._columns, grow=False)
+        return np.asarray((weighted @ self._counts.T).toarray(), dtype=np.float64)
+
+
+def score_words(queries: Sequence[str], documents: Sequence[str], level: Level | None = None) -> Values:
+    """BM25 (Q, N) of each query and document: see `WordIndex`."""
+    return WordIndex(documents, level).score(queries)
 
 
 @lru_cache(maxsize=20_000)

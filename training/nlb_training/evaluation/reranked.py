@@ -7,7 +7,9 @@ import numpy as np
 from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.model.projections import Projections
 from nlb_retriever.model.reranker import MIN_SENTENCES, compute_features, score_features
+from nlb_retriever.model.vectorizer import query_sentences
 from nlb_retriever.search.reranking import RERANKED
+from nlb_training.evaluation.lexical import WordIndex
 from nlb_training.evaluation.metrics import Matrix
 from nlb_training.evaluation.pairs import RankingSet
 from nlb_training.evaluation.systems import Space, System
@@ -38,16 +40,27 @@ def _rerank(pairs: RankingSet, projections: Projections, first: System, space: S
     if pairs.level != "section":
         return scores
     dense, bm25 = (part(pairs) for part in first.parts)
-    chunks = [book.vectors[start:end] for book, (start, end) in space.runs(pairs.documents)]
+    runs = space.runs(pairs.documents)
+    chunks = [book.vectors[start:end] for book, (start, end) in runs]
     passages = [projections.project_passages(own, np.zeros(len(own), dtype=np.int64)) for own in chunks]
-    questions = space.chunks.questions([query.text for query in pairs.queries])
-    for row, question in enumerate(questions):
+    texts = [
+        space.collection.text(document.file)[first:last]
+        for document, (book, (start, end)) in zip(pairs.documents, runs, strict=True)
+        for first, last in book.spans[start:end].tolist()
+    ]
+    index = WordIndex(texts, "passage")
+    cuts = np.cumsum([len(own) for own in passages])[:-1]
+    texts_of_queries = [query.text for query in pairs.queries]
+    questions = space.chunks.questions(texts_of_queries)
+    for row, (question, text) in enumerate(zip(questions, texts_of_queries, strict=True)):
         if len(question.sentences) < MIN_SENTENCES:
             continue
         best = np.argsort(-scores[row], kind="stable")[:RERANKED]
+        words = np.split(index.score(query_sentences(text)).astype(np.float32), cuts, axis=1)
         features = compute_features(
             projections.short_query(question.sentences),
             [passages[column] for column in best],
+            words=[words[column] for column in best],
             dense=dense[row, best],
             bm25=bm25[row, best],
         )

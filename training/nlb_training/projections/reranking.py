@@ -7,24 +7,27 @@ the projections were not trained on, as in use; otherwise the dense score would 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import normalize
 
+from nlb_retriever.model.dct import dct_coefficients
 from nlb_retriever.model.projections import Projections
 from nlb_retriever.model.reranker import FEATURES, MIN_SENTENCES, Vectors, compute_features
+from nlb_retriever.model.vectorizer import query_sentences
+from nlb_training.corpus import Corpus
 from nlb_training.data.dataset import RetrievalDataset
-from nlb_training.evaluation.lexical import score_words
+from nlb_training.evaluation.lexical import WordIndex, score_words
 from nlb_training.projections.ranking import rank_right
 
 CANDIDATES = 50
 MIN_QUERIES = 30
-"""With fewer, the eight weights are not trained."""
+"""With fewer, the weights are not trained."""
 MIN_BOOKS = 12
 """Of the corpus; with fewer, halves of the held-out books are too few to measure on."""
 _MAX_QUERIES = 4000
@@ -38,9 +41,9 @@ class CandidateLists:
     features: NDArray[np.float32]
     """(q, k, F), standardised over a query's candidates."""
     right: NDArray[np.bool_]
-    """(q, k), at most one True in a row."""
+    """(q, k)"""
     before: NDArray[np.float64]
-    """(q,) rank of the right section before reranking, among all sections."""
+    """(q,) rank of the best right section before reranking, among all sections; infinite where none is right."""
     book: NDArray[np.int64]
     """(q,) the queries' books."""
 
@@ -52,47 +55,59 @@ class CandidateLists:
 
 
 def list_candidates(
-    dataset: RetrievalDataset, books: Tensor, projections: Projections, read: Callable[[int], str]
+    corpus: Corpus, dataset: RetrievalDataset, books: Tensor, projections: Projections
 ) -> CandidateLists | None:
     """Candidates and their features for the long queries of some books; None if there are too few.
 
+    Candidates are the sections of a library, which the readers of files find: not always those of the examples.
+
     Args:
-        dataset: queries and sections.
+        corpus: that the dataset was built from.
+        dataset: queries and their spans.
         books: indexes of the books, which the projections were not trained on.
         projections: that rank the candidates.
-        read: index of a book -> its text.
     """
     rows = dataset.long_queries.among(books)
-    candidates = torch.unique(dataset.long_queries.answer[rows])  # (c,)
     rows = rows[dataset.sentence_counts[dataset.long_queries.query[rows]] >= MIN_SENTENCES]
     rows = rows[:: -(-len(rows) // _MAX_QUERIES)] if len(rows) > _MAX_QUERIES else rows
-    if len(rows) < MIN_QUERIES or len(candidates) < 2:
+    sections = [each for book in books.tolist() for each in _sections_of(corpus, dataset, book)]
+    if len(rows) < MIN_QUERIES or len(sections) < 2:
         return None
     query = dataset.long_queries.query[rows].tolist()
     queries = dataset.queries
     vectors = np.stack([projections.project_query(queries.whole[one], queries.of(one)) for one in query])
-    means = dataset.pool_sections()[candidates]
-    coefficients = dataset.section_coefficients(projections.frequencies)[candidates]
-    dense = vectors @ projections.project_sections(means.numpy(), coefficients.numpy()).T  # (q, c)
-    texts = _section_texts(dataset, candidates, read)
-    bm25 = score_words([dataset.texts[one] for one in query], texts, "section").astype(np.float32)
+    dense = vectors @ _section_vectors(dataset, sections, projections).T  # (q, c)
+    texts = [dataset.texts[one] for one in query]
+    bm25 = score_words(texts, [each.text for each in sections], "section").astype(np.float32)
     fused = _standardise(dense) + _standardise(bm25)
-    right = dataset.long_queries.answer[rows].numpy()[:, None] == candidates.numpy()
+    right = np.array([[each.answers(dataset, row) for each in sections] for row in rows.tolist()])
+    found = right.any(axis=1)
+    before = np.full(len(rows), np.inf)
+    before[found] = rank_right(fused[found], right[found])
     chosen = np.argsort(-fused, axis=1, kind="stable")[:, :CANDIDATES]  # (q, k)
-    chunks = [dataset.chunks.numpy()[_section_chunks(dataset, one)] for one in candidates.tolist()]
-    passages = [projections.project_passages(own, np.zeros(len(own), dtype=np.int64)) for own in chunks]
-    features = [
-        compute_features(
-            projections.short_query(queries.of(one)), [passages[column] for column in columns], own_dense, own_bm25
-        )
-        for one, columns, own_dense, own_bm25 in zip(
-            query, chosen, np.take_along_axis(dense, chosen, 1), np.take_along_axis(bm25, chosen, 1), strict=True
-        )
+    chunks = dataset.chunks.numpy()
+    passages = [
+        projections.project_passages(chunks[each.rows], np.zeros(len(chunks[each.rows]), dtype=np.int64))
+        for each in sections
     ]
+    words = WordIndex([text for each in sections for text in each.chunk_texts], "passage")
+    cuts = np.cumsum([len(own) for own in passages])[:-1]
+    features = []
+    for row, columns in enumerate(chosen):
+        scores = np.split(words.score(query_sentences(texts[row])).astype(np.float32), cuts, axis=1)
+        features.append(
+            compute_features(
+                projections.short_query(queries.of(query[row])),
+                [passages[column] for column in columns],
+                words=[scores[column] for column in columns],
+                dense=dense[row, columns],
+                bm25=bm25[row, columns],
+            )
+        )
     return CandidateLists(
         features=_standardise(np.stack(features), axis=1),
         right=np.take_along_axis(right, chosen, 1),
-        before=rank_right(fused, right),
+        before=before,
         book=dataset.long_queries.book[rows].numpy(),
     )
 
@@ -103,12 +118,14 @@ def train_reranker(lists: CandidateLists) -> Vectors:
     if not usable.any():
         return np.zeros(len(FEATURES), dtype=np.float32)
     features = torch.from_numpy(lists.features[usable])
-    right = torch.from_numpy(lists.right[usable].argmax(axis=1))
+    wrong = torch.from_numpy(~lists.right[usable])
     weights = torch.zeros(len(FEATURES), requires_grad=True)  # convex: the start does not matter
     optimizer = torch.optim.Adam([weights], lr=_RATE, weight_decay=_DECAY)
     for _ in range(_STEPS):
         optimizer.zero_grad()
-        cross_entropy(features @ weights, right).backward()  # type: ignore[no-untyped-call]
+        scores = features @ weights  # (q, k)
+        right = scores.masked_fill(wrong, -torch.inf)
+        (scores.logsumexp(1) - right.logsumexp(1)).mean().backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     learned: Vectors = weights.detach().numpy()
     return learned
@@ -143,17 +160,50 @@ def _standardise(values: NDArray[np.float32], axis: int = 1) -> NDArray[np.float
     return np.asarray((values - values.mean(axis=axis, keepdims=True)) / (deviation + 1e-6), dtype=np.float32)
 
 
-def _section_chunks(dataset: RetrievalDataset, section: int) -> NDArray[np.int64]:
-    first, last = dataset.sections.indptr[section : section + 2]
-    return np.sort(dataset.sections.indices[first:last]).astype(np.int64)
+@dataclass(frozen=True, kw_only=True)
+class _Section:
+    """A section of a library."""
+
+    book: int
+    start: int
+    end: int
+    rows: slice
+    """Its chunks in the dataset, one at least."""
+    text: str
+    """As libraries search it by words."""
+    chunk_texts: Sequence[str]
+
+    def answers(self, dataset: RetrievalDataset, row: int) -> bool:
+        """Whether it shares half of the shorter one of itself and a span of a long query, as `nlb eval` counts."""
+        queries = dataset.long_queries
+        if int(queries.book[row]) != self.book:
+            return False
+        return any(
+            2 * (min(self.end, end) - max(self.start, start)) >= max(min(self.end - self.start, end - start), 1)
+            for start, end in dataset.spans[int(queries.answer[row])]
+        )
 
 
-def _section_texts(dataset: RetrievalDataset, sections: Tensor, read: Callable[[int], str]) -> Sequence[str]:
-    owners = torch.searchsorted(dataset.section_rows, sections, right=True) - 1
-    texts: list[str] = []
-    last, text = -1, ""
-    for section, book in zip(sections.tolist(), owners.tolist(), strict=True):
-        if book != last:
-            last, text = book, read(book)
-        texts.append(" ".join(text[start:end] for start, end in dataset.spans[section]))
-    return texts
+def _sections_of(corpus: Corpus, dataset: RetrievalDataset, book: int) -> Iterator[_Section]:
+    """A book's sections that have a chunk."""
+    stored = corpus.books[book]
+    text, spans, offset = corpus.text(stored), corpus.spans(stored), int(dataset.book_rows[book])
+    for section in corpus.sections(stored):
+        first, last = np.searchsorted(spans[:, 0], (section.start, section.end)).tolist()
+        if first < last:
+            yield _Section(
+                book=book,
+                start=section.start,
+                end=section.end,
+                rows=slice(offset + first, offset + last),
+                text="\n".join((stored.title, *section.path, text[section.start : section.end])),
+                chunk_texts=[text[start:end] for start, end in spans[first:last].tolist()],
+            )
+
+
+def _section_vectors(dataset: RetrievalDataset, sections: Sequence[_Section], projections: Projections) -> Vectors:
+    """(c, section_dim), as libraries hold them."""
+    chunks = [dataset.contextual.numpy()[each.rows] for each in sections]
+    means = normalize(torch.from_numpy(np.stack([own.mean(axis=0) for own in chunks])), dim=-1).numpy()
+    coefficients = np.stack([dct_coefficients(own, projections.frequencies) for own in chunks])
+    return projections.project_sections(means, coefficients)

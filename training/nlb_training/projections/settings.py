@@ -17,7 +17,8 @@ class RetrievalSettings:
     """
 
     steps: int = 150
-    """Of the optimizer; 0: projections are whitened, not trained."""
+    """Of the optimizer; 0: projections are whitened, not trained. With 0 and projections to start from only the
+    reranker is trained, on all books: they should be new to the start."""
     learning_rate: float = 2e-3
     """Adam's at its peak; 10 steps of warm-up, then a cosine to zero."""
     books: int = 24

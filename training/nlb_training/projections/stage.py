@@ -112,6 +112,7 @@ def train_retrieval(
     }
     weights = start.reranker if start else None
     worse = False
+    unseen: tuple[Tensor, Projections] | None = None  # books that these projections have not learnt from
     if len(held_out):
         rest = all_books[~torch.isin(all_books, held_out)]
         initial = start or whiten(dataset, rest)
@@ -120,17 +121,19 @@ def train_retrieval(
         measured = {"raw": raw, "start": before, "trained": after}
         figures["held_out"] = {"books": len(held_out), **measured}
         worse = sum(after.values()) < sum(before.values())
-        projections = initial if worse else projections
-        lists = None
-        if settings.reranker:
-            lists = list_candidates(dataset, held_out, projections, lambda book: corpus.text(corpus.books[book]))
-        if lists is not None:
-            weights = train_reranker(lists)
-            reranked = measure_reranker(lists) if books_with_examples >= MIN_BOOKS else None
-            figures["reranker"] = {"queries": len(lists.book), "weights": weights.tolist(), **(reranked or {})}
+        unseen = held_out, initial if worse else projections
         if observer:
             shown = _flatten(measured)
             observer(TrainingEvent(kind="validation", step=first, steps=first if worse else total, figures=shown))
+    elif start and not settings.steps:
+        unseen = all_books, start
+    lists = None
+    if settings.reranker and unseen:
+        lists = list_candidates(corpus, dataset, *unseen)
+    if lists is not None:
+        weights = train_reranker(lists)
+        reranked = measure_reranker(lists) if books_with_examples >= MIN_BOOKS else None
+        figures["reranker"] = {"queries": len(lists.book), "weights": weights.tolist(), **(reranked or {})}
     done = first
     projections = start or whiten(dataset, all_books)
     losses: list[float] = []
