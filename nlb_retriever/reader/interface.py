@@ -19,7 +19,7 @@ Scores: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
 """Of a batch of rows: (B, L, 2) each token as first and last of the answer, (B,) relevance."""
 
 
-SPANS = 3
+SPANS = 5
 """Spans of a passage that a reading holds."""
 
 

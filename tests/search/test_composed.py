@@ -70,7 +70,7 @@ def test_a_clause_does_not_break_off(text: str, span: str, short: str) -> None:
     assert compose("Why did he do it?", text, span).short == short
 
 
-def test_without_a_limit_five_sentences_in_ninety_words_are_quoted() -> None:
+def test_without_a_limit_five_sentences_in_about_ninety_words_are_quoted() -> None:
     long = "Mary keeps " + "one more lamp and " * 25 + "a house."
     keepers = [f"Keeper {name} keeps the {name} lamp." for name in ("Ada", "Bea", "Cay", "Dee", "Eve", "Fay")]
     text = " ".join([keepers[0], long, *keepers[1:]])
@@ -86,3 +86,14 @@ def test_beside_the_best_sentence_none_is_quoted_that_is_very_short_or_asks() ->
     spans = ["Mary", "Ada", "Bea", "Cay"]
     assert compose("Who keeps a lamp?", text, *spans, limit=None).text == "Mary keeps a lamp. A lamp is kept by Cay."
     assert compose("Who is it?", text, "Ada", limit=None).text == "It is Ada!"
+
+
+def test_words_that_come_back_answer_before_a_better_span_that_does_not() -> None:
+    text = (
+        "Bea trimmed the lamp. Ada, they say, trimmed the lamp. The lamp was trimmed by Ada. Nobody saw who trimmed it."
+    )
+    found = compose("Who trimmed the lamp?", text, "Bea", "Ada,", "Ada.", "Nobody", limit=3)
+    assert found.shorts[0].text == "Ada"
+    alone = compose("Who trimmed the lamp?", text, "Bea", "Ada,", "Nobody", limit=3)
+    assert [short.text for short in alone.shorts] == ["Bea", "Ada"]
+    assert compose("How was the lamp trimmed?", text, "Bea trimmed the lamp", "by Ada", "Ada.").short != "Ada"
