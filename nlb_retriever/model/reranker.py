@@ -25,8 +25,8 @@ MIN_SENTENCES = 3
 _SHARPNESS = 15.0
 """A sentence's position in a section is the mean over chunks, weighted by softmax(_SHARPNESS x similarity)."""
 _WORDS_SHARPNESS, _TRUST = 8, 2
-"""By words it is weighted by the first power of a chunk's share of the sentence's highest BM25, and the sentence counts
-by the second power of its share in the section's best chunk."""
+"""Powers, by words: of a chunk's share of the sentence's highest BM25, which weighs its position; and of the share of
+the section's best chunk, by which the sentence counts."""
 
 
 def compute_features(

@@ -28,6 +28,8 @@ _NUMBERS = frozenset(
 )
 _NOT_WHO = frozenset("in on at during after before until when while because".split())
 _ADDRESS = frozenset("sir sire madam my dear".split())
+_NAME = r"(?:(?:the|of|de|van|von|la) )*[A-Z][\w.'’-]*"
+_WHO_IS_NAME = re.compile(rf"(?i:who|what) (?i:is|was|are|were) {_NAME}(?: {_NAME})*\s*\?*")
 
 
 def as_question(query: str) -> str:
@@ -64,6 +66,11 @@ def kind_of(question: str) -> Kind | None:
 def _is_measure(after: list[str]) -> bool:
     """Whether "how" goes on as in "how many", or asks how somebody feels."""
     return bool(after) and (after[0] in _MEASURES or bool(_FEELING & set(after)))
+
+
+def asks_about_name(question: str) -> bool:
+    """Whether a question asks who or what a name is: "Who is Mary Lennox?", and not "Who is Mary's uncle?"."""
+    return _WHO_IS_NAME.fullmatch(question.strip()) is not None
 
 
 def fits(question: str, answer: str) -> bool:

@@ -11,8 +11,8 @@ from nlb_retriever.records import Citation, Hit
 
 NOT_FOUND = "Not in your library."
 SENTENCES, WORDS = 5, 94
-"""Most sentences and words of an answer whose limit is not given: as long as three sentences are, and more often with
-the answer in it, since one long sentence leaves room for fewer (docs/reader.md)."""
+"""Most sentences and words of an answer whose limit is not given, about 90 words on average: little more than three
+sentences are, and more often with the answer in it, since one long sentence leaves room for fewer (docs/reader.md)."""
 LEAST_WORDS = 5
 """Of a sentence that is quoted beside the best one: shorter ones ("My God!") say little."""
 _ENDS = frozenset(".!?…;:\"'”’»)")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from nlb_retriever.reader import AnswerSpan
 from nlb_retriever.records import Answer, Citation, Confidence, Hit, ShortAnswer
-from nlb_retriever.search.question import fits
+from nlb_retriever.search.question import asks_about_name, fits
 from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_prose, is_question, join_quotes
 from nlb_retriever.search.run import SearchResult
 
@@ -19,7 +19,7 @@ HIT_WEIGHT, WORDS_WEIGHT, QUESTION_PENALTY = 2.0, 1.5, 3.0
 a question, beside 1 for the span's score over "no answer": chosen on FairytaleQA and LiteraryQA val."""
 VOTES = 6.0
 """Weight of the same words in several passages, where a question asks for words: names that come back answer more
-often. 1 for a clause, whose words hardly come back."""
+often. 1 for a clause, whose words hardly come back, and for who a name is, which another name does not answer."""
 CLOSE = 1.0
 """A second answer is given where its score is at most so much lower."""
 SURE, LIKELY = 8.5, 4.0
@@ -61,7 +61,8 @@ def answer_shortly(result: SearchResult, limit: int | None) -> Answer | None:
         limit: see `choose_quotes`.
     """
     hits = result.hits
-    found = _pool(_spans(result), VOTES if result.request.kind == "words" else 1.0)
+    votes = result.request.kind == "words" and not asks_about_name(result.request.question)
+    found = _pool(_spans(result), VOTES if votes else 1.0)
     if not found:
         return None
     best = found[0]

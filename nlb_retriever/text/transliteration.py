@@ -36,9 +36,11 @@ def make_variants(name: str, most: int) -> list[str]:
             if changes < MOST_CHANGES:
                 for other in others:
                     longer[start + other] = min(changes + 1, longer.get(start + other, MOST_CHANGES))
-        variants = longer
-    del variants[name]
-    return sorted(variants, key=lambda variant: (variants[variant], variant))[:most]
+        kept = sorted(longer.items(), key=lambda variant: (variant[1], variant[0]))[
+            : most + 1
+        ]  # a long name has millions
+        variants = dict(kept)
+    return [variant for variant in variants if variant != name]
 
 
 def _parts(name: str) -> list[tuple[str, list[str]]]:

@@ -96,4 +96,5 @@ def test_words_that_come_back_answer_before_a_better_span_that_does_not() -> Non
     assert found.shorts[0].text == "Ada"
     alone = compose("Who trimmed the lamp?", text, "Bea", "Ada,", "Nobody", limit=3)
     assert [short.text for short in alone.shorts] == ["Bea", "Ada"]
+    assert compose("Who is Cay?", f"{text} Cay.", "Bea", "Ada,", "Ada.").short == "Bea"  # another name says little
     assert compose("How was the lamp trimmed?", text, "Bea trimmed the lamp", "by Ada", "Ada.").short != "Ada"

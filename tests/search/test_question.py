@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nlb_retriever.search.question import MOST_WORDS, Kind, as_question, fits, kind_of
+from nlb_retriever.search.question import MOST_WORDS, Kind, as_question, asks_about_name, fits, kind_of
 
 
 @pytest.mark.parametrize(
@@ -70,3 +70,22 @@ def test_a_page_of_text_is_no_question() -> None:
 )
 def test_an_answer_of_the_wrong_kind_is_told_from_others(question: str, answer: str, can_be: bool) -> None:
     assert fits(question, answer) == can_be
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("Who is Mary Lennox?", True),
+        ("what was La Grande Bretèche", True),
+        ("Who is the Duke of Dorset?", True),
+        ("Who are the Morlocks?", True),
+        ("Who is Mr. Darcy?", True),
+        ("Who is the captain of the Pequod?", False),
+        ("Who is hunting the white whale?", False),
+        ("Who is Mary's uncle?", False),
+        ("Who does Mr. Darcy marry?", False),
+        ("Where is London?", False),
+    ],
+)
+def test_who_a_name_is(question: str, name: bool) -> None:
+    assert asks_about_name(question) == name

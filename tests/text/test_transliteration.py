@@ -37,6 +37,7 @@ def test_few_changes_come_first() -> None:
 
 def test_their_number_is_bounded() -> None:
     assert len(make_variants("tchaikovskychristoff", 50)) == 50
+    assert len(make_variants("tchaikovskychristoff" * 20, MOST)) == MOST  # in a moment, of many millions
     assert MOST_CHANGES == 4
     assert "vvvvv" not in make_variants("wwwww", MOST)  # five changes
 

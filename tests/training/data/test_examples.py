@@ -169,13 +169,13 @@ def test_titles_of_three_words_ask_for_their_sections_and_parts() -> None:
     sizes = [500] * 6 + [100]
     starts = np.cumsum([0, *sizes]).tolist()
     sections = [Section(path=path, start=starts[i], end=starts[i + 1]) for i, path in enumerate(paths)]
-    asked = make_title_queries("moby.txt", sections)
-    assert [(one.query, one.spans) for one in asked] == [
+    queries = make_title_queries("moby.txt", sections)
+    assert [(one.query, one.spans) for one in queries] == [
         ("The Long War of the North", ((500, 1500),)),
         ("A Ship and a Whale", ((500, 1000),)),
     ]
-    assert all((one.kind, one.file, one.level) == ("title", "moby.txt", "section") for one in asked)
-    assert asked[0].group == asked[1].group  # neither is the other's wrong answer
+    assert all((one.kind, one.file, one.level) == ("title", "moby.txt", "section") for one in queries)
+    assert queries[0].group == queries[1].group  # neither is the other's wrong answer
 
 
 @pytest.mark.parametrize(
@@ -194,8 +194,8 @@ def test_titles_of_three_words_ask_for_their_sections_and_parts() -> None:
     ],
 )
 def test_numbers_are_left_out_of_titles_and_words_are_not(title: str, query: str | None) -> None:
-    asked = make_title_queries("a.txt", [Section(path=(title,), start=0, end=5000)])
-    assert [one.query for one in asked] == ([query] if query else [])
+    queries = make_title_queries("a.txt", [Section(path=(title,), start=0, end=5000)])
+    assert [one.query for one in queries] == ([query] if query else [])
 
 
 def test_a_part_that_comes_back_later_asks_for_nothing() -> None:
@@ -217,16 +217,16 @@ def test_sentences_ask_for_their_section_without_the_chunk_that_holds_them() -> 
     chunks = chunked(TEXT, 5)
     border = int(chunks[6][0])
     sections = [Section(path=("One",), start=0, end=border), Section(path=("Two",), start=border, end=len(TEXT))]
-    asked = make_sentence_queries("moby.txt", TEXT, sections, chunks, seed=3)
-    assert len(asked) == 4
-    for one, section in zip(asked, [sections[0]] * 2 + [sections[1]] * 2, strict=True):
+    queries = make_sentence_queries("moby.txt", TEXT, sections, chunks, seed=3)
+    assert len(queries) == 4
+    for one, section in zip(queries, [sections[0]] * 2 + [sections[1]] * 2, strict=True):
         at = TEXT.index(one.query)
         kept = find_chunks(one, chunks).tolist()
         [left] = {chunk for chunk in range(12) if section.start <= chunks[chunk][0] < section.end} - set(kept)
         assert chunks[left][0] <= at < at + len(one.query) <= chunks[left][1]
         assert all(section.start <= chunks[chunk][0] < section.end for chunk in kept)
         assert one.kind == ("question" if one.query.count("Sentence") == 1 else "summary")
-    assert {one.group for one in asked} == {"moby.txt#0", f"moby.txt#{border}"}
+    assert {one.group for one in queries} == {"moby.txt#0", f"moby.txt#{border}"}
 
 
 def test_a_section_of_one_chunk_answers_as_a_whole() -> None:

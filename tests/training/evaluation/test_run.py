@@ -61,7 +61,7 @@ def data(tmp_path: Path) -> Path:
                 given.append(row | {"question": "Who?"})
         rows(folder / "eval" / f"fairytaleqa_{split}.jsonl.bz2", *given)
     length = len(WHALE + HORSE)
-    asked = [
+    questions = [
         {
             "book_file": "book.txt", "module": str(module), "question": "Of what is told?",
             "options": ["a duel", "a whale", "a gnat"], "answer": 1,
@@ -70,7 +70,7 @@ def data(tmp_path: Path) -> Path:
         }
         for module in range(6)
     ]  # fmt: skip
-    rows(folder / "eval" / "openstax_questions_dev.jsonl.bz2", *asked, asked[0] | {"answer": 9})
+    rows(folder / "eval" / "openstax_questions_dev.jsonl.bz2", *questions, questions[0] | {"answer": 9})
     return folder
 
 

@@ -92,16 +92,16 @@ def test_the_untrained_checkpoint_scores_as_the_mean_does(shelf: BookCollection,
 
 
 def test_the_reranker_prefers_the_section_that_tells_it_in_order_and_leaves_short_questions(tmp_path: Path) -> None:
-    told, backwards = (
+    in_order, backwards = (
         "A whale swam. \n\nA duel at dawn. \n\nA horse ran. ",
         "A horse ran. \n\nA duel at dawn. \n\nA whale swam. ",
     )
     folder = tmp_path / "books"
     folder.mkdir()
-    (folder / "told.txt").write_text(told)
+    (folder / "told.txt").write_text(in_order)
     (folder / "backwards.txt").write_text(backwards)
     shelf = BookCollection("two", {path.name: path for path in folder.iterdir()}, folder)
-    spans = [(0, 13), (15, 31), (33, len(told))], [(0, 12), (14, 30), (32, len(backwards))]
+    spans = [(0, 13), (15, 31), (33, len(in_order))], [(0, 12), (14, 30), (32, len(backwards))]
     borders = {
         file: sorted({edge for span in own for edge in span})
         for file, own in zip(("told.txt", "backwards.txt"), spans, strict=True)
@@ -109,7 +109,7 @@ def test_the_reranker_prefers_the_section_that_tells_it_in_order_and_leaves_shor
     where = Space(ChunkVectors(tmp_path, ENCODER), shelf, borders)
     query = "There is a whale in it. Then there is a duel. Then there is a horse."
     rows = [
-        row(query, "told.txt", (0, len(told))),
+        row(query, "told.txt", (0, len(in_order))),
         row("A whale and a horse.", "backwards.txt", (0, len(backwards))),
     ]
     pairs = make_ranking_set("tiny", "summary -> chapter", "section", rows, shelf)

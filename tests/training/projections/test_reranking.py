@@ -39,10 +39,10 @@ def ordered(tmp_path_factory: pytest.TempPathFactory) -> Ordered:
         for place in range(0, 12, 2):
             own = unit(random.normal(size=(5, D)))
             rows += [own, own[::-1]]
-            for section, told in ((place, own), (place + 1, own[::-1])):
+            for section, order in ((place, own), (place + 1, own[::-1])):
                 span = (section * 500, section * 500 + 500)
                 examples.append(Example(query="It is told.", kind="summary", file=f"/books/{book}.txt", spans=(span,)))
-                sentences.append(unit(told + random.normal(size=(5, D)) * 0.1))
+                sentences.append(unit(order + random.normal(size=(5, D)) * 0.1))
         chunks.append(unit(np.concatenate(rows) + random.normal(size=(60, D)) * 0.05))
     whole = unit(np.stack([own.mean(axis=0) for own in sentences]))
     first = np.arange(len(sentences) + 1) * 5

@@ -35,11 +35,11 @@ def ask(folder: Path, preset: str, out: str, *, changes: tuple[str, ...] = (), r
     if not (folder / "books").exists():
         write_books(folder / "books", 4)
     file = folder / "rows.jsonl"
-    asked = [
+    examples = [
         {"query": "A whale. A duel!", "file": f"book{book}.md", "start": 300, "end": 700, "kind": "summary"}
         for book in range(3)
     ]
-    file.write_text("".join(f"{json.dumps(row)}\n" for row in asked))
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in examples))
     return Request(
         books=(str(folder / "books"),),
         out=folder / out,

@@ -151,9 +151,9 @@ def test_hard_negatives_are_the_nearest_chunks_that_do_not_answer(tmp_path: Path
     assert run.hard.shape == (len(dataset.passage_queries), 3)
     projections = model.to_projections()
     for (query, _, answers), hard in zip(run.passages, run.hard.numpy(), strict=True):
-        asked = projections.project_query(dataset.queries.whole[query], dataset.queries.of(query))[: dataset.dim]
+        vector = projections.project_query(dataset.queries.whole[query], dataset.queries.of(query))[: dataset.dim]
         others = np.setdiff1d(run.passage_rows.numpy(), answers)
-        near = projections.passage(dataset.chunks.numpy()) @ asked
+        near = projections.passage(dataset.chunks.numpy()) @ vector
         assert not set(hard) & set(answers)
         np.testing.assert_allclose(near[hard], np.sort(near[others])[::-1][:3], atol=1e-5)
     assert _Run(dataset, books, replace(FAST, hard=0), model, torch.Generator()).hard.shape[1] == 0

@@ -80,7 +80,11 @@ def list_candidates(
     texts = [dataset.texts[one] for one in query]
     bm25 = score_words(texts, [each.text for each in sections], "section").astype(np.float32)
     fused = _standardise(dense) + _standardise(bm25)
-    right = np.array([[each.answers(dataset, row) for each in sections] for row in rows.tolist()])
+    book = dataset.long_queries.book[rows].numpy()
+    spans = [dataset.spans[answer] for answer in dataset.long_queries.answer[rows].tolist()]
+    right = np.array(
+        [[each.answers(*wanted) for each in sections] for wanted in zip(book.tolist(), spans, strict=True)]
+    )  # (q, c)
     found = right.any(axis=1)
     before = np.full(len(rows), np.inf)
     before[found] = rank_right(fused[found], right[found])
@@ -108,7 +112,7 @@ def list_candidates(
         features=_standardise(np.stack(features), axis=1),
         right=np.take_along_axis(right, chosen, 1),
         before=before,
-        book=dataset.long_queries.book[rows].numpy(),
+        book=book,
     )
 
 
@@ -173,14 +177,11 @@ class _Section:
     """As libraries search it by words."""
     chunk_texts: Sequence[str]
 
-    def answers(self, dataset: RetrievalDataset, row: int) -> bool:
-        """Whether it shares half of the shorter one of itself and a span of a long query, as `nlb eval` counts."""
-        queries = dataset.long_queries
-        if int(queries.book[row]) != self.book:
-            return False
-        return any(
+    def answers(self, book: int, spans: Sequence[tuple[int, int]]) -> bool:
+        """Whether it shares half of the shorter one of itself and a span of this book, as `nlb eval` counts."""
+        return self.book == book and any(
             2 * (min(self.end, end) - max(self.start, start)) >= max(min(self.end - self.start, end - start), 1)
-            for start, end in dataset.spans[int(queries.answer[row])]
+            for start, end in spans
         )
 
 
