@@ -12,6 +12,7 @@ Kind: TypeAlias = Literal["words", "clause", "yes or no"]
 MOST_WORDS = 48
 """Of a question; a longer text is no question that a reader was trained on."""
 _WORD = re.compile(r"[a-z]+")
+_ANY_WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _GAP = re.compile(r"_{2,}")
 _ENGLISH = frozenset("the a an of to is are was were by and with for".split())
 _ASKING = frozenset("who whom whose what which where when why how".split())
@@ -71,6 +72,12 @@ def _is_measure(after: list[str]) -> bool:
 def asks_about_name(question: str) -> bool:
     """Whether a question asks who or what a name is: "Who is Mary Lennox?", and not "Who is Mary's uncle?"."""
     return _WHO_IS_NAME.fullmatch(question.strip()) is not None
+
+
+def find_names(query: str) -> list[str]:
+    """The words with a capital, each once, but for the first word: names of people and places, mostly."""
+    _, *words = _ANY_WORD.findall(query) or [""]
+    return list(dict.fromkeys(word for word in words if word[0].isupper()))
 
 
 def fits(question: str, answer: str) -> bool:

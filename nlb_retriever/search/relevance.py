@@ -1,99 +1,87 @@
 """Whether a library is likely to hold an answer to a query; in doubt, yes.
 
-Judged by the cosine of the query and the most similar passage as the chunk encoder encodes them: its own space
-separates queries without an answer better than the trained one. The more passages, the higher the best cosine by
-chance, so the bound grows with their number. Where the reader has read the best passages, its highest relevance counts,
-too: neither alone separates as well as both.
+Judged by the best passages that were found: how similar they are to the query as the chunk encoder encodes both (its
+own space separates queries without an answer better than the trained one, and the best passages together better than
+the most similar one alone), how many of the query's words the first one has, whether one book has all the names in it,
+and what the reader says where it has read them. The more passages, the more similar the best are by chance, so the
+bound grows with their number. The weights were chosen on questions on novels, tales and textbooks, put to libraries
+with and without their book, and judged on others (docs/reader.md).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from statistics import fmean
 
 from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.model.vectorizer import EncodedQuery, Vectorizer
 from nlb_retriever.reader import Reading
 from nlb_retriever.records import Hit
-from nlb_retriever.search.ranking import Ranking
-from nlb_retriever.search.scope import Scope
-from nlb_retriever.store import LibraryStore
+from nlb_retriever.search.question import find_names
 from nlb_retriever.text.words import word_ids
 
-LEAST, MOST = 0.40, 0.48
-"""Bounds of the least similarity: cosine of the most similar passage, and a little for shared words."""
-FEW_PASSAGES, GROWTH = 300, 0.05
-"""Up to so many passages the lower bound holds; it grows by so much with ten times as many."""
-WORDS_WEIGHT = 0.25
-"""Weight of the share of the query's words that are in the best passage."""
-READER_WEIGHT, CLIP = 0.045, 8.0
-"""Weight of the reader's highest relevance, a logit cut at `CLIP`."""
+COMPARED = 5
+"""Best passages whose mean cosine with the query counts."""
+JUDGED = 20
+"""Best passages in which names are looked for: a search by words finds a rare name wherever it stands."""
+WORDS_WEIGHT = 0.15
+"""Of the share of the query's words that are in the best passage, beside the cosine."""
+NAMES_WEIGHT = 0.20
+"""Of the share of the query's names that the passages of one book have, its title and author included."""
+READER_WEIGHT, CLIP = 0.02, 8.0
+"""Of the reader's highest relevance, a logit cut at `CLIP`."""
+LEAST, GROWTH = 0.40, 0.05
+"""The bound with `FEW_PASSAGES`, and by how much it grows with ten times as many."""
+FEW_PASSAGES = 300
 IN_BOOK = 0.25
-"""How much lower the bound is in a book that was named, where the reader takes part: chosen, with the reader's weight,
-to keep 96% of a sample of FairytaleQA's and LiteraryQA's val questions."""
+"""How much lower the bound is in a book that was named."""
 LEAST_RELEVANCE = -4.0
-"""Of the best passage, where nothing was searched by vector."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Nearest:
-    """The passage of a scope that is most similar to a query, and how many there are."""
-
-    text: str | None
-    """None where it was removed a moment ago."""
-    score: float
-    """Similarity by the vectors that the library is searched with."""
-    passages: int
-    """Passages in the scope's book, or in the whole library."""
-    in_book: bool
-    """Whether the scope is a book."""
-
-
-def read_nearest(ranking: Ranking, scope: Scope, store: LibraryStore) -> Nearest | None:
-    """What relevance is judged by; None where nothing was searched by vector."""
-    if not ranking.dense:
-        return None
-    records = store.get_passages([ranking.dense[0].id])
-    return Nearest(
-        text=records[0].text if records else None,
-        score=ranking.dense[0].score,
-        passages=scope.book.passages if scope.book else store.count("passage"),
-        in_book=scope.book is not None,
-    )
+"""The reader's, for the best passage, where cosines are missing or mean something else."""
 
 
 def is_relevant(
     query: str,
     hits: Sequence[Hit],
-    nearest: Nearest | None,
+    readings: Sequence[Reading],
     vectors: EncodedQuery | None,
     vectorizer: Vectorizer | None,
-    readings: Sequence[Reading] = (),
+    *,
+    passages: int,
+    in_book: bool,
 ) -> bool:
     """Whether hits are likely to answer a query.
 
     Args:
         query: cleaned.
-        hits: passages, best first.
-        nearest: the most similar passage.
-        vectors: the query's.
-        vectorizer: the library's.
+        hits: passages as the search found them, best first; no more than `JUDGED` count.
         readings: what the reader says about the best passages; none where it took no part.
+        vectors: the query's; None where it was searched by words alone.
+        vectorizer: the library's; None likewise.
+        passages: how many the library has, or the book that was named.
+        in_book: whether one was.
     """
-    best = max((reading.relevance for reading in readings), default=0.0)
-    if not hits or nearest is None or vectors is None or vectorizer is None:
-        return bool(hits) and best >= LEAST_RELEVANCE
-    if vectorizer.encoder.identity.name != DEFAULT_ENCODER:  # another encoder's cosines mean something else
-        return best >= LEAST_RELEVANCE
-    similarity = nearest.score
-    if vectorizer.projections:
-        texts = [nearest.text] if nearest.text is not None else []
-        similarity = max((float(vector @ vectors.whole) for vector in vectorizer.encoder.encode(texts)), default=0.0)
+    if not hits:
+        return False
+    relevance = max((reading.relevance for reading in readings), default=0.0)
+    if vectors is None or vectorizer is None or vectorizer.encoder.identity.name != DEFAULT_ENCODER:
+        return relevance >= LEAST_RELEVANCE
+    cosines = vectorizer.encoder.encode([hit.text for hit in hits[:COMPARED]]) @ vectors.whole
     words = word_ids(query)
     share = len(words & word_ids(hits[0].text)) / max(1, len(words))
-    bound = LEAST + GROWTH * math.log10(max(1, nearest.passages) / FEW_PASSAGES)
-    bound = min(max(bound, LEAST), MOST)
-    if readings:
-        bound -= READER_WEIGHT * min(max(best, -CLIP), CLIP) + (IN_BOOK if nearest.in_book else 0.0)
-    return similarity + WORDS_WEIGHT * share >= bound
+    score = float(cosines.mean()) + WORDS_WEIGHT * share + NAMES_WEIGHT * share_of_names(query, hits[:JUDGED])
+    score += READER_WEIGHT * min(max(relevance, -CLIP), CLIP)
+    bound = LEAST + GROWTH * math.log10(max(1, passages) / FEW_PASSAGES)
+    return score >= bound - (IN_BOOK if in_book else 0.0)
+
+
+def share_of_names(query: str, hits: Sequence[Hit]) -> float:
+    """Share of a query's names that the passages of one book have, of the book with most; 1 where it has none."""
+    names = [ids for ids in map(word_ids, find_names(query)) if ids]
+    if not names:
+        return 1.0
+    books: dict[str, set[int]] = {}
+    for hit in hits:
+        own = books.setdefault(hit.book_id, {*word_ids(f"{hit.title} {hit.author or ''}")})
+        own |= word_ids(hit.text)
+    return max((fmean(bool(name & own) for name in names) for own in books.values()), default=0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -13,10 +13,10 @@ from nlb_retriever.search.hits import fetch_hits, widen
 from nlb_retriever.search.overlap import Overlap, find_overlap
 from nlb_retriever.search.ranking import rank
 from nlb_retriever.search.readings import CLAUSE_TOKENS, READ, read_hits
-from nlb_retriever.search.relevance import is_relevant, read_nearest
+from nlb_retriever.search.relevance import JUDGED, is_relevant
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.reranking import rerank
-from nlb_retriever.search.scope import resolve_scope
+from nlb_retriever.search.scope import Scope, resolve_scope
 from nlb_retriever.search.spelling import respell
 from nlb_retriever.store import LibraryStore
 
@@ -73,20 +73,25 @@ def run_search(
         vectors = vectorizer.encode_query(request.query)
     reader = load_reader() if request.rerank and request.kind else None
     limit = request.limit
+    count = max(limit, READ if reader else 0, JUDGED if request.relevant_only else 0) if limit else 0
     with store.session():  # nothing is encoded or read in it: a writer may wait for its end
         ranking = rank(request, scope, vectors, store)
         if request.level == "section" and request.mode == "fused" and ranking.pools and vectorizer is not None:
             ranking = rerank(request.query, ranking, vectors, store, vectorizer)
-        hits, overlap = fetch_hits(request, ranking, max(limit, READ) if reader and limit else limit, store)
-        nearest = read_nearest(ranking, scope, store) if request.relevant_only else None
+        hits, overlap = fetch_hits(request, ranking, count, store)
+        passages = _count_passages(scope, store) if request.relevant_only else 0
+    found = hits
     readings: tuple[Reading, ...] = ()
+    order: Sequence[int] = range(len(hits))
     if reader:
         shortest = CLAUSE_TOKENS if request.kind == "clause" else 1
         read = read_hits(request.question, hits, reader, shortest=shortest)
-        hits, readings = list(read.hits[:limit]), read.readings
-        overlap = overlap.of(read.order[:limit]) if overlap else None
-    if request.relevant_only and not is_relevant(request.query, hits, nearest, vectors, vectorizer, readings):
+        hits, readings, order = list(read.hits), read.readings, read.order
+    if request.relevant_only and not is_relevant(
+        request.query, found, readings, vectors, vectorizer, passages=passages, in_book=scope.book is not None
+    ):
         return SearchResult(request=request, hits=(), vectors=vectors, searched=searched)
+    hits, overlap = hits[:limit], overlap.of(order[:limit]) if overlap else None
     if request.neighbours and request.level == "passage":
         with store.session():
             hits, overlap = [widen(hit, request.neighbours, store) for hit in hits], None
@@ -98,3 +103,8 @@ def run_search(
         readings=readings[:limit],
         compared=overlap,
     )
+
+
+def _count_passages(scope: Scope, store: LibraryStore) -> int:
+    """Passages of the book that was named, or of the library."""
+    return scope.book.passages if scope.book else store.count("passage")

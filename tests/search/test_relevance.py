@@ -1,0 +1,76 @@
+"""Whether a library is likely to hold an answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever.records import Hit
+from nlb_retriever.search.question import find_names
+from nlb_retriever.search.relevance import JUDGED, share_of_names
+from tests.texts import KITCHEN, LIGHTHOUSE, TALES
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    library = tmp_path_factory.mktemp("relevance") / "library"
+    texts = {"The Lighthouse Keeper": LIGHTHOUSE, "Country Bread": KITCHEN, "Tales of the Marsh": TALES}
+    books = [book_from_text(text, source=title, title=title, author="Ann Harbour") for title, text in texts.items()]
+    index_books(books, library)
+    return Retriever(library)
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("Who is Mary Lennox?", ["Mary", "Lennox"]),
+        ("Where does Ahab's boat meet d'Artagnan, O'Brien and Ahab?", ["Ahab's", "O'Brien", "Ahab"]),
+        ("What did Éloïse and Jean-Luc find?", ["Éloïse", "Jean-Luc"]),
+        ("Ahab", []),
+        ("the white whale, 1851", []),
+        ("", []),
+    ],
+)
+def test_names_are_words_with_a_capital_behind_the_first(query: str, names: list[str]) -> None:
+    assert find_names(query) == names
+
+
+def test_names_count_by_the_book_that_has_most_of_them(retriever: Retriever) -> None:
+    hits = retriever.search("Tobias and Margaret; Ada and Boris", limit=JUDGED)
+    assert {hit.title for hit in hits} >= {"The Lighthouse Keeper", "Tales of the Marsh"}
+    for query, share in (
+        ("Who is Tobias?", 1.0),
+        ("When did Margaret follow Tobias?", 1.0),
+        ("When did Ada meet Margaret?", 0.5),
+        ("When did Ishmael meet Queequeg, Starbuck and Ada?", 0.25),
+        ("What does Ann Harbour tell of Boris in Tales of the Marsh?", 1.0),  # its author and its title
+        ("who is queequeg?", 1.0),
+    ):
+        assert share_of_names(query, hits) == pytest.approx(share), query
+    assert share_of_names("Who is Tobias?", []) == 0.0
+    assert share_of_names("Who is Tobias?", [replace(_first(hits, "Country Bread"), author=None)]) == 0.0
+
+
+def _first(hits: list[Hit], title: str) -> Hit:
+    return next(hit for hit in hits if hit.title == title)
+
+
+@pytest.mark.parametrize(
+    ("here", "elsewhere"),
+    [
+        ("Who kept the lighthouse at Carrow Point?", "Who kept the hotel at Innsmouth Harbor?"),
+        ("What did Tobias do when the clock broke?", "What did Marlow do when Kurtz broke down?"),
+        ("Who pruned the pear trees with Boris?", "Who pruned the roses with Bathsheba Everdene?"),
+    ],
+)
+def test_a_question_on_another_book_is_refused(retriever: Retriever, here: str, elsewhere: str) -> None:
+    assert retriever.answer(here).found
+    assert not retriever.answer(elsewhere).found
+
+
+def test_a_book_that_was_named_is_believed_sooner(retriever: Retriever) -> None:
+    question = "What did Marlow do when Kurtz broke down?"
+    assert not retriever.answer(question).found
+    assert retriever.answer(question, book="The Lighthouse Keeper").found
