@@ -29,6 +29,9 @@ _NUMBERS = frozenset(
 )
 _NOT_WHO = frozenset("in on at during after before until when while because".split())
 _ADDRESS = frozenset("sir sire madam my dear".split())
+_TITLES = frozenset(
+    "mr mrs ms miss dr sir madam madame lady lord king queen prince princess captain professor aunt uncle".split()
+)
 _NAME = r"(?:(?:the|of|de|van|von|la) )*[A-Z][\w.'’-]*"
 _WHO_IS_NAME = re.compile(rf"(?i:who|what) (?i:is|was|are|were) {_NAME}(?: {_NAME})*\s*\?*")
 
@@ -75,9 +78,19 @@ def asks_about_name(question: str) -> bool:
 
 
 def find_names(query: str) -> list[str]:
-    """The words with a capital, each once, but for the first word: names of people and places, mostly."""
-    _, *words = _ANY_WORD.findall(query) or [""]
-    return list(dict.fromkeys(word for word in words if word[0].isupper()))
+    """The words with a capital behind the first word, each once, without titles: names of people and places, mostly.
+
+    None where all words have one: then it says nothing.
+    """
+    words = _ANY_WORD.findall(query)
+    if all(word[0].isupper() for word in words):
+        return []
+    return [word for word in dict.fromkeys(words[1:]) if word[0].isupper() and word.lower() not in _TITLES]
+
+
+def find_capitals(text: str) -> str:
+    """The words of a text that have a capital."""
+    return " ".join(word for word in _ANY_WORD.findall(text) if word[0].isupper())
 
 
 def fits(question: str, answer: str) -> bool:

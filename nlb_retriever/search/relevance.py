@@ -18,7 +18,7 @@ from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.model.vectorizer import EncodedQuery, Vectorizer
 from nlb_retriever.reader import Reading
 from nlb_retriever.records import Hit
-from nlb_retriever.search.question import find_names
+from nlb_retriever.search.question import find_capitals, find_names
 from nlb_retriever.text.words import word_ids
 
 COMPARED = 5
@@ -34,7 +34,7 @@ READER_WEIGHT, CLIP = 0.02, 8.0
 LEAST, GROWTH = 0.40, 0.05
 """The bound with `FEW_PASSAGES`, and by how much it grows with ten times as many."""
 FEW_PASSAGES = 300
-IN_BOOK = 0.25
+IN_BOOK = 0.13
 """How much lower the bound is in a book that was named."""
 LEAST_RELEVANCE = -4.0
 """The reader's, for the best passage, where cosines are missing or mean something else."""
@@ -76,12 +76,15 @@ def is_relevant(
 
 
 def share_of_names(query: str, hits: Sequence[Hit]) -> float:
-    """Share of a query's names that the passages of one book have, of the book with most; 1 where it has none."""
+    """Share of a query's names that the passages of one book have, of the book with most; 1 for a query without names.
+
+    A passage has the words that it writes with a capital; a book, those of its title and author, too.
+    """
     names = [ids for ids in map(word_ids, find_names(query)) if ids]
     if not names:
         return 1.0
     books: dict[str, set[int]] = {}
     for hit in hits:
         own = books.setdefault(hit.book_id, {*word_ids(f"{hit.title} {hit.author or ''}")})
-        own |= word_ids(hit.text)
+        own |= word_ids(find_capitals(hit.text))
     return max((fmean(bool(name & own) for name in names) for own in books.values()), default=0.0)

@@ -28,6 +28,9 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("Who is Mary Lennox?", ["Mary", "Lennox"]),
         ("Where does Ahab's boat meet d'Artagnan, O'Brien and Ahab?", ["Ahab's", "O'Brien", "Ahab"]),
         ("What did Éloïse and Jean-Luc find?", ["Éloïse", "Jean-Luc"]),
+        ("What did Mr. Rochester and Captain Ahab say to King Lear?", ["Rochester", "Ahab", "Lear"]),
+        ("Who Is The Captain Of The Pequod?", []),
+        ("WHO IS AHAB?", []),
         ("Ahab", []),
         ("the white whale, 1851", []),
         ("", []),
@@ -46,6 +49,7 @@ def test_names_count_by_the_book_that_has_most_of_them(retriever: Retriever) -> 
         ("When did Ada meet Margaret?", 0.5),
         ("When did Ishmael meet Queequeg, Starbuck and Ada?", 0.25),
         ("What does Ann Harbour tell of Boris in Tales of the Marsh?", 1.0),  # its author and its title
+        ("Who is Clock Supper?", 0.0),  # words of the passages, but no names there
         ("who is queequeg?", 1.0),
     ):
         assert share_of_names(query, hits) == pytest.approx(share), query
@@ -71,6 +75,7 @@ def test_a_question_on_another_book_is_refused(retriever: Retriever, here: str, 
 
 
 def test_a_book_that_was_named_is_believed_sooner(retriever: Retriever) -> None:
-    question = "What did Marlow do when Kurtz broke down?"
-    assert not retriever.answer(question).found
-    assert retriever.answer(question, book="The Lighthouse Keeper").found
+    vague = "What did Marlow do when the clock broke?"
+    assert not retriever.answer(vague).found
+    assert retriever.answer(vague, book="The Lighthouse Keeper").found
+    assert not retriever.answer("What did Marlow do when Kurtz broke down?", book="The Lighthouse Keeper").found
