@@ -35,7 +35,7 @@ LEAST, GROWTH = 0.40, 0.05
 """The bound with `FEW_PASSAGES`, and by how much it grows with ten times as many."""
 FEW_PASSAGES = 300
 IN_BOOK = 0.13
-"""How much lower the bound is in a book that was named."""
+"""How much lower the bound is in a book that was named: keeps 97% of LiteraryQA's val questions there."""
 LEAST_RELEVANCE = -4.0
 """The reader's, for the best passage, where cosines are missing or mean something else."""
 

@@ -36,10 +36,8 @@ def make_variants(name: str, most: int) -> list[str]:
             if changes < MOST_CHANGES:
                 for other in others:
                     longer[start + other] = min(changes + 1, longer.get(start + other, MOST_CHANGES))
-        kept = sorted(longer.items(), key=lambda variant: (variant[1], variant[0]))[
-            : most + 1
-        ]  # a long name has millions
-        variants = dict(kept)
+        fewest = sorted(longer.items(), key=lambda variant: (variant[1], variant[0]))
+        variants = dict(fewest[: most + 1])  # a long name has millions
     return [variant for variant in variants if variant != name]
 
 

@@ -231,8 +231,8 @@ def test_sentences_ask_for_their_section_without_the_chunk_that_holds_them() -> 
 
 def test_a_section_of_one_chunk_answers_as_a_whole() -> None:
     section = Section(path=("All",), start=0, end=len(TEXT))
-    [asked] = make_sentence_queries("moby.txt", TEXT, [section], chunked(TEXT, 60), seed=1)
-    assert asked.spans == ((0, len(TEXT)),)
+    [query] = make_sentence_queries("moby.txt", TEXT, [section], chunked(TEXT, 60), seed=1)
+    assert query.spans == ((0, len(TEXT)),)
 
 
 def test_the_same_seed_draws_the_same_sentences_and_another_one_others() -> None:

@@ -98,18 +98,18 @@ def test_the_reranker_prefers_the_section_that_tells_it_in_order_and_leaves_shor
     )
     folder = tmp_path / "books"
     folder.mkdir()
-    (folder / "told.txt").write_text(in_order)
+    (folder / "in_order.txt").write_text(in_order)
     (folder / "backwards.txt").write_text(backwards)
     shelf = BookCollection("two", {path.name: path for path in folder.iterdir()}, folder)
     spans = [(0, 13), (15, 31), (33, len(in_order))], [(0, 12), (14, 30), (32, len(backwards))]
     borders = {
         file: sorted({edge for span in own for edge in span})
-        for file, own in zip(("told.txt", "backwards.txt"), spans, strict=True)
+        for file, own in zip(("in_order.txt", "backwards.txt"), spans, strict=True)
     }
     where = Space(ChunkVectors(tmp_path, ENCODER), shelf, borders)
     query = "There is a whale in it. Then there is a duel. Then there is a horse."
     rows = [
-        row(query, "told.txt", (0, len(in_order))),
+        row(query, "in_order.txt", (0, len(in_order))),
         row("A whale and a horse.", "backwards.txt", (0, len(backwards))),
     ]
     pairs = make_ranking_set("tiny", "summary -> chapter", "section", rows, shelf)
@@ -133,7 +133,7 @@ def test_the_reranker_prefers_the_section_that_tells_it_in_order_and_leaves_shor
     reranked = make_reranked(ours, first, where)
     assert reranked is not None and reranked.fused and not reranked.both_ways
     before, after = first.score(pairs), reranked.score(pairs)
-    right = [document.file for document in pairs.documents].index("told.txt")
+    right = [document.file for document in pairs.documents].index("in_order.txt")
     assert before[0, right] == pytest.approx(before[0, 1 - right])
     assert after[0, right] > after[0, 1 - right] + 1
     assert np.array_equal(after[1], before[1])
