@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Hit
+from nlb_retriever.text.words import word_ids
 
 READ = 20
 """Best passages that are read; more where more are wanted, but never more than `MOST_READ`."""
 MOST_READ = 100
 WEIGHT = 0.2
 """Weight of a passage's relevance (a logit), beside its score over the best one's."""
+COVERAGE, TEMPERATURE = 8.0, 5.0
+"""Weight of the likely answers that a passage holds and those before it do not, and temperature of their scores: chosen
+on LiteraryQA and FairytaleQA val (docs/reader.md)."""
 CLAUSE_TOKENS = 5
 """Least tokens of a span that answers why, how, or what somebody does."""
 
@@ -30,7 +37,9 @@ class ReadHits:
     """Their indexes among the hits as they were."""
 
 
-def read_hits(question: str, hits: Sequence[Hit], reader: Reader, *, shortest: int = 1) -> ReadHits:
+def read_hits(
+    question: str, hits: Sequence[Hit], reader: Reader, *, shortest: int = 1, diversify: bool = True
+) -> ReadHits:
     """Read the first `MOST_READ` passages and put them in order by their scores and the reader's relevance.
 
     Args:
@@ -38,11 +47,14 @@ def read_hits(question: str, hits: Sequence[Hit], reader: Reader, *, shortest: i
         hits: passages, best first.
         reader: of the library.
         shortest: least tokens of a span.
+        diversify: count, too, which likely answers a passage holds that those before it do not.
     """
     readings = reader.read(question, [hit.text for hit in hits[:MOST_READ]], shortest=shortest)
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     scores = [hit.score / best + WEIGHT * reading.relevance for hit, reading in zip(hits, readings, strict=False)]
-    order = sorted(range(len(readings)), key=lambda index: -scores[index])
+    order: Sequence[int] = sorted(range(len(readings)), key=lambda index: -scores[index])
+    if diversify:
+        order, scores = _diversify(hits, readings, scores, order)
     lowest = min(scores, default=0.0)
     rest = [
         replace(hit, score=lowest + (hit.score - hits[len(readings)].score) / best) for hit in hits[len(readings) :]
@@ -52,6 +64,48 @@ def read_hits(question: str, hits: Sequence[Hit], reader: Reader, *, shortest: i
         readings=tuple(readings[index] for index in order),
         order=(*order, *range(len(readings), len(hits))),
     )
+
+
+def _diversify(
+    hits: Sequence[Hit], readings: Sequence[Reading], scores: Sequence[float], order: Sequence[int]
+) -> tuple[list[int], list[float]]:
+    """Order passages so that the first ones together hold as many of the likely answers as they can.
+
+    Search result diversification (xQuAD, Santos et al., WWW 2010) with the spans of all readings in place of a query's
+    aspects: step by step the passage with the best sum of its score and of the answers that are still left. An answer
+    is a set of words; every passage with these words holds it, whether or not the reader marked them there.
+
+    Args:
+        hits: the passages.
+        readings: of the first of them.
+        scores: of those that were read.
+        order: their indexes, best first.
+
+    Returns:
+        The order, and the sums, by index, which fall along it.
+    """
+    spans = [
+        (words, span.score - reading.no_answer_score)
+        for hit, reading in zip(hits, readings, strict=False)
+        for span in reading.spans
+        if (words := word_ids(hit.text[span.start : span.end]))
+    ]
+    highest = max((score for _, score in spans), default=0.0)
+    weights: defaultdict[frozenset[int], float] = defaultdict(float)
+    for words, score in spans:
+        weights[words] += math.exp((score - highest) / TEMPERATURE)
+    left = np.array(list(weights.values())) / (sum(weights.values()) or 1.0)
+    passages = [word_ids(hits[index].text) for index in range(len(readings))]
+    holds = np.array([[words <= passage for words in weights] for passage in passages], dtype=bool)
+    rest, chosen, sums = list(order), [], list(scores)
+    while rest:
+        for index in rest:
+            sums[index] = scores[index] + COVERAGE * float(left[holds[index]].sum())
+        best = max(rest, key=lambda index: sums[index])
+        left = np.where(holds[best], 0.0, left)
+        chosen.append(best)
+        rest.remove(best)
+    return chosen, sums
 
 
 def probability(reading: Reading) -> float:

@@ -48,6 +48,8 @@ class SearchRequest:
     """Passages before and after each passage to show with it, inside its section."""
     rerank: bool = False
     """The reader puts the best passages in order (search/readings.py)."""
+    diversify: bool = True
+    """With `rerank`: the first passages together hold as many likely answers as they can; else each counts alone."""
     relevant_only: bool = False
     """No hits where the library is not likely to hold an answer (search/relevance.py); for passages."""
     vectors: EncodedQuery | None = field(default=None, repr=False, compare=False)

@@ -196,6 +196,7 @@ class Retriever:
             mode=mode,
             strategy=strategy,
             rerank=self.has_reader,
+            diversify=False,
             relevant_only=True,
         )
         result = self.run(request)

@@ -85,7 +85,7 @@ def run_search(
     order: Sequence[int] = range(len(hits))
     if reader:
         shortest = CLAUSE_TOKENS if request.kind == "clause" else 1
-        read = read_hits(request.question, hits, reader, shortest=shortest)
+        read = read_hits(request.question, hits, reader, shortest=shortest, diversify=request.diversify)
         hits, readings, order = list(read.hits), read.readings, read.order
     if request.relevant_only and not is_relevant(
         request.query, found, readings, vectors, vectorizer, passages=passages, in_book=scope.book is not None

@@ -9,6 +9,7 @@ import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books, index_files
 from nlb_retriever.errors import QueryError
+from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.store import Condition
 
 STORY = """\
@@ -97,7 +98,8 @@ def test_each_mode_and_strategy_answers_from_its_own_passages(retriever: Retriev
     question = "How many silver coins did the baker pay?"
     found = retriever.answer(question, **how)
     assert "twelve silver coins" in found.citations[0].quote
-    hits = {hit.id: hit.score for hit in retriever.search(question, limit=10, rerank=True, **how)}
+    request = SearchRequest(query=question, rerank=True, diversify=False, **how)
+    hits = {hit.id: hit.score for hit in retriever.run(request).hits}
     assert all(citation.hit.score == pytest.approx(hits[citation.hit.id]) for citation in found.citations)
     assert not retriever.answer("What is the boiling point of nitrogen?", **how).found
 

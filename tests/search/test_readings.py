@@ -1,0 +1,76 @@
+"""The order that a reader's spans and relevance give to passages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from nlb_retriever.reader import AnswerSpan, Reading
+from nlb_retriever.records import Hit
+from nlb_retriever.search.readings import MOST_READ, WEIGHT, read_hits
+
+QUESTION = "Who lit the lamp?"
+
+
+class MarkedReader:
+    """Finds what stands in brackets, each with the same score, and holds all passages for as relevant."""
+
+    backend = "brackets"
+
+    def read(self, question: str, passages: Sequence[str], *, shortest: int = 1) -> list[Reading]:
+        return [Reading(relevance=1.0, spans=tuple(_bracketed(text)), no_answer_score=0.0) for text in passages]
+
+
+def _bracketed(text: str) -> list[AnswerSpan]:
+    starts = [index + 1 for index, letter in enumerate(text) if letter == "["]
+    return [AnswerSpan(start=start, end=text.index("]", start), score=2.0) for start in starts]
+
+
+def make_hits(*texts: str) -> list[Hit]:
+    return [
+        Hit(level="passage", id=str(number), book_id="b", title="", author=None, source="", section=(), section_id=None,
+            start=0, end=len(text), page=None, score=1.0 - number / 1000, text=text, metadata={})
+        for number, text in enumerate(texts)
+    ]  # fmt: skip
+
+
+def read(hits: Sequence[Hit], *, diversify: bool) -> tuple[list[str], list[float]]:
+    found = read_hits(QUESTION, hits, MarkedReader(), diversify=diversify)
+    assert [hits[index].text for index in found.order] == [hit.text for hit in found.hits]
+    assert [reading.spans for reading in found.readings] == [tuple(_bracketed(hit.text)) for hit in found.hits][
+        :MOST_READ
+    ]
+    return [hit.id for hit in found.hits], [hit.score for hit in found.hits]
+
+
+def test_a_passage_with_another_answer_comes_before_more_of_the_same() -> None:
+    hits = make_hits("[Margaret] lit it.", "It was [Margaret] again.", "[Margaret] once more.", "[Jonas] lit it.")
+    assert read(hits, diversify=False)[0] == ["0", "1", "2", "3"]
+    order, scores = read(hits, diversify=True)
+    assert order == ["0", "3", "1", "2"]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_passage_that_holds_all_answers_comes_first_though_none_is_marked_there() -> None:
+    hits = make_hits("[Margaret] lit it.", "[Jonas] lit it.", "Margaret and Jonas met.")
+    assert read(hits, diversify=True)[0] == ["2", "0", "1"]
+
+
+@pytest.mark.parametrize("texts", [(), ("nothing",), ("nothing", "is", "[the]")])
+def test_without_answers_the_scores_decide(texts: Sequence[str]) -> None:
+    assert read(make_hits(*texts), diversify=True)[0] == [str(number) for number in range(len(texts))]
+
+
+def test_what_was_not_read_stays_behind_in_its_order() -> None:
+    hits = make_hits(*(f"[Jonas {number % 7}] lit it." for number in range(MOST_READ + 5)))
+    order, scores = read(hits, diversify=True)
+    assert order[MOST_READ:] == [str(number) for number in range(MOST_READ, MOST_READ + 5)]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(order)) == len(hits)
+
+
+def test_each_by_itself_has_its_score_and_its_relevance() -> None:
+    hits = make_hits("[Margaret] lit it.", "[Jonas] lit it.")
+    _, scores = read(hits, diversify=False)
+    assert scores == pytest.approx([1 + WEIGHT, 0.999 + WEIGHT])
