@@ -8,10 +8,13 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from nlb_retriever.reading.draft import Heading, one_line
+from nlb_retriever.reading.segmentation import LONGEST, segment
 from nlb_retriever.records import Section
 
 PART_CHARS = 11_500
-"""Length of the parts into which text without headings is cut: about 2,000 English words."""
+"""Length of parts of a text without paragraphs: about 2,000 English words. A text up to 1.5 times this is one part."""
+STRETCH_CHARS = 500_000
+"""A longer text is segmented in pieces of this length, which bounds the memory that takes."""
 GIANT_CHARS = 170_000
 """A section without inner headings stays whole up to this length, about 30,000 words."""
 _TINY = 400
@@ -38,7 +41,7 @@ def partition(text: str, headings: Sequence[Heading], title: str) -> tuple[Secti
     """
     ordered = _tidy(text, headings)
     if not ordered:
-        spans = split_evenly(text, 0, len(text))
+        spans = _parts(text, 0, len(text))
         if len(spans) == 1:
             return (Section(path=(title,), start=0, end=len(text)),)
         return tuple(Section(path=(f"Part {i} of {len(spans)}",), start=s, end=e) for i, (s, e) in enumerate(spans, 1))
@@ -109,7 +112,7 @@ def _bare(text: str, heading: Heading, end: int) -> bool:
 def _front(text: str, end: int, title: str) -> list[Section]:
     if end < 3 * PART_CHARS:
         return [Section(path=("Front matter",), start=0, end=end)]
-    spans = split_evenly(text, 0, end)
+    spans = _parts(text, 0, end)
     return [Section(path=(title, f"Part {i} of {len(spans)}"), start=s, end=e) for i, (s, e) in enumerate(spans, 1)]
 
 
@@ -136,12 +139,24 @@ def _without_giants(text: str, sections: list[Section]) -> list[Section]:
         if section.end - section.start <= GIANT_CHARS:
             cut.append(section)
             continue
-        spans = split_evenly(text, section.start, section.end)
+        spans = _parts(text, section.start, section.end)
         cut += [
             Section(path=(*section.path, f"Part {i} of {len(spans)}"), start=s, end=e)
             for i, (s, e) in enumerate(spans, 1)
         ]
     return cut
+
+
+def _parts(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Cut text[start:end], which has no headings, where its sections seem to begin."""
+    if end - start <= 1.5 * PART_CHARS:
+        return [(start, end)]
+    return [
+        part
+        for stretch in split_evenly(text, start, end, STRETCH_CHARS)
+        for span in segment(text, *stretch)
+        for part in (split_evenly(text, *span) if span[1] - span[0] > LONGEST else [span])
+    ]
 
 
 def split_evenly(text: str, start: int, end: int, size: int = PART_CHARS) -> list[tuple[int, int]]:

@@ -128,12 +128,12 @@ def test_a_numbered_list_makes_no_chapters() -> None:
     assert len(paths(text)) == 1
 
 
-def test_a_book_without_headings_is_cut_at_scene_breaks_near_two_thousand_words() -> None:
+def test_a_book_without_headings_is_cut_at_scene_breaks() -> None:
     scene = "\n\n".join([PARAGRAPH] * 10)
     sections = partition(text := "\n\n* * *\n\n".join([scene] * 12), [], "The Clock")
     assert sections[0].path == (f"Part 1 of {len(sections)}",)
     assert all(text[s.start - 10 : s.start].rstrip().endswith("* * *") for s in sections[1:])
-    assert all(4_000 < s.end - s.start < 18_000 for s in sections)
+    assert all(4_000 < s.end - s.start < 30_000 for s in sections)
 
 
 def test_a_chapter_of_a_books_length_is_cut_under_its_title() -> None:
