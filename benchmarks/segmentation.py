@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from data import data_folder
@@ -122,8 +123,23 @@ def fit(books: Sequence[Headless]) -> dict[str, object]:
     }
 
 
-def measure(books: Sequence[Headless], cut: Callable[[str], Sequence[int]]) -> str:
-    """Means over books of Pk, WindowDiff, share of starts found, share of borders that are starts, and sections."""
+class Figures(NamedTuple):
+    """Means over books; all but the counts x 100."""
+
+    pk: float
+    window_diff: float
+    found: float
+    """Section starts with a border near by."""
+    right: float
+    """Borders with a section start near by."""
+    sections: float
+    """That were made."""
+    real: float
+    """That the books have."""
+
+
+def measure(books: Sequence[Headless], cut: Callable[[str], Sequence[int]]) -> Figures:
+    """Compare the sections that a way makes of texts with the books' own."""
     rows = []
     for book in books:
         words = np.array([match.start() for match in re.finditer(r"\S+", book.text)])
@@ -136,8 +152,7 @@ def measure(books: Sequence[Headless], cut: Callable[[str], Sequence[int]]) -> s
             np.mean((one == 0) != (other == 0)), np.mean(one != other), _near(gold, found), _near(found, gold),
             (len(found) + 1) / 100, (len(gold) + 1) / 100,
         ))  # fmt: skip
-    pk, difference, recall, precision, count, real = 100 * np.mean(rows, axis=0)
-    return f"{pk:6.1f} {difference:10.1f} {recall:8.1f} {precision:8.1f} {count:8.1f} of {real:.1f}"
+    return Figures(*(100 * np.mean(rows, axis=0)).tolist())
 
 
 def _near(ones: np.ndarray, others: np.ndarray, most: int = 100) -> float:
@@ -170,7 +185,12 @@ def main() -> None:
     for name in VAL:
         books = list(read_collection(data, name, given.cache))
         for way, cut in ways.items():
-            print(f"{name + ', ' + str(len(books)) + ' books':16} {way:22} {measure(books, cut)}", flush=True)
+            each = measure(books, cut)
+            print(
+                f"{name + ', ' + str(len(books)) + ' books':16} {way:22} {each.pk:6.1f} {each.window_diff:10.1f} "
+                f"{each.found:8.1f} {each.right:8.1f} {each.sections:8.1f} of {each.real:.1f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -125,11 +125,10 @@ def border_words(paragraphs: Sequence[Paragraph]) -> list[set[str]]:
     """For the border before each paragraph names of the words around it; none for the first."""
     names: list[set[str]] = [set()]
     for one, other in pairwise(paragraphs):
-        before, behind = (
-            _WORD.findall(one.text[-_EDGE_CHARS:])[-_EDGE:],
-            _WORD.findall(other.text[:_EDGE_CHARS])[:_EDGE],
-        )
-        own = {f"end {word.casefold()}" for word in before} | {f"begin {word.casefold()}" for word in behind}
+        before = _WORD.findall(one.text[-_EDGE_CHARS:])
+        behind = _WORD.findall(other.text[:_EDGE_CHARS])
+        own = {f"end {word.casefold()}" for word in before[-_EDGE:]}
+        own |= {f"begin {word.casefold()}" for word in behind[:_EDGE]}
         own |= {f"first {word}" for word in behind[:1]}
         own |= {f"two {' '.join(behind[:2]).casefold()}"} if len(behind) > 1 else set()
         names.append(own)

@@ -18,7 +18,7 @@ READ = 20
 MOST_READ = 100
 WEIGHT = 0.2
 """Weight of a passage's relevance (a logit), beside its score over the best one's."""
-COVERAGE, TEMPERATURE = 8.0, 5.0
+COVERAGE, TEMPERATURE = 10.0, 5.0
 """Weight of the likely answers that a passage holds and those before it do not, and temperature of their scores: chosen
 on LiteraryQA and FairytaleQA val (docs/reader.md)."""
 CLAUSE_TOKENS = 5

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from nlb_retriever import book_from_text
 from nlb_retriever.reading.segmentation import LONGEST, SHORTEST, best_borders, find_paragraphs, segment
-from nlb_retriever.reading.structure import partition
+from nlb_retriever.reading.structure import partition, split_evenly
 
 SEA = "ship sail captain storm harbour anchor deck sailors wind wave mast rope tide gull island compass".split()
 FARM = "barn cow field harvest wheat farmer plough fence meadow horse hay mill orchard sheep milk soil".split()
@@ -107,3 +109,19 @@ def test_the_best_borders_are_the_best_of_all() -> None:
 
         choices = ([0, *(index for index in range(1, 10) if chosen >> index & 1)] for chosen in range(0, 1 << 10, 2))
         assert best_borders(scores, sizes) == max(choices, key=total)
+
+
+def test_chapters_of_real_books_are_found_without_their_headings(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On books that the weights were not learnt from, far more than parts of equal length meet by chance."""
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+    import segmentation as benchmark
+
+    books = list(islice(benchmark.read_collection(data_dir, "val", tmp_path), 8))
+    parts = benchmark.measure(books, lambda text: [start for start, _ in split_evenly(text, 0, len(text))])
+    found = benchmark.measure(books, lambda text: [section.start for section in partition(text, [], "")])
+    assert found.found > 2 * parts.found
+    assert found.right > 2 * parts.right
+    assert found.pk < parts.pk - 5
+    assert found.window_diff < parts.window_diff - 5
