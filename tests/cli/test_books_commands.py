@@ -81,6 +81,20 @@ def test_a_book_is_shown_as_its_tree_of_sections(nlb: InProcess, shelf: Path) ->
     )
 
 
+def test_a_text_without_headings_is_shown_with_the_first_words_of_its_sections(
+    nlb: InProcess, nlb_terminal: OnTerminal, tmp_path: Path
+) -> None:
+    day = "On the day the lamp was mended nobody came. " * 100
+    with (tmp_path / "log.txt").open("w") as file:
+        file.write("\n\n* * *\n\n".join(f"{name} kept the log. {day * 2}" for name in ("Jonas", "Margaret", "Anna")))
+    assert nlb("index", tmp_path / "log.txt", "--library", tmp_path / "library").code == 0
+    plain = nlb("show", "log", "--library", tmp_path / "library").out
+    styled = nlb_terminal("show", "log", "--library", tmp_path / "library", env={"NO_COLOR": "1"}).out
+    for number, name in enumerate(("Jonas", "Margaret", "Anna"), 1):
+        assert f"{number}  Part {number} of 3  {name} kept the log. On the day the lamp was" in plain
+        assert f"{number}  Part {number} of 3  {name} kept the log. On the day the lamp was" in styled
+
+
 def test_a_narrow_terminal_keeps_the_titles_and_leaves_out_the_counts(nlb_terminal: OnTerminal, shelf: Path) -> None:
     ran = nlb_terminal("books", "--library", shelf, columns=50, env={"NO_COLOR": "1"})
     assert "Title" in ran.out and "Tokens" not in ran.out and "…" not in ran.out

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
     from nlb_retriever.records import BookRecord, SectionRecord
 
+_PART = re.compile(r"Part \d+ of \d+")
+_OPENING = 60
+"""Most characters of the first words that are shown of a section that has no title of its own."""
 SHORT_ID = 8
 """Digits of a book's id that are shown to people, and enough for commands."""
 _WHOLE_TABLE = 70
@@ -155,15 +160,22 @@ def _grow(tree: Tree, node: _Node, digits: int) -> None:
         number = (f"{child.section.ordinal + 1:>{digits}}  ", "cyan") if child.section else ""
         page = (f"  p. {inline(child.section.page)}", "dim") if child.section and child.section.page else ""
         title = (inline(child.title), "bold" if child.children else "")
-        _grow(tree.add(Text.assemble(number, title, page)), child, digits)
+        _grow(tree.add(Text.assemble(number, title, (_opening(child), "dim"), page)), child, digits)
 
 
 def _outline(node: _Node, digits: int, depth: int) -> Iterator[Line]:
     for child in node.children:
         number = str(child.section.ordinal + 1) if child.section else ""
         page = f", p. {inline(child.section.page)}" if child.section and child.section.page else ""
-        yield line(f"{number:>{digits}}  {'  ' * depth}{inline(child.title)}{page}")
+        yield line(f"{number:>{digits}}  {'  ' * depth}{inline(child.title)}{_opening(child)}{page}")
         yield from _outline(child, digits, depth + 1)
+
+
+def _opening(node: _Node) -> str:
+    """The first words of a section that has no title of its own; of others nothing."""
+    if node.section is None or not _PART.fullmatch(node.title):
+        return ""
+    return "  " + textwrap.shorten(inline(node.section.text[: 4 * _OPENING]), _OPENING, placeholder=" …")
 
 
 def _about(book: BookRecord) -> Iterator[Line]:
