@@ -11,6 +11,7 @@ import numpy as np
 
 from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Hit
+from nlb_retriever.search.question import kind_of
 from nlb_retriever.text.words import word_ids
 
 READ = 20
@@ -37,18 +38,16 @@ class ReadHits:
     """Their indexes among the hits as they were."""
 
 
-def read_hits(
-    question: str, hits: Sequence[Hit], reader: Reader, *, shortest: int = 1, diversify: bool = True
-) -> ReadHits:
+def read_hits(question: str, hits: Sequence[Hit], reader: Reader, *, diversify: bool = True) -> ReadHits:
     """Read the first `MOST_READ` passages and put them in order by their scores and the reader's relevance.
 
     Args:
         question: as the reader takes it.
         hits: passages, best first.
         reader: of the library.
-        shortest: least tokens of a span.
         diversify: count, too, which likely answers a passage holds that those before it do not.
     """
+    shortest = CLAUSE_TOKENS if kind_of(question) == "clause" else 1
     readings = reader.read(question, [hit.text for hit in hits[:MOST_READ]], shortest=shortest)
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     scores = [hit.score / best + WEIGHT * reading.relevance for hit, reading in zip(hits, readings, strict=False)]

@@ -12,7 +12,7 @@ from nlb_retriever.records import Hit
 from nlb_retriever.search.hits import fetch_hits, widen
 from nlb_retriever.search.overlap import Overlap, find_overlap
 from nlb_retriever.search.ranking import rank
-from nlb_retriever.search.readings import CLAUSE_TOKENS, READ, read_hits
+from nlb_retriever.search.readings import READ, read_hits
 from nlb_retriever.search.relevance import JUDGED, is_relevant
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.reranking import rerank
@@ -84,8 +84,7 @@ def run_search(
     readings: tuple[Reading, ...] = ()
     order: Sequence[int] = range(len(hits))
     if reader:
-        shortest = CLAUSE_TOKENS if request.kind == "clause" else 1
-        read = read_hits(request.question, hits, reader, shortest=shortest, diversify=request.diversify)
+        read = read_hits(request.question, hits, reader, diversify=request.diversify)
         hits, readings, order = list(read.hits), read.readings, read.order
     if request.relevant_only and not is_relevant(
         request.query, found, readings, vectors, vectorizer, passages=passages, in_book=scope.book is not None
