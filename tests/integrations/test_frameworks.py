@@ -34,6 +34,7 @@ from nlb_integrations import NLBRetriever
 from nlb_integrations.llama_index import ExtractiveQueryEngine
 from nlb_retriever import Retriever
 from nlb_retriever.errors import QueryError
+from nlb_retriever.search.request import SearchRequest
 
 # LlamaIndex's workflows look at every attribute of a pydantic model, deprecated ones too
 agents = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
@@ -101,10 +102,12 @@ def test_without_an_llm_the_query_engine_quotes_and_refuses(nlb: NLBRetriever) -
 )
 def test_the_quoting_engine_asks_as_its_retriever_does(how: Any, opened: Retriever) -> None:
     retriever = NLBRetriever(opened, similarity_top_k=10, rerank=True, **how)
-    scores = {node.node_id: node.score for node in retriever.retrieve(STORM)}
     response = retriever.as_query_engine().query(STORM)
     assert "broke the clock" in str(response)
-    assert {node.node_id: node.score for node in response.source_nodes}.items() <= scores.items()
+    answered = {node.node_id: node.score for node in response.source_nodes}
+    assert answered.keys() <= {node.node_id for node in retriever.retrieve(STORM)}
+    request = SearchRequest(query=STORM, rerank=True, diversify=False, **how)  # as answers do
+    assert answered.items() <= {hit.id: hit.score for hit in opened.run(request).hits}.items()
 
 
 def test_options_that_need_an_llm_are_refused_without_one_and_a_synthesizer_of_ones_own_is_not(
