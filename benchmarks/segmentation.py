@@ -1,7 +1,7 @@
 """Sections of texts without headings: learn the weights of `nlb_retriever.reading.segmentation`, and measure it.
 
     python benchmarks/segmentation.py                       # measure on dev and val
-    python benchmarks/segmentation.py --fit weights.json    # learn from the train books first; then --weights
+    python benchmarks/segmentation.py --fit weights.json    # learn from the train books, and measure that
 
 Headings are taken out of books that have them; their sections should be found again. Pk (Beeferman et al. 1999) and
 WindowDiff (Pevzner & Hearst 2002) are over words, with half of a book's mean section as the window; lower is better.
@@ -26,7 +26,7 @@ from data import data_folder
 from nlb_retriever.reading import read_book
 from nlb_retriever.reading import segmentation as seg
 from nlb_retriever.reading.structure import partition, split_evenly
-from nlb_training.evaluation.books import open_archive
+from nlb_training.evaluation.books import cache_folder, open_archive
 
 TRAIN, VAL = ("train-00", "train-01", "train-02"), ("dev", "val")
 LEAST_SECTIONS, WORDS = 5, (800, 9000)
@@ -35,9 +35,7 @@ BOOKS = 10
 """In so many books a section starts beside a word that gets a weight."""
 STRENGTH = 0.05
 """Inverse of the penalty."""
-_UNFINISHED = re.compile(r"[.!?:;,\"”’'—-]\s*$")
-
-
+_FINISHED = re.compile(r"[.!?:;,\"”’'—-]\s*$")
 _PART = re.compile(r"Part \d+ of \d+")
 
 
@@ -73,7 +71,7 @@ def take_out_headings(path: Path) -> Headless:
 
 def _is_title(paragraph: str, title: str) -> bool:
     letters = _letters(paragraph)
-    short = len(paragraph.split()) <= 12 and not _UNFINISHED.search(paragraph)
+    short = len(paragraph.split()) <= 12 and not _FINISHED.search(paragraph)
     return letters in title or short or paragraph.isupper()
 
 
@@ -165,16 +163,14 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="folder of the evaluation data; default: NLB_DATA")
-    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "nlb-benchmarks")
+    parser.add_argument("--cache", type=Path, help="of unpacked books; default: that of `nlb eval`")
     parser.add_argument("--fit", type=Path, metavar="FILE", help="learn weights from the train books, and write them")
-    parser.add_argument("--weights", type=Path, metavar="FILE", help="measure with these; default: the package's")
     given = parser.parse_args()
-    data = data_folder(given.data)
+    data, cache = data_folder(given.data), cache_folder(given.cache)
     if given.fit:
-        books = [book for name in TRAIN for book in read_collection(data, name, given.cache)]
+        books = [book for name in TRAIN for book in read_collection(data, name, cache)]
         given.fit.write_text(json.dumps(fit(books), indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
-    if weights := given.weights or given.fit:
-        seg.WEIGHTS = weights
+        seg.WEIGHTS = given.fit
         seg._weights.cache_clear()
     ways: dict[str, Callable[[str], Sequence[int]]] = {
         "one section": lambda text: [0],
@@ -183,7 +179,7 @@ def main() -> None:
     }
     print(f"{'':30}     Pk WindowDiff    found    right sections")
     for name in VAL:
-        books = list(read_collection(data, name, given.cache))
+        books = list(read_collection(data, name, cache))
         for way, cut in ways.items():
             each = measure(books, cut)
             print(

@@ -24,11 +24,11 @@ def write_books(folder: Path, count: int = 2, *, chapters: int = 3, sentences: i
         for chapter in range(chapters):
             first, second = random.permutation(_WORDS)[:2]
             parts.append(f"## CHAPTER {chapter + 1}. The {first} and the {second} of book {book}\n")
-            told = [
+            lines = [
                 f"In the {chapter}.{number}th hour of that long day nobody thought of the {random.choice(_WORDS)}."
                 for number in range(sentences)
             ]
-            parts.append(" ".join(told) + "\n")
+            parts.append(" ".join(lines) + "\n")
         files.append(folder / f"book{book}.md")
         files[-1].write_text("\n".join(parts))
     return files

@@ -62,7 +62,7 @@ def test_the_same_place_in_another_book_is_wrong() -> None:
     assert first_right(hits[:2], right_by_span(row((5, 8)), "passage", "/a.txt")) == float("inf")
 
 
-ASKED = Row(
+QUESTION = Row(
     query="Who bought the grey mare?",
     file="a.txt",
     spans=(),
@@ -81,15 +81,15 @@ ASKED = Row(
     ],
 )
 def test_without_spans_a_hit_is_right_if_it_holds_all_words_of_an_answer(text: str, right: bool) -> None:
-    assert right_by_answer(ASKED)(hit("passage", 0, 9, text=text)) is right
+    assert right_by_answer(QUESTION)(hit("passage", 0, 9, text=text)) is right
 
 
 def test_a_set_of_answers_has_only_questions_that_can_be_checked_by_words() -> None:
     known = next(each for each in RETRIEVAL if each.right == "answer")
-    unknown = replace(ASKED, values={"answers": ["a grey mare"]})
+    unknown = replace(QUESTION, values={"answers": ["a grey mare"]})
     books = BookCollection("b", {}, Path())
-    assert make_query_set(known, [unknown, ASKED, ASKED, ASKED], books).rows == (ASKED,) * 3
-    assert len(make_query_set(known, [ASKED] * 3, books, every=2).rows) == 2
+    assert make_query_set(known, [unknown, QUESTION, QUESTION, QUESTION], books).rows == (QUESTION,) * 3
+    assert len(make_query_set(known, [QUESTION] * 3, books, every=2).rows) == 2
 
 
 def test_each_metric_is_of_the_first_right_hit() -> None:
