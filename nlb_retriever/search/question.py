@@ -29,6 +29,7 @@ _NUMBERS = frozenset(
 )
 _NOT_WHO = frozenset("in on at during after before until when while because".split())
 _ADDRESS = frozenset("sir sire madam my dear".split())
+_UNCAPPED = frozenset("a an the and but or nor of in on at to by for from with as into".split())
 _TITLES = frozenset(
     "mr mrs ms miss dr sir madam madame lady lord king queen prince princess captain professor aunt uncle".split()
 )
@@ -80,10 +81,10 @@ def asks_about_name(question: str) -> bool:
 def find_names(query: str) -> list[str]:
     """The words with a capital behind the first word, each once, without titles: names of people and places, mostly.
 
-    None where all words have one: then it says nothing.
+    None where all words have one, or all but those that titles of books leave without: then it says nothing.
     """
     words = _ANY_WORD.findall(query)
-    if all(word[0].isupper() for word in words):
+    if all(word[0].isupper() or (index and word in _UNCAPPED) for index, word in enumerate(words)):
         return []
     return [word for word in dict.fromkeys(words[1:]) if word[0].isupper() and word.lower() not in _TITLES]
 

@@ -31,6 +31,8 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("What did Mr. Rochester and Captain Ahab say to King Lear?", ["Rochester", "Ahab", "Lear"]),
         ("Who Is The Captain Of The Pequod?", []),
         ("WHO IS AHAB?", []),
+        ("Who Killed the Wolves in the Valley of Mirrors?", []),
+        ("the Pequod and Ahab", ["Pequod", "Ahab"]),
         ("Ahab", []),
         ("the white whale, 1851", []),
         ("", []),
