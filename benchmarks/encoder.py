@@ -16,13 +16,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-import openvino
 from data import dev_texts
-from openvino import opset13 as op
 
 from nlb_retriever.encoding import ChunkEncoder, load_encoder
 from nlb_retriever.encoding.load import load_torch_encoder
-from nlb_retriever.encoding.openvino_core import shared_core
+from nlb_retriever.encoding.openvino_core import load_openvino, shared_core
 from nlb_retriever.records import Section
 from nlb_retriever.text.chunking import Chunker
 
@@ -38,6 +36,8 @@ def operations(lengths: Sequence[int]) -> float:
 
 def int8_peak(size: int = 2048, layers: int = 8) -> float:
     """Operations a second of a chain of int8 matrix products, the best of several."""
+    openvino = load_openvino()
+    op = openvino.opset13
     rows = op.parameter([size, size], np.float32)
     hidden = rows
     random = np.random.default_rng(0)

@@ -92,6 +92,19 @@ def test_a_room_imports_only_what_the_page_says(room: str) -> None:
             assert used <= allowed, module
 
 
+def test_openvino_is_imported_only_where_its_telemetry_is_left_out() -> None:
+    importing = set()
+    for name, file in modules().items():
+        for statement in executed(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(statement, ast.Import):
+                names = [alias.name for alias in statement.names]
+            else:
+                names = [str(statement.module)]
+            if any(each.partition(".")[0] == "openvino" for each in names):
+                importing.add(name)
+    assert importing == {"nlb_retriever.encoding.openvino_core"}
+
+
 def test_the_layers_are_those_that_are_checked() -> None:
     packages, inside = (contract["layers"] for contract in CONTRACTS[:2])
     for layers in (packages, inside):

@@ -19,7 +19,7 @@ import numpy as np
 
 from nlb_retriever.atomic import write_file
 from nlb_retriever.config import home
-from nlb_retriever.encoding.openvino_core import shared_core
+from nlb_retriever.encoding.openvino_core import load_openvino, shared_core
 
 if TYPE_CHECKING:
     import openvino
@@ -46,8 +46,6 @@ def cache_path(files: Mapping[str, str], settings: Settings) -> Path | None:
         files: names and SHA-256 of the model's files.
         settings: what it is compiled with.
     """
-    import openvino
-
     folder = home() / "cache" / "openvino"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -56,14 +54,12 @@ def cache_path(files: Mapping[str, str], settings: Settings) -> Path | None:
     if not os.access(folder, os.W_OK):
         return None
     cpu = [str(shared_core().get_property("CPU", name)) for name in ("FULL_DEVICE_NAME", "OPTIMIZATION_CAPABILITIES")]
-    key = json.dumps([openvino.__version__, cpu, dict(files), dict(settings)], sort_keys=True)
+    key = json.dumps([load_openvino().__version__, cpu, dict(files), dict(settings)], sort_keys=True)
     return folder / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.blob"
 
 
 def read_compiled(path: Path, settings: Settings) -> CompiledModel | None:
     """Import what `write_compiled` wrote; None where there is nothing or it is damaged."""
-    import openvino
-
     try:
         # Private and writable, as openvino.Tensor wants it; nothing writes.
         mapping = np.memmap(path, dtype=np.uint8, mode="c")
@@ -76,8 +72,9 @@ def read_compiled(path: Path, settings: Settings) -> CompiledModel | None:
     if hashlib.sha256(blob.data).digest() != digest.tobytes():
         _log.warning("the compiled encoder %s is damaged: compiling again", path)
         return None
+    tensor = load_openvino().Tensor(blob, shared_memory=True)
     try:
-        model = shared_core().import_model(openvino.Tensor(blob, shared_memory=True), "CPU", dict(settings))
+        model = shared_core().import_model(tensor, "CPU", dict(settings))
     except RuntimeError as error:
         _log.warning("OpenVINO cannot import the compiled encoder %s (%s): compiling again", path, first_line(error))
         return None

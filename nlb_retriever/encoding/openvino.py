@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from nlb_retriever.encoding.base import EncoderIdentity, Vectors, encode_windows, pad
 from nlb_retriever.encoding.compiled import CompiledModel, cache_path, first_line, read_compiled, write_compiled
-from nlb_retriever.encoding.openvino_core import row_width, shared_core
+from nlb_retriever.encoding.openvino_core import load_openvino, row_width, shared_core
 from nlb_retriever.errors import EncoderError
 
 if TYPE_CHECKING:
@@ -106,9 +106,7 @@ class OpenVinoEncoder:
     @cached_property
     def _queue(self) -> Any:
         """The compiled model's request queue, one request a stream."""
-        import openvino
-
-        return openvino.AsyncInferQueue(self._compiled.model, self._streams)
+        return load_openvino().AsyncInferQueue(self._compiled.model, self._streams)
 
     @cached_property
     def _compiled(self) -> CompiledModel:

@@ -7,16 +7,41 @@ process with a segmentation fault, or overwrites what has been mapped there sinc
 
 from __future__ import annotations
 
+import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import openvino
 
 _WRONG_WIDTH = 32
 """On a CPU with bf16, OpenVINO 2025.3 to 2026.4 runs rows of 32 tokens wrongly (int8 MiniLM: cosine 0.73)."""
-_lock = threading.Lock()
+_TELEMETRY = "openvino_telemetry"
+_lock = threading.RLock()
+
+
+@contextmanager
+def without_telemetry() -> Iterator[None]:
+    """Import OpenVINO or NNCF in it: they would report each import to their makers, from a forked process."""
+    with _lock:
+        before = sys.modules.get(_TELEMETRY)
+        sys.modules[_TELEMETRY] = None  # type: ignore[assignment]  # its import fails, which both are ready for
+        try:
+            yield
+        finally:
+            del sys.modules[_TELEMETRY]
+            if before:
+                sys.modules[_TELEMETRY] = before
+
+
+def load_openvino() -> Any:
+    """The package openvino, imported without its telemetry."""
+    with without_telemetry():
+        import openvino
+    return openvino
 
 
 def shared_core() -> openvino.Core:
@@ -27,9 +52,7 @@ def shared_core() -> openvino.Core:
 
 @cache
 def _open() -> openvino.Core:
-    import openvino
-
-    core = openvino.Core()
+    core: openvino.Core = load_openvino().Core()
     core.get_property("CPU", "FULL_DEVICE_NAME")  # loads the plugin
     return core
 

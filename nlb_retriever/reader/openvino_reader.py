@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlb_retriever.encoding.compiled import CompiledModel, cache_path, first_line, read_compiled, write_compiled
-from nlb_retriever.encoding.openvino_core import row_width, shared_core
+from nlb_retriever.encoding.openvino_core import load_openvino, row_width, shared_core
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.reader.files import MODEL, TOKENIZER, WEIGHTS, check_file, read_config
 from nlb_retriever.reader.interface import Reading, Scores, read_passages
@@ -74,9 +74,7 @@ class OpenVinoReader:
     @cached_property
     def _queue(self) -> Any:
         """The compiled model's request queue, one request a thread."""
-        import openvino
-
-        return openvino.AsyncInferQueue(self._compiled.model, self._threads)
+        return load_openvino().AsyncInferQueue(self._compiled.model, self._threads)
 
     @cached_property
     def _compiled(self) -> CompiledModel:

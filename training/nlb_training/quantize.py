@@ -24,7 +24,7 @@ from nlb_retriever.atomic import write_folder
 from nlb_retriever.encoding.base import special_ids
 from nlb_retriever.encoding.load import BASE_ENCODER, find_weights, load_torch_encoder
 from nlb_retriever.encoding.openvino import CONFIG_FILE, LAYERS_FILE, MODEL_FILE, TOKENIZER_FILE, WEIGHTS_FILE
-from nlb_retriever.encoding.openvino_core import shared_core
+from nlb_retriever.encoding.openvino_core import load_openvino, shared_core, without_telemetry
 from nlb_retriever.errors import EncoderError, NlbError, extra
 
 if TYPE_CHECKING:
@@ -51,9 +51,9 @@ def quantize(model: str | Path, out: Path, books: Sequence[Path], *, seed: int =
         EncoderError: the model is not to be found.
         MissingExtra: NNCF is not installed.
     """
-    with extra("quantize"):
+    openvino = load_openvino()
+    with extra("quantize"), without_telemetry():
         import nncf
-    import openvino
 
     shared_core()  # before NNCF's runtimes, which come and go
     encoder = load_torch_encoder(model)
@@ -113,8 +113,9 @@ def _windows(encoder: TorchEncoder, books: Sequence[Path], random: np.random.Gen
 
 def _convert(encoder: TorchEncoder) -> Any:
     """The whole sentence-transformers pipeline as one OpenVINO model: ids and mask to unit vectors."""
-    import openvino
     import torch
+
+    openvino = load_openvino()
 
     class Pipeline(torch.nn.Module):
         def __init__(self) -> None:

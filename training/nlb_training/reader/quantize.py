@@ -21,6 +21,7 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 
 from nlb_retriever.atomic import write_folder
+from nlb_retriever.encoding.openvino_core import load_openvino, without_telemetry
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.reader.files import CONFIG, FORMAT, LAYERS, MODEL, TOKENIZER, WEIGHTS, WORDS
 from nlb_retriever.reader.network import ReaderNetwork
@@ -54,8 +55,7 @@ def write_reader(
     Raises:
         EncoderError: NNCF is not installed.
     """
-    import openvino
-
+    openvino = load_openvino()
     inputs = [_inputs(tokenizer, question, passage) for question, passage in calibration]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of torch's tracer and of NNCF's dependencies
@@ -79,7 +79,8 @@ def write_reader(
 
 def _quantize(network: ReaderNetwork, inputs: Sequence[dict[str, Any]], alpha: float) -> Any:
     try:
-        import nncf
+        with without_telemetry():
+            import nncf
     except ImportError as error:
         raise EncoderError("quantizing needs NNCF: pip install 'nlb-retriever[quantize]'") from error
     with redirect_stdout(sys.stderr):  # its bars
@@ -102,8 +103,7 @@ def _inputs(tokenizer: Tokenizer, question: str, passage: str) -> dict[str, Any]
 
 def _convert(network: ReaderNetwork) -> Any:
     """The network as an OpenVINO model for batches and rows of any size."""
-    import openvino
-
+    openvino = load_openvino()
     ids = torch.ones(2, 16, dtype=torch.long)
     names = ("input_ids", "token_type_ids", "attention_mask")
     model = openvino.convert_model(
