@@ -30,6 +30,7 @@ _TITLES = {
     "teacher": "training the teacher",
     "scores": "scoring passages with the teacher",
     "distilled": "training on the teacher's scores",
+    "altered": "training on altered questions",
     "saving": "saving",
 }
 _LINES = 10

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from nlb_retriever.indexing.indexer import index_files
 from nlb_training.events import Observer, QueryEvent
+from nlb_training.reader.altered import altered_examples
 from nlb_training.reader.candidates import Candidates, find_candidates, read_candidates, write_candidates
 from nlb_training.reader.cloze import summary_examples
 from nlb_training.reader.examples import Example
@@ -43,7 +44,7 @@ _NOVELS = 12_000
 class Stage:
     """A pass over some examples."""
 
-    name: Literal["short", "passages", "novels", "teacher", "distilled"]
+    name: Literal["short", "passages", "novels", "teacher", "distilled", "altered"]
     settings: LoopSettings
     examples: Callable[[Path, Path, random.Random, Observer | None], Iterable[Example]]
     """Makes them from the folder of the data and that of the run."""
@@ -114,6 +115,16 @@ _DISTILLED_MIXTURE = _Mixture(
     ranked=4800, wrong=5, ranked_lengths=(110, 160, 220), paragraphs=7000, tales=5000, tale_lengths=(90, 150, 240),
     people=400, qamr=3700, alone=0.3, summaries=1800,
 )  # fmt: skip
+_ALTERED_MIXTURE = _Mixture(
+    novels=600, ranked=1200, wrong=3, ranked_lengths=(110, 160, 220), paragraphs=7000,
+    paragraph_lengths=(90, 150, 220, 300), tales=1500, tale_lengths=(90, 150, 240), people=100, qamr=1500, alone=0.3,
+    summaries=500,
+)  # fmt: skip
+
+
+def _make_altered(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
+    yield from _ALTERED_MIXTURE(data, run, draw, observer)
+    yield from altered_examples(data, draw, (90, 150, 220, 300), share=0.6)
 
 
 def _read_novel_lists(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterator[Example]:
@@ -170,6 +181,14 @@ TAUGHT_STAGES = (
     ),
 )
 """Behind the others: a larger network learns to read, then the reader learns its scores."""
+LAST_STAGE = Stage(
+    name="altered",
+    settings=LoopSettings(
+        learning_rate=7e-5, seed=6, dropout=0.05, ranking=0.8, relevance=0.4, mean_decay=0.995, start_share=0.3
+    ),
+    examples=_make_altered,
+)
+"""Of every run: what a passage does not answer, which a teacher does not know better."""
 
 
 def make_calibration(data: Path, run: Path, observer: Observer | None) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ A run's folder holds
     short/, passages/,
     novels/                the stages, see `nlb_training.reader.loop`
     teacher/, distilled/   the same, of a run with a teacher
+    altered/               the last stage
     reader/                the result, for `nlb_retriever.reader.load_reader`; written last
 """
 
@@ -35,7 +36,7 @@ from nlb_training.reader.distillation import score_rows
 from nlb_training.reader.loop import LoopSettings, read_final, run_stage
 from nlb_training.reader.mpnet import start_mpnet
 from nlb_training.reader.quantize import write_reader
-from nlb_training.reader.recipe import STAGES, TAUGHT_STAGES, Stage, make_calibration
+from nlb_training.reader.recipe import LAST_STAGE, STAGES, TAUGHT_STAGES, Stage, make_calibration
 from nlb_training.reader.rows import RowSet, tokenize
 from nlb_training.reader.sources import check_data, shuffled
 from nlb_training.reader.start import check_start, start_network
@@ -65,8 +66,8 @@ class ReaderRequest:
     """A BERT encoder of the sentence-transformers format: its name or folder."""
     teacher: str | None = None
     """An MPNet encoder that the reader learns from in the end: its name or folder."""
-    stages: tuple[Stage, ...] = STAGES
-    """`STAGES`, and with a teacher `TAUGHT_STAGES` behind them."""
+    stages: tuple[Stage, ...] = (*STAGES, LAST_STAGE)
+    """`STAGES`, with a teacher `TAUGHT_STAGES`, and `LAST_STAGE`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,12 +99,12 @@ class ReaderReport:
 
 
 def read_stages(changes: Sequence[str], *, taught: bool = False) -> tuple[Stage, ...]:
-    """The recipe's stages with changes like "passages.learning_rate=1e-4"; with a teacher's behind them if `taught`.
+    """The recipe's stages with changes like "passages.learning_rate=1e-4"; with a teacher's two if `taught`.
 
     Raises:
         TrainingError: a change names no setting, or its value is none or out of range.
     """
-    recipe = STAGES + TAUGHT_STAGES if taught else STAGES
+    recipe = (*STAGES, *(TAUGHT_STAGES if taught else ()), LAST_STAGE)
     kinds = {
         f"{stage.name}.{each.name}": float if each.type == "float" else int
         for stage in recipe
@@ -113,7 +114,7 @@ def read_stages(changes: Sequence[str], *, taught: bool = False) -> tuple[Stage,
     stages = []
     for stage in recipe:
         own = {key.partition(".")[2]: value for key, value in values.items() if key.startswith(f"{stage.name}.")}
-        stages.append(replace(stage, settings=replace(stage.settings, **own)))  # type: ignore[arg-type]
+        stages.append(replace(stage, settings=replace(stage.settings, **own)))
     return tuple(stages)
 
 
