@@ -184,7 +184,7 @@ TAUGHT_STAGES = (
 LAST_STAGE = Stage(
     name="altered",
     settings=LoopSettings(
-        learning_rate=7e-5, seed=6, dropout=0.05, ranking=0.8, relevance=0.4, mean_decay=0.995, start_share=0.3
+        learning_rate=7e-5, seed=6, dropout=0.05, ranking=0.8, relevance=0.4, mean_decay=0.995, start_share=0.5
     ),
     examples=_make_altered,
 )
