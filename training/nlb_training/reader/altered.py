@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from nlb_training.reader.contexts import TOKEN_CHARACTERS, cut_candidate, sentence_window
-from nlb_training.reader.examples import Example, Span
+from nlb_training.reader.examples import Example
 from nlb_training.reader.sources import row_spans, squad_rows
 
 _OPPOSITES_TEXT = """first/last most/least more/less more/fewer largest/smallest larger/smaller highest/lowest
@@ -66,7 +66,7 @@ def altered_examples(data: Path, draw: random.Random, lengths: Sequence[int], *,
     rows = squad_rows(data, held=False)
     articles: dict[str, set[str]] = defaultdict(set)
     for row in rows:
-        articles[row["article"]].update(_names(row["context"]))
+        articles[row["article"]].update(match.group() for match in _find_names(row["context"]))
     for row in rows:
         text, spans = row["context"], row_spans(row)
         if not spans or draw.random() > share:
@@ -93,74 +93,59 @@ def alter_question(
 
     Args:
         question: that the text answers.
-        text: names and numbers come from it, but those in an answer do not.
-        answers: people's.
+        text: names and numbers come from it.
+        answers: people's; nothing is taken from them.
         draw: which of the possible alterations is made.
         others: names to take where the text has none.
     """
-    ways: tuple[Callable[[], str | None], ...] = (
-        lambda: _exchange_name(question, text, answers, others, draw),
-        lambda: _exchange_number(question, text, answers, draw),
-        lambda: _exchange_word(question, draw),
-        lambda: _negate(question) if draw.random() < _NEGATED_SHARE else None,
+    names = [match for match in _find_names(question) if match.start()]
+    words = [match for match in _WORD.finditer(question) if match.start()]
+    opposites = [match for match in words if match.group() in _OPPOSITES]
+    verbs = [match for match in words if match.group() in _NEGATED]
+    ways = (
+        _exchange(question, names, lambda name: _other_names(name, question, text, answers, others), draw),
+        _exchange(question, list(_NUMBER.finditer(question)), lambda it: _other_numbers(it, text, answers), draw),
+        _exchange(question, opposites, _OPPOSITES.__getitem__, draw),
+        _exchange(question, verbs[:1] if draw.random() < _NEGATED_SHARE else [], lambda verb: [_NEGATED[verb]], draw),
     )
-    made = [altered for way in ways if (altered := way())]
+    made = [altered for altered in ways if altered]
     return draw.choice(made) if made else None
 
 
-def _names(text: str) -> list[str]:
-    return [match.group() for match in _NAME.finditer(text) if match.group().split()[0] not in _NO_NAMES]
-
-
-def _replace(question: str, span: Span, word: str) -> str:
-    return question[: span[0]] + word + question[span[1] :]
-
-
-def _exchange_name(
-    question: str, text: str, answers: Sequence[str], others: Sequence[str], draw: random.Random
+def _exchange(
+    question: str, found: Sequence[re.Match[str]], others_of: Callable[[str], Sequence[str]], draw: random.Random
 ) -> str | None:
-    found = [each for each in _NAME.finditer(question) if each.start() and each.group().split()[0] not in _NO_NAMES]
+    """A question with one of the words that were found exchanged for another; None where it has no other."""
     if not found:
         return None
     match = draw.choice(found)
-    name = match.group()
-    own = [
-        each
-        for each in dict.fromkeys(_names(text))
-        if each not in question
-        and name not in each
-        and each not in name
-        and not any(each in answer or answer in each for answer in answers)
-    ] or [each for each in others if each not in question]
-    alike = [each for each in own if len(each.split()) == len(name.split())] or own
-    return _replace(question, match.span(), draw.choice(alike)) if alike else None
+    others = others_of(match.group())
+    return question[: match.start()] + draw.choice(others) + question[match.end() :] if others else None
 
 
-def _exchange_number(question: str, text: str, answers: Sequence[str], draw: random.Random) -> str | None:
-    found = list(_NUMBER.finditer(question))
-    if not found:
-        return None
-    match = draw.choice(found)
-    number = match.group()
-    own = [
+def _find_names(text: str) -> list[re.Match[str]]:
+    return [match for match in _NAME.finditer(text) if match.group().split()[0] not in _NO_NAMES]
+
+
+def _other_names(name: str, question: str, text: str, answers: Sequence[str], others: Sequence[str]) -> Sequence[str]:
+    """Names of the text, else others, that are in neither question nor answers; as long ones, where there are."""
+
+    def is_other(each: str) -> bool:
+        known = (name, *answers)
+        return each not in question and not any(each in other or other in each for other in known)
+
+    own = [each.group() for each in _find_names(text)]
+    found = list(dict.fromkeys(filter(is_other, own))) or [each for each in others if is_other(each)]
+    return [each for each in found if len(each.split()) == len(name.split())] or found
+
+
+def _other_numbers(number: str, text: str, answers: Sequence[str]) -> Sequence[str]:
+    """Numbers of the text with as many digits that are in no answer, else some near it."""
+    found = [
         each
         for each in dict.fromkeys(_NUMBER.findall(text))
         if each != number and len(each) == len(number) and not any(each in answer for answer in answers)
     ]
-    if not own and number.isdecimal() and int(number) > 12:
-        own = [str(int(number) + draw.choice([-10, -3, -2, -1, 1, 2, 3, 10]))]
-    return _replace(question, match.span(), draw.choice(own)) if own else None
-
-
-def _exchange_word(question: str, draw: random.Random) -> str | None:
-    found = [match for match in _WORD.finditer(question) if match.start() and match.group() in _OPPOSITES]
-    if not found:
-        return None
-    match = draw.choice(found)
-    return _replace(question, match.span(), draw.choice(_OPPOSITES[match.group()]))
-
-
-def _negate(question: str) -> str | None:
-    found = (match for match in _WORD.finditer(question) if match.start() and match.group() in _NEGATED)
-    match = next(found, None)
-    return _replace(question, match.span(), _NEGATED[match.group()]) if match else None
+    if found or not number.isdecimal() or int(number) <= 12:
+        return found
+    return [str(int(number) + step) for step in (-10, -3, -2, -1, 1, 2, 3, 10)]
