@@ -14,8 +14,9 @@ from nlb_retriever.records import Hit
 from nlb_retriever.search.question import kind_of
 from nlb_retriever.text.words import word_ids
 
-READ = 20
-"""Best passages that are read; more where more are wanted, but never more than `MOST_READ`."""
+READ, READ_TO_ANSWER = 40, 20
+"""Best passages that are read to put them in order, and to answer, which gains nothing by more; as many as are wanted
+where that is more, but never more than `MOST_READ`."""
 MOST_READ = 100
 WEIGHT = 0.2
 """Weight of a passage's relevance (a logit), beside its score over the best one's."""

@@ -12,7 +12,7 @@ from nlb_retriever.records import Hit
 from nlb_retriever.search.hits import fetch_hits, widen
 from nlb_retriever.search.overlap import Overlap, find_overlap
 from nlb_retriever.search.ranking import rank
-from nlb_retriever.search.readings import READ, read_hits
+from nlb_retriever.search.readings import READ, READ_TO_ANSWER, read_hits
 from nlb_retriever.search.relevance import JUDGED, is_relevant
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.reranking import rerank
@@ -73,7 +73,8 @@ def run_search(
         vectors = vectorizer.encode_query(request.query)
     reader = load_reader() if request.rerank and request.kind else None
     limit = request.limit
-    count = max(limit, READ if reader else 0, JUDGED if request.relevant_only else 0) if limit else 0
+    read_at_least = (READ if request.diversify else READ_TO_ANSWER) if reader else 0
+    count = max(limit, read_at_least, JUDGED if request.relevant_only else 0) if limit else 0
     with store.session():  # nothing is encoded or read in it: a writer may wait for its end
         ranking = rank(request, scope, vectors, store)
         if request.level == "section" and request.mode == "fused" and ranking.pools and vectorizer is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,13 +13,17 @@ from nlb_retriever.records import Answer, Citation, Confidence, Hit, ShortAnswer
 from nlb_retriever.search.question import asks_about_name, fits
 from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_prose, is_question, join_quotes
 from nlb_retriever.search.run import SearchResult
+from nlb_retriever.text.words import word_ids
 
 HIT_WEIGHT, WORDS_WEIGHT, QUESTION_PENALTY = 2.0, 1.5, 3.0
 """Weights of a passage's score, of the share of the question's words in the sentence, and of a sentence that is itself
 a question, beside 1 for the span's score over "no answer": chosen on FairytaleQA and LiteraryQA val."""
-VOTES = 6.0
+VOTES = 4.0
 """Weight of the same words in several passages, where a question asks for words: names that come back answer more
 often. 1 for a clause, whose words hardly come back, and for who a name is, which another name does not answer."""
+MENTIONS, BOOK_WEIGHT = 2.0, 2.0
+"""Weights of the logarithms of the number of passages that have the words, marked there or not, on average over the
+words (0 for who a name is), and of the number of passages that are of the same book."""
 CLOSE = 1.0
 """A second answer is given where its score is at most so much lower."""
 SURE, LIKELY = 8.5, 4.0
@@ -46,7 +50,7 @@ class _Found:
     text: str
     score: float
     trust: float = 0.0
-    """Its score where the same words in several passages have the weight 1."""
+    """Its score and the same words in several passages with the weight 1, nothing else."""
 
     @property
     def words(self) -> frozenset[str]:
@@ -61,8 +65,13 @@ def answer_shortly(result: SearchResult, limit: int | None) -> Answer | None:
         limit: see `choose_quotes`.
     """
     hits = result.hits
-    votes = result.request.kind == "words" and not asks_about_name(result.request.question)
-    found = _pool(_spans(result), VOTES if votes else 1.0)
+    name = asks_about_name(result.request.question)
+    found = _pool(
+        _spans(result),
+        hits,
+        votes=VOTES if result.request.kind == "words" and not name else 1.0,
+        mentions=0.0 if name else MENTIONS,
+    )
     if not found:
         return None
     best = found[0]
@@ -153,16 +162,34 @@ def _joined(text: str) -> int:
     return match.end() if match else 0
 
 
-def _pool(found: Sequence[_Found], votes: float) -> list[_Found]:
-    """The spans, the best first; the same words in several passages count together, with the weight `votes`."""
+def _pool(found: Sequence[_Found], hits: Sequence[Hit], *, votes: float, mentions: float) -> list[_Found]:
+    """The spans, the best first.
+
+    Args:
+        found: spans in the hits.
+        hits: all of them.
+        votes: weight of the same words in several passages, which count together.
+        mentions: weight of the passages that have the words.
+    """
+    passages = [word_ids(hit.text) for hit in hits]
+    books = Counter(hit.book_id for hit in hits)
     scores: dict[frozenset[str], list[float]] = defaultdict(list)
     for each in found:
         scores[each.words].append(each.score)
     pooled = []
     for each in found:
         bonus = _bonus(each.score, scores[each.words])
-        pooled.append(replace(each, score=each.score + votes * bonus, trust=each.score + bonus))
+        score = each.score + votes * bonus + mentions * _mentioned(each.text, passages)
+        score += BOOK_WEIGHT * math.log(books[hits[each.quote.hit].book_id])
+        pooled.append(replace(each, score=score, trust=each.score + bonus))
     return sorted(pooled, key=lambda each: (-each.score, each.quote.hit, each.quote.order))
+
+
+def _mentioned(text: str, passages: Sequence[frozenset[int]]) -> float:
+    """The mean logarithm of the number of passages that have a word of a text."""
+    words = sorted(word_ids(text))
+    counts = (sum(word in passage for passage in passages) for word in words)
+    return sum(math.log(max(count, 1)) for count in counts) / max(len(words), 1)
 
 
 def _bonus(score: float, scores: Sequence[float]) -> float:

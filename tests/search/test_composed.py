@@ -98,3 +98,36 @@ def test_words_that_come_back_answer_before_a_better_span_that_does_not() -> Non
     assert [short.text for short in alone.shorts] == ["Bea", "Ada"]
     assert compose("Who is Cay?", f"{text} Cay.", "Bea", "Ada,", "Ada.").short == "Bea"  # another name says little
     assert compose("How was the lamp trimmed?", text, "Bea trimmed the lamp", "by Ada", "Ada.").short != "Ada"
+
+
+def compose_from(question: str, *passages: tuple[str, str, str, float]) -> Answer:
+    """The answer from passages, each with its book, its text, the words found in it and how the reader scores them."""
+    hits = [
+        Hit(level="passage", id=str(number), book_id=book, title="", author=None, source="", section=(),
+            section_id=None, start=0, end=len(text), page=None, score=1.0, text=text, metadata={})
+        for number, (book, text, _, _) in enumerate(passages)
+    ]  # fmt: skip
+    readings = [
+        Reading(relevance=3.0, no_answer_score=0.0,
+                spans=(AnswerSpan(start=text.index(span), end=text.index(span) + len(span), score=score),))
+        for _, text, span, score in passages
+    ]  # fmt: skip
+    return compose_answer(
+        SearchResult(request=SearchRequest(query=question), hits=tuple(hits), readings=tuple(readings)), limit=3
+    )
+
+
+def test_words_that_stand_in_more_passages_answer_before_a_better_span() -> None:
+    once = ("a", "Bea trimmed it, they say.", "Bea", 6.0)
+    more = [("a", "It was trimmed by Ada Hill.", "Ada Hill", 5.0), ("a", "Ada was at the quay.", "quay", 0.0),
+            ("a", "The quay was wet, and Ada sang.", "sang", 0.0)]  # fmt: skip
+    assert compose_from("Who trimmed the lamp?", once, *more).short == "Ada Hill"
+    assert compose_from("Who trimmed the lamp?", once, more[0]).short == "Bea"
+    assert compose_from("Who is Cay?", once, *more).short == "Bea"  # another name says little
+
+
+def test_the_book_of_most_passages_answers_before_a_better_span() -> None:
+    other = ("b", "Bea trimmed it, they say.", "Bea", 6.0)
+    same = [("a", "It was trimmed by Ada.", "Ada", 5.0), ("a", "The boat was green.", "green", 0.0)]
+    assert compose_from("Who trimmed the lamp?", other, *same).short == "Ada"
+    assert compose_from("Who trimmed the lamp?", other, same[0]).short == "Bea"

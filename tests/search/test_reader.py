@@ -13,7 +13,7 @@ from nlb_retriever.errors import EncoderError, QueryError
 from nlb_retriever.reader import AnswerSpan, Reading, find_reader, load_reader
 from nlb_retriever.reader.load import RELEASED
 from nlb_retriever.records import Hit
-from nlb_retriever.search.readings import CLAUSE_TOKENS, READ
+from nlb_retriever.search.readings import CLAUSE_TOKENS, MOST_READ
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.search.short_answer import answer_shortly
@@ -158,11 +158,11 @@ def test_reranked_passages_are_the_same_ones_best_first(retriever: Retriever) ->
 
 
 def test_more_hits_than_are_read_keep_their_order_behind(tmp_path: Path) -> None:
-    days = [f"On day {number} the keeper trimmed the lamp and went to bed. " * 12 for number in range(READ + 15)]
+    days = [f"On day {number} the keeper trimmed the lamp and went to bed. " * 12 for number in range(MOST_READ + 60)]
     index_books([book_from_text("\n\n".join(days), source="log", title="Log")], tmp_path / "library")
     with Retriever(tmp_path / "library") as retriever:
         hits = retriever.search("Who trimmed the lamp on day 7?", rerank=True, limit=1000)
-    assert len(hits) > READ
+    assert len(hits) > MOST_READ
     assert len({hit.id for hit in hits}) == len(hits)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
