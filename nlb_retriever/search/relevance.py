@@ -2,8 +2,8 @@
 
 Judged by the best passages that were found: how similar they are to the query as the chunk encoder encodes both (its
 own space separates queries without an answer better than the trained one, and the best passages together better than
-the most similar one alone), how many of the query's words the first one has, whether one book has all the names in it,
-and what the reader says where it has read them. The more passages, the more similar the best are by chance, so the
+the most similar one alone), how many of the query's rare words one passage has, whether one book has all the names in
+it, and what the reader says where it has read them. The more passages, the more similar the best are by chance, so the
 bound grows with their number. The weights were chosen on questions on novels, tales and textbooks, put to libraries
 with and without their book, and judged on others (docs/reader.md).
 """
@@ -11,6 +11,7 @@ with and without their book, and judged on others (docs/reader.md).
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from statistics import fmean
 
@@ -18,26 +19,30 @@ from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.model.vectorizer import EncodedQuery, Vectorizer
 from nlb_retriever.reader import Reading
 from nlb_retriever.records import Hit
-from nlb_retriever.search.question import find_capitals, find_names
+from nlb_retriever.search.question import MOST_WORDS, find_capitals, find_names
+from nlb_retriever.store import Filter, LibraryStore, StoreQuery
 from nlb_retriever.text.words import word_ids
 
 COMPARED = 5
 """Best passages whose mean cosine with the query counts."""
 JUDGED = 20
 """Best passages in which names are looked for: a search by words finds a rare name wherever it stands."""
-WORDS_WEIGHT = 0.15
-"""Of the share of the query's words that are in the best passage, beside the cosine."""
+WORDS_WEIGHT = 0.5
+"""Of the share of the query's words that one passage has (`share_of_words`), beside the cosine."""
+UNKNOWN_WEIGHT = 2.0
+"""How much more a word counts that no passage has than the rarest that one has."""
 NAMES_WEIGHT = 0.20
 """Of the share of the query's names that the passages of one book have, its title and author included."""
 READER_WEIGHT, CLIP = 0.02, 8.0
 """Of the reader's highest relevance, a logit cut at `CLIP`."""
-LEAST, GROWTH = 0.40, 0.05
+LEAST, GROWTH = 0.55, 0.05
 """The bound with `FEW_PASSAGES`, and by how much it grows with ten times as many."""
 FEW_PASSAGES = 300
-IN_BOOK = 0.13
+IN_BOOK = 0.225
 """How much lower the bound is in a book that was named: keeps 97% of LiteraryQA's val questions there."""
 LEAST_RELEVANCE = -4.0
 """The reader's, for the best passage, where cosines are missing or mean something else."""
+_WORD = re.compile(r"[^\W_]+")
 
 
 def is_relevant(
@@ -47,6 +52,7 @@ def is_relevant(
     vectors: EncodedQuery | None,
     vectorizer: Vectorizer | None,
     *,
+    share: float,
     passages: int,
     in_book: bool,
 ) -> bool:
@@ -58,6 +64,7 @@ def is_relevant(
         readings: what the reader says about the best passages; none where it took no part.
         vectors: the query's; None where it was searched by words alone.
         vectorizer: the library's; None likewise.
+        share: of the query's words that one passage has (`share_of_words`).
         passages: how many the library has, or the book that was named.
         in_book: whether one was.
     """
@@ -67,12 +74,31 @@ def is_relevant(
     if vectors is None or vectorizer is None or vectorizer.encoder.identity.name != DEFAULT_ENCODER:
         return relevance >= LEAST_RELEVANCE
     cosines = vectorizer.encoder.encode([hit.text for hit in hits[:COMPARED]]) @ vectors.whole
-    words = word_ids(query)
-    share = len(words & word_ids(hits[0].text)) / max(1, len(words))
     score = float(cosines.mean()) + WORDS_WEIGHT * share + NAMES_WEIGHT * share_of_names(query, hits[:JUDGED])
     score += READER_WEIGHT * min(max(relevance, -CLIP), CLIP)
     bound = LEAST + GROWTH * math.log10(max(1, passages) / FEW_PASSAGES)
     return score >= bound - (IN_BOOK if in_book else 0.0)
+
+
+def share_of_words(query: str, where: Filter | None, store: LibraryStore, *, passages: int) -> float:
+    """Share of a query's words that one passage has: its BM25 score by that of every word's own best passage, summed.
+
+    So a rare word counts more than a common one, and one that no passage has counts most. Of a long query the first
+    `MOST_WORDS` words count.
+
+    Args:
+        query: cleaned.
+        where: the passages that are searched, of which there are `passages`.
+        store: the library, in a session.
+    """
+    counted = word_ids(query)
+    forms = {ids: word for word in _WORD.findall(query) if (ids := word_ids(word) & counted)}
+    words = [*forms.values()][:MOST_WORDS]
+    texts = [" ".join(words), *words]
+    found = store.search([StoreQuery(level="passage", text=text, where=where, limit=1) for text in texts])
+    unknown = UNKNOWN_WEIGHT * (math.log(max(1, passages)) + 1.5)
+    best, *alone = (hits[0].score if hits else None for hits in found)
+    return (best or 0.0) / (sum(unknown if score is None else score for score in alone) or 1.0)
 
 
 def share_of_names(query: str, hits: Sequence[Hit]) -> float:

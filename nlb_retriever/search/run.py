@@ -13,7 +13,7 @@ from nlb_retriever.search.hits import fetch_hits, widen
 from nlb_retriever.search.overlap import Overlap, find_overlap
 from nlb_retriever.search.ranking import rank
 from nlb_retriever.search.readings import READ, READ_TO_ANSWER, read_hits
-from nlb_retriever.search.relevance import JUDGED, is_relevant
+from nlb_retriever.search.relevance import JUDGED, is_relevant, share_of_words
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.reranking import rerank
 from nlb_retriever.search.scope import Scope, resolve_scope
@@ -80,7 +80,10 @@ def run_search(
         if request.level == "section" and request.mode == "fused" and ranking.pools and vectorizer is not None:
             ranking = rerank(request.query, ranking, vectors, store, vectorizer)
         hits, overlap = fetch_hits(request, ranking, count, store)
-        passages = _count_passages(scope, store) if request.relevant_only else 0
+        passages, share = 0, 0.0
+        if request.relevant_only:
+            passages = _count_passages(scope, store)
+            share = share_of_words(request.query, scope.filter("passage"), store, passages=passages)
     found = hits
     readings: tuple[Reading, ...] = ()
     order: Sequence[int] = range(len(hits))
@@ -88,7 +91,14 @@ def run_search(
         read = read_hits(request.question, hits, reader, diversify=request.diversify)
         hits, readings, order = list(read.hits), read.readings, read.order
     if request.relevant_only and not is_relevant(
-        request.query, found, readings, vectors, vectorizer, passages=passages, in_book=scope.book is not None
+        request.query,
+        found,
+        readings,
+        vectors,
+        vectorizer,
+        share=share,
+        passages=passages,
+        in_book=scope.book is not None,
     ):
         return SearchResult(request=request, hits=(), vectors=vectors, searched=searched)
     hits, overlap = hits[:limit], overlap.of(order[:limit]) if overlap else None

@@ -9,7 +9,8 @@ import pytest
 from nlb_retriever import Retriever, book_from_text, index_books
 from nlb_retriever.records import Hit
 from nlb_retriever.search.question import find_names
-from nlb_retriever.search.relevance import JUDGED, share_of_names
+from nlb_retriever.search.relevance import JUDGED, share_of_names, share_of_words
+from nlb_retriever.store import Condition
 from tests.texts import KITCHEN, LIGHTHOUSE, TALES
 
 
@@ -57,6 +58,21 @@ def test_names_count_by_the_book_that_has_most_of_them(retriever: Retriever) -> 
         assert share_of_names(query, hits) == pytest.approx(share), query
     assert share_of_names("Who is Tobias?", []) == 0.0
     assert share_of_names("Who is Tobias?", [replace(_first(hits, "Country Bread"), author=None)]) == 0.0
+
+
+def test_words_count_by_their_rarity_and_most_where_no_passage_has_them(retriever: Retriever) -> None:
+    def share(query: str, where: Condition | None = None) -> float:
+        with retriever.store.session():
+            return share_of_words(query, where, retriever.store, passages=retriever.store.count("passage"))
+
+    assert share("Who is Tobias?") == pytest.approx(1.0, abs=0.01)
+    assert share("the lighthouse of Carrow") > share("the lighthouse of Boris") > share("the lighthouse of Queequeg") > 0
+    assert share("Queequeg Ishmael") == share("Who is it?") == share("") == 0.0
+    assert share("How does Tobias feel?") == share("Tobias"), "words of questions do not count"
+    assert share("Tobias", Condition("title", "eq", "Country Bread")) == 0.0
+    assert share("lighthouse " + "Queequeg " * 5000) == share("lighthouse Queequeg")
+    many = " ".join(f"unknown{number}" for number in range(200))
+    assert share(f"{many} lighthouse") == 0.0, "only the first words of a long query count"
 
 
 def _first(hits: list[Hit], title: str) -> Hit:
