@@ -15,6 +15,8 @@ SENTENCES, WORDS = 5, 94
 sentences are, and more often with the answer in it, since one long sentence leaves room for fewer (docs/reader.md)."""
 LEAST_WORDS = 5
 """Of a sentence that is quoted beside the best one: shorter ones ("My God!") say little."""
+LABEL_WORDS = 16
+"""Most words of a line in italics that heads a letter or a day of a diary."""
 _ENDS = frozenset(".!?…;:\"'”’»)")
 _CLOSERS = " \"'”’)»_*"
 _LICENCE = re.compile(
@@ -22,6 +24,7 @@ _LICENCE = re.compile(
     r"|in the public domain|copyright (?:©|\(c\)|[12]\d{3})|transcriber's note|ebook (?:is for the use|#)|isbn",
     re.IGNORECASE,
 )
+_ITALICS = re.compile(r"_[^_]+_[.:]?")
 _GAP = re.compile(r"[^\s.!?:;,\"'”’][^\S\n]{2,}\S")
 
 
@@ -43,7 +46,8 @@ class Quote:
 def is_prose(hit: Hit, start: int, end: int) -> bool:
     """Whether a sentence of a hit is no heading, list, table or licence."""
     text = hit.text[start:end]
-    return not (_is_heading(hit, text) or _is_list(text) or _is_table(text) or _LICENCE.search(text))
+    heading = _is_heading(hit, text) or _is_label(hit.text, start, end)
+    return not (heading or _is_list(text) or _is_table(text) or _LICENCE.search(text))
 
 
 def is_question(hit: Hit, start: int, end: int) -> bool:
@@ -60,6 +64,13 @@ def _is_heading(hit: Hit, sentence: str) -> bool:
     titles = [part.casefold() for part in (hit.title, *hit.section) if part not in own]
     pieces = {piece.strip() for title in titles for piece in (title, *re.split("[.:]", title))}
     return sentence.casefold().strip(" .:") in pieces
+
+
+def _is_label(text: str, start: int, end: int) -> bool:
+    """Whether a sentence is a short line of its own in italics: "_Letter, Lucy Westenra to Mina Murray._", a date."""
+    sentence = text[start:end].strip()
+    alone = text[:start].rstrip(" ")[-1:] in ("", "\n") and text[end:].lstrip(" ")[:1] in ("", "\n")
+    return alone and len(sentence.split()) <= LABEL_WORDS and _ITALICS.fullmatch(sentence) is not None
 
 
 def _is_list(sentence: str) -> bool:

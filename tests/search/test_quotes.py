@@ -23,6 +23,8 @@ def hit_of(text: str) -> Hit:
         "Extras",
         "One\nTwo\nThree\nFour",
         "All rights reserved.",
+        "_Letter, Lucy Westenra to Mina Murray._",
+        "_4 May_.",
     ],
 )
 def test_tables_headings_lists_and_licences_are_no_sentences(text: str) -> None:
@@ -36,7 +38,16 @@ def test_tables_headings_lists_and_licences_are_no_sentences(text: str) -> None:
         "Mr.  Wick rowed across the river,  and sang",
         "He rowed across\nthe river in a  green boat\nand did not row on Sundays.",
         "Nobody thanked him",
+        "_Nobody_ thanked the keeper.",
+        "_The keeper said that the lamp had burnt all night, and that nobody had thanked him for it._",
     ],
 )
 def test_prose_with_wide_spaces_is_quoted(text: str) -> None:
     assert is_prose(hit_of(text), 0, len(text))
+
+
+def test_a_sentence_in_italics_within_a_paragraph_is_quoted() -> None:
+    letter, inside = "_Letter, Ada to Boris._", "_Do not come!_"
+    text = f"He read it aloud.\n\n{letter}\n\n{inside} she wrote."
+    assert not is_prose(hit_of(text), text.index(letter), text.index(letter) + len(letter))
+    assert is_prose(hit_of(text), text.index(inside), text.index(inside) + len(inside))
