@@ -65,7 +65,7 @@ def is_relevant(
         vectors: the query's; None where it was searched by words alone.
         vectorizer: the library's; None likewise.
         share: of the query's words that one passage has (`share_of_words`).
-        passages: how many the library has, or the book that was named.
+        passages: how many were searched.
         in_book: whether one was.
     """
     if not hits:

@@ -16,9 +16,10 @@ from nlb_retriever.search.readings import READ, READ_TO_ANSWER, read_hits
 from nlb_retriever.search.relevance import JUDGED, is_relevant, share_of_words
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.reranking import rerank
-from nlb_retriever.search.scope import Scope, resolve_scope
+from nlb_retriever.search.scope import resolve_scope
 from nlb_retriever.search.spelling import respell
 from nlb_retriever.store import LibraryStore
+from nlb_retriever.store.filters import is_searched, weaken
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +83,9 @@ def run_search(
         hits, overlap = fetch_hits(request, ranking, count, store)
         passages, share = 0, 0.0
         if request.relevant_only:
-            passages = _count_passages(scope, store)
-            share = share_of_words(request.query, scope.filter("passage"), store, passages=passages)
+            where = weaken(scope.filter("passage"), is_searched)
+            passages = store.count("passage", where)
+            share = share_of_words(request.query, where, store, passages=passages)
     found = hits
     readings: tuple[Reading, ...] = ()
     order: Sequence[int] = range(len(hits))
@@ -113,8 +115,3 @@ def run_search(
         readings=readings[:limit],
         compared=overlap,
     )
-
-
-def _count_passages(scope: Scope, store: LibraryStore) -> int:
-    """Passages of the book that was named, or of the library."""
-    return scope.book.passages if scope.book else store.count("passage")

@@ -195,12 +195,21 @@ def at_level(where: Filter | None, level: Level) -> Filter | None:
 def resolve(where: Filter, find_books: Callable[[Filter], Iterable[str]]) -> Filter:
     """The filter with its conditions on whole books replaced by the ids of the matching books."""
     leaves = list(conditions(where))
-    whole = [condition.key in BOOK_KEYS or condition.key.startswith(METADATA) for condition in leaves]
+    whole = [_is_whole(condition) for condition in leaves]
     if all(whole):
         return Condition("book_id", "in", tuple(find_books(where)))
     if isinstance(where, Condition) or not any(whole):
         return where
     return type(where)(tuple(resolve(child, find_books) for child in where.children))
+
+
+def is_searched(condition: Condition) -> bool:
+    """Whether engines apply it themselves, or once `resolve` has made ids of books of it."""
+    return is_native(condition) or _is_whole(condition)
+
+
+def _is_whole(condition: Condition) -> bool:
+    return condition.key in BOOK_KEYS or condition.key.startswith(METADATA)
 
 
 def conditions(where: Filter) -> Iterable[Condition]:

@@ -14,7 +14,7 @@ from nlb_retriever.errors import StoreError
 from nlb_retriever.records import Book, BookRecord, Level, Passage, PassageRecord, SectionRecord
 from nlb_retriever.store import points
 from nlb_retriever.store.backends.base import Backend, NewVersion, PayloadKeys, SectionVectors, StoredPoint, View
-from nlb_retriever.store.filters import Filter, check_metadata, matches
+from nlb_retriever.store.filters import Filter, check_metadata, matches, resolve
 from nlb_retriever.store.lock import WriterLock
 from nlb_retriever.store.lookup import find_book
 from nlb_retriever.store.points import BookVectors
@@ -64,8 +64,13 @@ class LibraryStore:
         """
         return find_book(name, self.books(), self.location)
 
-    def count(self, level: Level) -> int:
-        return self._read(lambda view: view.count(level))
+    def count(self, level: Level, where: Filter | None = None) -> int:
+        """How many there are, or fit a filter (checked for the level, `is_searched` in all conditions).
+
+        Raises:
+            QueryError: a metadata key that no book has.
+        """
+        return self._read(lambda view: view.count(level, where and resolve(where, self._find_books(view))))
 
     def sections(self, book_id: str) -> list[SectionRecord]:
         """A book's sections in reading order; none for an unknown book."""
@@ -133,15 +138,7 @@ class LibraryStore:
         """
         prepared = [prepare(query, self.manifest.dims) for query in queries]
 
-        def search(view: View) -> list[list[Candidate]]:
-            def find_books(where: Filter) -> list[str]:
-                books = self._books(view)
-                check_metadata(where, map(vars, books))
-                return [book.id for book in books if matches(where, vars(book))]
-
-            return run(view, prepared, find_books)
-
-        return self._read(search)
+        return self._read(lambda view: run(view, prepared, self._find_books(view)))
 
     def warm(self) -> None:
         """Open all levels and read their vectors once, as the first search else does."""
@@ -240,6 +237,14 @@ class LibraryStore:
         if self._known is None or self._known[0] is not view:
             self._known = view, list(map(points.to_book_record, view.books()))
         return self._known[1]
+
+    def _find_books(self, view: View) -> Callable[[Filter], list[str]]:
+        def find(where: Filter) -> list[str]:
+            books = self._books(view)
+            check_metadata(where, map(vars, books))
+            return [book.id for book in books if matches(where, vars(book))]
+
+        return find
 
     def _ordered(self, level: Level, book_id: str, first: int, last: int | None) -> list[StoredPoint]:
         """A book's sections or passages in reading order."""

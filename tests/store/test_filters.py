@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store import And, Condition, Filter, LibraryStore, Not, Or, StoreQuery, all_of, at_level
-from nlb_retriever.store.filters import KEYWORD_KEYS, NUMBER_KEYS, OPERATORS, check, conditions, is_native, weaken
+from nlb_retriever.store.filters import (
+    KEYWORD_KEYS,
+    NUMBER_KEYS,
+    OPERATORS,
+    check,
+    conditions,
+    is_native,
+    is_searched,
+    weaken,
+)
 from tests.store.books import DIM, make_book
 from tests.store.conftest import BACKENDS, opener
 
@@ -154,6 +163,8 @@ def test_every_operator_finds_what_it_means(store: LibraryStore, where: Filter, 
             found(store, level, where)
     else:
         assert found(store, level, where) == expected(level, where)
+        if all(map(is_searched, conditions(where))):
+            assert store.count(level, check(where, level)) == len(expected(level, where))
 
 
 def test_the_cases_cover_every_operator_and_neither_find_all_nor_nothing_only() -> None:
@@ -233,6 +244,13 @@ def test_a_coarser_level_keeps_every_book_and_section_with_a_fitting_passage(whe
 def test_the_engines_part_of_a_filter_leaves_out_nothing_that_matches(where: Filter) -> None:
     native = weaken(where, is_native)
     assert native is None or all(holds(native, payload) for payload in payloads("passage") if holds(where, payload))
+
+
+def test_a_filter_is_counted_without_its_words_in_the_text(store: LibraryStore) -> None:
+    where = And((Condition("text", "text_match", "whale"), Condition("title", "text_match", "tle 3")))
+    counted = weaken(where, is_searched)
+    assert counted == Condition("title", "text_match", "tle 3")
+    assert store.count("passage", counted) == len(BOOKS[2].passages) > 0
 
 
 def test_a_wordy_filter_asks_for_more_until_enough_fits(store: LibraryStore) -> None:
