@@ -29,8 +29,9 @@ JUDGED = 20
 """Best passages in which names are looked for: a search by words finds a rare name wherever it stands."""
 WORDS_WEIGHT = 0.5
 """Of the share of the query's words that one passage has (`share_of_words`), beside the cosine."""
-UNKNOWN_WEIGHT = 2.0
-"""How much more a word counts that no passage has than the rarest that one has."""
+UNKNOWN_WEIGHT, RAREST = 2.0, 1.5
+"""How much more a word counts that no passage has than the rarest that one has, whose best score is about the logarithm
+of the number of passages and `RAREST`."""
 NAMES_WEIGHT = 0.20
 """Of the share of the query's names that the passages of one book have, its title and author included."""
 READER_WEIGHT, CLIP = 0.02, 8.0
@@ -96,7 +97,7 @@ def share_of_words(query: str, where: Filter | None, store: LibraryStore, *, pas
     words = [*forms.values()][:MOST_WORDS]
     texts = [" ".join(words), *words]
     found = store.search([StoreQuery(level="passage", text=text, where=where, limit=1) for text in texts])
-    unknown = UNKNOWN_WEIGHT * (math.log(max(1, passages)) + 1.5)
+    unknown = UNKNOWN_WEIGHT * (math.log(max(1, passages)) + RAREST)
     best, *alone = (hits[0].score if hits else None for hits in found)
     return (best or 0.0) / (sum(unknown if score is None else score for score in alone) or 1.0)
 

@@ -42,7 +42,7 @@ def test_tables_headings_lists_and_licences_are_no_sentences(text: str) -> None:
         "_The keeper said that the lamp had burnt all night, and that nobody had thanked him for it._",
     ],
 )
-def test_prose_with_wide_spaces_is_quoted(text: str) -> None:
+def test_prose_with_wide_spaces_or_italics_is_quoted(text: str) -> None:
     assert is_prose(hit_of(text), 0, len(text))
 
 

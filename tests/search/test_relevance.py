@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
 from nlb_retriever.records import Hit
 from nlb_retriever.search.question import find_names
-from nlb_retriever.search.relevance import JUDGED, share_of_names, share_of_words
+from nlb_retriever.search.relevance import JUDGED, is_relevant, share_of_names, share_of_words
 from nlb_retriever.store import Condition
 from tests.texts import KITCHEN, LIGHTHOUSE, TALES
 
@@ -74,6 +75,33 @@ def test_words_count_by_their_rarity_and_most_where_no_passage_has_them(retrieve
     assert share("lighthouse " + "Queequeg " * 5000) == share("lighthouse Queequeg")
     many = " ".join(f"unknown{number}" for number in range(200))
     assert share(f"{many} lighthouse") == 0.0, "only the first words of a long query count"
+
+
+@pytest.mark.parametrize(
+    ("scope", "books"),
+    [
+        ({}, {"Country Bread", "Tales of the Marsh", "The Lighthouse Keeper"}),
+        ({"book": "Country Bread"}, {"Country Bread"}),
+        ({"where": Condition("title", "eq", "Country Bread")}, {"Country Bread"}),
+        ({"where": Condition("title", "text_match", "of the Marsh")}, {"Tales of the Marsh"}),
+        (
+            {"where": Condition("text", "text_match", "the")},
+            {"Country Bread", "Tales of the Marsh", "The Lighthouse Keeper"},
+        ),
+    ],
+)
+def test_the_passages_that_are_searched_are_counted(
+    retriever: Retriever, monkeypatch: pytest.MonkeyPatch, scope: dict[str, Any], books: set[str]
+) -> None:
+    counted = []
+
+    def judge(*arguments: Any, passages: int, **others: Any) -> bool:
+        counted.append(passages)
+        return is_relevant(*arguments, passages=passages, **others)
+
+    monkeypatch.setattr("nlb_retriever.search.run.is_relevant", judge)
+    retriever.answer("Who kneads the bread?", **scope)
+    assert counted == [sum(book.passages for book in retriever.store.books() if book.title in books)]
 
 
 def _first(hits: list[Hit], title: str) -> Hit:

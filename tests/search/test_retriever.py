@@ -324,7 +324,9 @@ EVENTS = (
 
 
 def test_the_section_with_the_events_in_the_same_order_is_most_similar(tmp_path: Path) -> None:
-    forth, back = (f"CHAPTER {name}\n\n" + "\n\n".join(told) for name, told in (("I", EVENTS), ("II", EVENTS[::-1])))
+    forth, back = (
+        f"CHAPTER {name}\n\n" + "\n\n".join(events) for name, events in (("I", EVENTS), ("II", EVENTS[::-1]))
+    )
     index_books(
         [book_from_text(forth, source="forth", title="Forth"), book_from_text(back, source="back", title="Back")],
         tmp_path / "library",
@@ -332,8 +334,8 @@ def test_the_section_with_the_events_in_the_same_order_is_most_similar(tmp_path:
     )
     with Retriever(tmp_path / "library") as retriever:
         nearest = {}
-        for name, told in (("Forth", EVENTS), ("Back", EVENTS[::-1])):
-            hits = retriever.search(" ".join(told), level="section", mode="dense")
+        for name, events in (("Forth", EVENTS), ("Back", EVENTS[::-1])):
+            hits = retriever.search(" ".join(events), level="section", mode="dense")
             nearest[name] = hits[0].title
             assert hits[0].score > hits[1].score + 0.1
         assert nearest == {"Forth": "Forth", "Back": "Back"}
