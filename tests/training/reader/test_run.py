@@ -17,6 +17,7 @@ import pytest
 from safetensors.torch import load_file
 from transformers import BertConfig, BertModel
 
+from nlb_retriever.encoding.load import find_weights
 from nlb_retriever.errors import TrainingError, TrainingInterrupted
 from nlb_retriever.reader import load_reader
 from nlb_retriever.reader.files import LAYERS, MODEL, WEIGHTS, WORDS
@@ -44,6 +45,11 @@ def request_of_run(tmp_path_factory: pytest.TempPathFactory) -> ReaderRequest:
 def whole(request_of_run: ReaderRequest) -> ReaderReport:
     """A run that nothing interrupted."""
     return train_reader(request_of_run)
+
+
+def test_a_run_starts_from_an_encoder_with_weights() -> None:
+    _, weights = find_weights(ReaderRequest(data=Path("data"), out=Path("run")).start)
+    assert (weights / "model.safetensors").is_file()
 
 
 def test_the_reader_reads_on_the_cpu_and_through_torch(request_of_run: ReaderRequest, whole: ReaderReport) -> None:

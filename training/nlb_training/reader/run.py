@@ -28,7 +28,7 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from nlb_retriever.atomic import write_file
-from nlb_retriever.encoding.load import DEFAULT_ENCODER, find_weights
+from nlb_retriever.encoding.load import BASE_ENCODER, find_weights
 from nlb_retriever.errors import EncoderError, TrainingError
 from nlb_retriever.reader.files import CONFIG
 from nlb_training.events import Observer, QueryEvent, StageEvent
@@ -62,7 +62,7 @@ class ReaderRequest:
     """Folder with corpus/ and eval/."""
     out: Path
     """Of the run, and of the reader in `reader/` at its end."""
-    start: str = DEFAULT_ENCODER
+    start: str = BASE_ENCODER
     """A BERT encoder of the sentence-transformers format: its name or folder."""
     teacher: str | None = None
     """An MPNet encoder that the reader learns from in the end: its name or folder."""
