@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from nlb_retriever.errors import MismatchError, StoreError
+from nlb_retriever.errors import LibraryNotFound, MismatchError, StoreError
 from nlb_retriever.records import Level
 
 RELEASED = "released"
@@ -141,6 +141,14 @@ def locate_library(library: str | Path | None = None) -> str | Path:
             f"{library!r} is not a library's name: use letters, digits, '.', '_' and '-', or a path with '/'"
         )
     return home() / "libraries" / library
+
+
+def missing_library(location: str | Path) -> LibraryNotFound:
+    """The error where a library is looked for and is not; a folder of that name here may be the one that was meant."""
+    here = Path(Path(location).name)
+    is_here = (here / "library.json").is_file() and "://" not in str(location)
+    hint = f"there is one in this folder: ./{here}" if is_here else "run `nlb index FOLDER` first"
+    return LibraryNotFound(f"no library at {location}: {hint}")
 
 
 def _absolute(path: str | Path, what: str) -> Path:

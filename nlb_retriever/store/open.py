@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nlb_retriever.config import Manifest
-from nlb_retriever.errors import LibraryDamaged, LibraryNotFound, StoreError
+from nlb_retriever.config import Manifest, missing_library
+from nlb_retriever.errors import LibraryDamaged, StoreError
 from nlb_retriever.store.backends.folder import FolderBackend
 from nlb_retriever.store.backends.head import COPY, HEAD
 from nlb_retriever.store.backends.leftovers import is_unfinished
@@ -107,7 +107,7 @@ def _check_folder(folder: Path, create: bool) -> bool:
         if foreign := sorted(name for name in names - {LOCK} if not is_unfinished(name)):
             raise StoreError(f"{folder} is no library: it holds other files ({', '.join(foreign[:3])})")
         if not create:
-            raise LibraryNotFound(f"no library at {folder}: run `nlb index FOLDER` first")
+            raise missing_library(folder)
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"cannot use {folder} as a library: {error.strerror or error}") from error

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from nlb_retriever.config import Manifest
-from nlb_retriever.errors import LibraryDamaged, LibraryNotFound, NlbError
+from nlb_retriever.config import Manifest, missing_library
+from nlb_retriever.errors import LibraryDamaged, NlbError
 from nlb_retriever.records import LEVELS, Book, BookRecord, Level, Passage
 from nlb_retriever.store import points
 from nlb_retriever.store.backends import disk, rebuild
@@ -62,7 +62,7 @@ class RescuedLibrary:
         """What is wrong with its files, one line each."""
         self._folder = folder
         if not any((folder / name).exists() for name in (HEAD, COPY, SEGMENTS)):
-            raise LibraryNotFound(f"no library at {folder}: run `nlb index FOLDER` first")
+            raise missing_library(folder)
         self._lock = WriterLock(folder)
         try:
             self._head = head = self._find_head()

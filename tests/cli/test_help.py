@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -96,6 +97,17 @@ def test_a_library_that_is_not_there_is_one_line(nlb: InProcess, args: tuple[str
     assert ran.err.count("\n") == 1
     assert ran.err.startswith("nlb: no library at ")
     assert "nlb index" in ran.err
+
+
+def test_a_library_in_this_folder_is_pointed_at(
+    nlb: InProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "novels").mkdir()
+    (tmp_path / "novels" / "library.json").touch()
+    ran = nlb("books", "--library", "novels")
+    assert ran.code == 2
+    assert ran.err.endswith(": there is one in this folder: ./novels\n")
 
 
 def test_a_library_of_an_impossible_name_is_one_line(nlb: InProcess) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from nlb_retriever.errors import LibraryDamaged, LibraryNotFound, StoreError
+from nlb_retriever.config import missing_library
+from nlb_retriever.errors import LibraryDamaged, StoreError
 from nlb_retriever.store.backends.array_file import ArrayFile
 from nlb_retriever.store.backends.head import Head, Mark, SegmentRef, mark_of, read_head
 from nlb_retriever.store.backends.segment import Segment
@@ -93,7 +94,7 @@ class Reader:
         try:
             return read_head(self._path)
         except FileNotFoundError as error:
-            raise LibraryNotFound(f"no library at {self._folder}: run `nlb index FOLDER` first") from error
+            raise missing_library(self._folder) from error
         except LibraryDamaged as error:
             raise self.damaged(f"its {error}") from error
         except OSError as error:

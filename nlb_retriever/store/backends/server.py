@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from nlb_retriever.config import Manifest
-from nlb_retriever.errors import LibraryBusy, LibraryDamaged, LibraryNotFound, StoreError
+from nlb_retriever.config import Manifest, missing_library
+from nlb_retriever.errors import LibraryBusy, LibraryDamaged, StoreError
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store.backends.base import NewVersion, PayloadKeys, Point, PointQuery, StoredPoint, View
 from nlb_retriever.store.backends.server_client import Server
@@ -147,7 +147,7 @@ class ServerBackend:
         self._writer = uuid.uuid4().hex if writer else None
         self._view: tuple[State, ServerView] | None = None
         if not self.collections.exist():
-            raise LibraryNotFound(f"no library at {self.location}: run `nlb index FOLDER` first")
+            raise missing_library(self.location)
         state = self.state()
         if writer:
             self.write(state, is_ours=True)
