@@ -28,9 +28,10 @@ import numpy as np
 from data import dev_folder, literaryqa
 
 from nlb_retriever import Retriever
+from nlb_retriever.encoding.packing import Packed
 from nlb_retriever.model.vectorizer import BookVectors
 from nlb_retriever.records import LEVELS, Book, Passage
-from nlb_retriever.store import open_store
+from nlb_retriever.store import LibraryStore, open_store
 
 QUESTION = "Who is hunting the white whale, and why?"
 
@@ -59,6 +60,7 @@ def stored_books(library: Path) -> list[tuple[Book, list[Passage], BookVectors]]
     books = []
     with open_store(library) as store:
         vectors = {level: {point.id: point.dense for point in store._backend.scan(level)} for level in LEVELS}
+        spans = stored_spans(store)
         for record in store.books():
             book = store.read_book(record)
             assert book is not None
@@ -70,9 +72,25 @@ def stored_books(library: Path) -> list[tuple[Book, list[Passage], BookVectors]]
                 passages=np.stack([vectors["passage"][each.id] for each in passages]),
                 sections=np.stack([vectors["section"][each.id] for each in sections]),
                 book=np.asarray(vectors["book"][record.uuid]),
+                spans=[spans[each.id] for each in passages],
             )
             books.append((book, cut, made))
     return books
+
+
+def stored_spans(store: LibraryStore) -> dict[str, Packed]:
+    """The packed vectors of the spans of each passage, by its id."""
+    found: dict[str, Packed] = {}
+
+    def read(view: Any) -> None:
+        for part in view.parts:
+            rows = np.arange(part.segment.rows["passage"])
+            packed, counts = part.segment.spans(rows)
+            own = np.split(packed, np.cumsum(counts)[:-1])
+            found.update(zip(part.segment.ids("passage", rows), own, strict=True))
+
+    store._backend.read(read)
+    return found
 
 
 def enlarge(library: Path, folder: Path, passages: int) -> int:
@@ -94,7 +112,10 @@ def enlarge(library: Path, folder: Path, passages: int) -> int:
                 if copy:
                     book = replace(book, id=f"{copy:04x}{book.id[4:]}", content_hash=f"{copy}-{book.content_hash}")
                     made = BookVectors(
-                        passages=noisy(vectors.passages), sections=noisy(vectors.sections), book=noisy(vectors.book)
+                        passages=noisy(vectors.passages),
+                        sections=noisy(vectors.sections),
+                        book=noisy(vectors.book),
+                        spans=vectors.spans,
                     )
                 target.publish(book, cut, made)
                 total += len(cut)

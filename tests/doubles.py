@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -51,3 +52,10 @@ class KeywordEncoder:
         vectors = np.array(rows, dtype=np.float32).reshape(len(texts), self.identity.dim)
         unit: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         return unit
+
+    def encode_spans(self, texts: Sequence[str], starts: Sequence[Sequence[int]]) -> tuple[Vectors, list[Vectors]]:
+        spans = []
+        for text, own in zip(texts, starts, strict=True):
+            parts = [text[first:last] for first, last in pairwise([*own, len(text)])]
+            spans.append(KeywordEncoder.encode(self, parts))
+        return self.encode(texts), spans

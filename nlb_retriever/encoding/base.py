@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 Vectors: TypeAlias = NDArray[np.float32]
+Take: TypeAlias = Callable[[int, Vectors, Sequence[Vectors]], None]
+"""Called with a batch's index, its rows' vectors (rows, D), and the states of each row's tokens (width, D)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +54,22 @@ class ChunkEncoder(Protocol):
         """
         ...
 
+    def encode_spans(self, texts: Sequence[str], starts: Sequence[Sequence[int]]) -> tuple[Vectors, list[Vectors]]:
+        """Encode passages, and spans of each of them from the same pass over the whole ("late chunking").
+
+        A span's vector is the mean of its tokens' states, which know the text around it (Günther et al. 2024, arXiv
+        2409.04701). It can be compared with queries' vectors where the model makes those by a mean, too.
+
+        Args:
+            texts: n texts.
+            starts: of each text the offsets at which its spans begin, ascending, the first 0.
+
+        Returns:
+            (n, D) unit rows, as `encode` gives them; for each text its spans' (s, D) unit rows, at most one a start.
+            The list is empty where the model makes its vectors in another way.
+        """
+        ...
+
 
 def encode_windows(
     texts: Sequence[str],
@@ -76,31 +94,111 @@ def encode_windows(
     Returns:
         (n, D) float32 unit rows.
     """
+    ids = [encoding.ids for encoding in tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
+    windows = _cut(ids, tokenizer, identity, prompt, batch_tokens)
+    vectors = np.zeros((len(texts), identity.dim), dtype=np.float32)
+    for batch, result in zip(windows.batches, forward(windows.rows), strict=True):
+        for window, vector in zip(batch, result, strict=True):
+            vectors[window.owner] += vector * len(window.row)
+    return _unit(vectors)
+
+
+def encode_spans(
+    texts: Sequence[str],
+    starts: Sequence[Sequence[int]],
+    tokenizer: Tokenizer,
+    *,
+    identity: EncoderIdentity,
+    prompt: str,
+    batch_tokens: int,
+    forward: Callable[[list[list[list[int]]], Take], None],
+) -> tuple[Vectors, list[Vectors]]:
+    """Like `encode_windows`, with the mean of the token states of each span of a text beside its vector.
+
+    Args:
+        texts: n texts.
+        starts: of each text the offsets at which its spans begin, ascending, the first 0.
+        tokenizer, identity, prompt, batch_tokens: as for `encode_windows`.
+        forward: runs batches and calls its second argument with the results of each, in any order.
+
+    Returns:
+        (n, D) float32 unit rows; for each text its spans' (s, D) float32 unit rows. A span without a token has none.
+    """
+    encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+    windows = _cut([encoding.ids for encoding in encodings], tokenizer, identity, prompt, batch_tokens)
+    vectors = np.zeros((len(texts), identity.dim), dtype=np.float32)
+    firsts: list[NDArray[np.int64]] = []
+    for encoding, own in zip(encodings, starts, strict=True):
+        begins = [begin for begin, _ in encoding.offsets]
+        places = np.unique(np.searchsorted(begins, own))
+        firsts.append(places[places < len(begins)])
+    sums = [np.zeros((len(own), identity.dim), dtype=np.float32) for own in firsts]
+
+    def take(batch: int, whole: Vectors, states: Sequence[Vectors]) -> None:
+        for window, vector, own in zip(windows.batches[batch], whole, states, strict=True):
+            vectors[window.owner] += vector * len(window.row)
+            if window.first == window.last:
+                continue
+            borders = firsts[window.owner]
+            touched = slice(*np.searchsorted(borders, [window.first + 1, window.last]) - [1, 0])
+            within = np.maximum(borders[touched], window.first) - window.first
+            tokens = own[windows.lead : windows.lead + window.last - window.first]
+            sums[window.owner][touched] += np.add.reduceat(tokens, within, axis=0)
+
+    forward(windows.rows, take)
+    return _unit(vectors), [_unit(own) for own in sums]
+
+
+@dataclass(frozen=True)
+class _Window:
+    """A text, or a part of a long one, as a row of the model's input."""
+
+    owner: int
+    """Index of the text."""
+    first: int
+    last: int
+    """Range of its tokens."""
+    row: list[int]
+    """With special tokens and prompt."""
+
+
+@dataclass(frozen=True)
+class _Windows:
+    """Windows of texts, in batches of similar lengths."""
+
+    batches: list[list[_Window]]
+    lead: int
+    """Tokens of each row before the text's own."""
+
+    @property
+    def rows(self) -> list[list[list[int]]]:
+        return [[window.row for window in batch] for batch in self.batches]
+
+
+def _cut(
+    texts: Sequence[list[int]], tokenizer: Tokenizer, identity: EncoderIdentity, prompt: str, batch_tokens: int
+) -> _Windows:
+    """Cut texts that are longer than the model's input, and batch by length."""
     specials = tokenizer.num_special_tokens_to_add(False)
     lead = tokenizer.encode(prompt, add_special_tokens=False).ids if prompt else []
     before, after = special_ids(tokenizer)
     room = identity.max_tokens - specials - len(lead)
-    rows: list[list[int]] = []
-    owners: list[int] = []
-    for owner, encoding in enumerate(tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)):
-        ids = encoding.ids
+    windows: list[_Window] = []
+    for owner, ids in enumerate(texts):
         pieces = max(1, -(-len(ids) // room))
         for piece in range(pieces):
-            window = ids[piece * len(ids) // pieces : (piece + 1) * len(ids) // pieces]
-            rows.append([*before, *lead, *window, *after])
-            owners.append(owner)
-    order = sorted(range(len(rows)), key=lambda row: (-len(rows[row]), row))
-    batches: list[list[int]] = []
-    for row in order:
+            first, last = piece * len(ids) // pieces, (piece + 1) * len(ids) // pieces
+            windows.append(_Window(owner, first, last, [*before, *lead, *ids[first:last], *after]))
+    batches: list[list[_Window]] = []
+    for window in sorted(windows, key=lambda window: -len(window.row)):
         # The first row of a batch is its longest.
-        if not batches or (len(batches[-1]) + 1) * len(rows[batches[-1][0]]) > batch_tokens:
+        if not batches or (len(batches[-1]) + 1) * len(batches[-1][0].row) > batch_tokens:
             batches.append([])
-        batches[-1].append(row)
-    results = forward([[rows[row] for row in batch] for batch in batches])
-    vectors = np.zeros((len(texts), identity.dim), dtype=np.float32)
-    for batch, result in zip(batches, results, strict=True):
-        for row, vector in zip(batch, result, strict=True):
-            vectors[owners[row]] += vector * len(rows[row])
+        batches[-1].append(window)
+    return _Windows(batches, len(before) + len(lead))
+
+
+def _unit(vectors: Vectors) -> Vectors:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     np.divide(vectors, norms, out=vectors, where=norms > 0)
     return vectors

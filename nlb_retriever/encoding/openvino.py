@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nlb_retriever.encoding.base import EncoderIdentity, Vectors, encode_windows, pad
+from nlb_retriever.encoding.base import EncoderIdentity, Take, Vectors, encode_spans, encode_windows, pad
 from nlb_retriever.encoding.compiled import CompiledModel, cache_path, first_line, read_compiled, write_compiled
 from nlb_retriever.encoding.openvino_core import load_openvino, row_width, shared_core
 from nlb_retriever.errors import EncoderError
@@ -46,7 +46,7 @@ def read_identity(folder: Path) -> EncoderIdentity:
 
 
 class OpenVinoEncoder:
-    """A sentence encoder as OpenVINO IR: token ids and mask in, unit vectors out. Threads take turns.
+    """A sentence encoder as OpenVINO IR: token ids and mask in, unit vectors and token states out. Threads take turns.
 
     Args:
         folder: holds encoder.json, model.xml, model.bin and tokenizer.json, as
@@ -79,20 +79,35 @@ class OpenVinoEncoder:
 
     def encode(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         """See `ChunkEncoder.encode`."""
-        return encode_windows(
-            texts,
-            self.tokenizer,
-            identity=self.identity,
-            prompt=self._config["query_prompt" if query else "passage_prompt"],
-            batch_tokens=_BATCH_TOKENS if self._streams > 1 else 1,
-            forward=self._forward,
-        )
+        return encode_windows(texts, self.tokenizer, forward=self._forward, **self._input(query=query))
+
+    def encode_spans(self, texts: Sequence[str], starts: Sequence[Sequence[int]]) -> tuple[Vectors, list[Vectors]]:
+        """See `ChunkEncoder.encode_spans`."""
+        if len(self._compiled.model.outputs) == 1:  # made by a former version
+            return self.encode(texts), []
+        return encode_spans(texts, starts, self.tokenizer, forward=self._run, **self._input(query=False))
+
+    def _input(self, *, query: bool) -> dict[str, Any]:
+        return {
+            "identity": self.identity,
+            "prompt": self._config["query_prompt" if query else "passage_prompt"],
+            "batch_tokens": _BATCH_TOKENS if self._streams > 1 else 1,
+        }
 
     def _forward(self, batches: list[list[list[int]]]) -> list[Vectors]:
         results: list[Any] = [None] * len(batches)
 
+        def keep(batch: int, vectors: Vectors, _: Sequence[Vectors] = ()) -> None:
+            results[batch] = vectors.copy()
+
+        self._run(batches, keep)
+        return results
+
+    def _run(self, batches: list[list[list[int]]], take: Take) -> None:
+        """Run batches; what `take` gets of each is overwritten afterwards."""
+
         def keep(request: Any, index: int) -> None:
-            results[index] = request.get_output_tensor(0).data.copy()
+            take(index, *(request.get_output_tensor(at).data for at in range(len(request.model_outputs))))
 
         with self._running:
             queue = self._queue
@@ -101,7 +116,6 @@ class OpenVinoEncoder:
                 ids, mask = pad(rows, self._config["padding_id"], width_of=partial(row_width, step=_WIDTH_STEP))
                 queue.start_async({"input_ids": ids, "attention_mask": mask}, index)
             queue.wait_all()
-        return results
 
     @cached_property
     def _queue(self) -> Any:

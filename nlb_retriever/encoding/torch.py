@@ -13,7 +13,7 @@ import torch
 import transformers
 from safetensors.torch import load_file
 
-from nlb_retriever.encoding.base import EncoderIdentity, Vectors, encode_windows, pad
+from nlb_retriever.encoding.base import EncoderIdentity, Take, Vectors, encode_spans, encode_windows, pad
 from nlb_retriever.errors import EncoderError
 
 if TYPE_CHECKING:
@@ -88,7 +88,28 @@ class TorchEncoder:
             identity=self.identity,
             prompt=self.prompt(query=query),
             batch_tokens=self._budget,
-            forward=lambda batches: [self._run(rows) for rows in batches],
+            forward=lambda batches: [self._run(rows)[0] for rows in batches],
+        )
+
+    def encode_spans(self, texts: Sequence[str], starts: Sequence[Sequence[int]]) -> tuple[Vectors, list[Vectors]]:
+        """See `ChunkEncoder.encode_spans`."""
+        _, pooling, *others = self.model
+        is_plain = all(type(module).__name__ == "Normalize" for module in others)
+        if getattr(pooling, "pooling_mode", None) != "mean" or not is_plain:
+            return self.encode(texts), []
+
+        def forward(batches: list[list[list[int]]], take: Take) -> None:
+            for index, rows in enumerate(batches):
+                take(index, *self._run(rows, states=True))
+
+        return encode_spans(
+            texts,
+            starts,
+            self.tokenizer,
+            identity=self.identity,
+            prompt=self.prompt(query=False),
+            batch_tokens=self._budget,
+            forward=forward,
         )
 
     def prompt(self, *, query: bool) -> str:
@@ -97,9 +118,10 @@ class TorchEncoder:
         kinds = ("query",) if query else ("document", "passage")
         return next((prompt for kind in kinds if (prompt := prompts.get(kind))), "")
 
-    def _run(self, rows: list[list[int]]) -> Vectors:
+    def _run(self, rows: list[list[int]], *, states: bool = False) -> tuple[Vectors, list[Vectors]]:
+        """Vectors (rows, D) of rows of token ids, and if wanted the states (tokens, D) of each row's tokens."""
         try:
-            return self._infer(rows)
+            return self._infer(rows, states=states)
         except torch.OutOfMemoryError:
             if len(rows) == 1:
                 raise
@@ -108,19 +130,20 @@ class TorchEncoder:
         torch.cuda.empty_cache()
         self._budget = max(_MIN_BATCH_TOKENS, min(self._budget, half * len(rows[0])))
         _log.warning("%s is out of memory: going on with %d tokens a batch", self._device, self._budget)
-        return np.concatenate([self._run(rows[:half]), self._run(rows[half:])])
+        (one, own), (other, others) = (self._run(part, states=states) for part in (rows[:half], rows[half:]))
+        return np.concatenate([one, other]), [*own, *others]
 
-    def _infer(self, rows: list[list[int]]) -> Vectors:
+    def _infer(self, rows: list[list[int]], *, states: bool) -> tuple[Vectors, list[Vectors]]:
         ids, mask = pad(rows, self.padding_id)
         features: dict[str, Any] = {
             "input_ids": torch.from_numpy(ids).to(self._device),
             "attention_mask": torch.from_numpy(mask).to(self._device),
         }
         with torch.inference_mode():
-            vectors = self.model(features)["sentence_embedding"].float()
-            vectors = torch.nn.functional.normalize(vectors, dim=-1)
+            found = self.model(features)
+            vectors = torch.nn.functional.normalize(found["sentence_embedding"].float(), dim=-1)
         result: Vectors = vectors.cpu().numpy()
-        return result
+        return result, list(found["token_embeddings"].float().cpu().numpy()) if states else []
 
 
 def _bare(backend: Any) -> Tokenizer:

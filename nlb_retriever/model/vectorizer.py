@@ -12,12 +12,14 @@ import numpy as np
 
 from nlb_retriever.config import Manifest
 from nlb_retriever.encoding import ChunkEncoder, Vectors
+from nlb_retriever.encoding.packing import Packed, pack
 from nlb_retriever.errors import EncoderError, MismatchError
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.model.dct import dct_coefficients
 from nlb_retriever.records import Book, Level, Passage
 from nlb_retriever.text.sentences import sentence_spans
+from nlb_retriever.text.spans import span_starts
 
 if TYPE_CHECKING:
     from nlb_retriever.model.next_level import NextLevelEncoder
@@ -40,6 +42,9 @@ class BookVectors:
     text) has the vector of its titles."""
     book: Vectors
     """(D,), the mean over all passages, likewise mapped."""
+    spans: Sequence[Packed] = ()
+    """For each passage its spans' vectors as the chunk encoder makes them, packed, at least one; none where it makes
+    none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,12 +140,14 @@ class Vectorizer:
         if not passages:
             raise EncoderError(f"{book.source} has no passages to encode: it holds no text")
         vectors = np.empty((len(passages), self.encoder.identity.dim), dtype=np.float32)
+        spans: list[Packed] = []
         for start in range(0, len(passages), _TEXTS_AT_ONCE):
             batch = passages[start : start + _TEXTS_AT_ONCE]
-            vectors[start : start + len(batch)] = self._encode(
-                [book.text[passage.start : passage.end] for passage in batch],
-                [f"{book.source}, characters {passage.start} to {passage.end}" for passage in batch],
-            )
+            texts = [book.text[passage.start : passage.end] for passage in batch]
+            places = [f"{book.source}, characters {passage.start} to {passage.end}" for passage in batch]
+            whole, parts = self.encoder.encode_spans(texts, [span_starts(text) for text in texts])
+            vectors[start : start + len(batch)] = self._check(whole, places)
+            spans += [pack(own if len(own) else row[None]) for own, row in zip(parts, whole, strict=False)]
             if progress:
                 progress(len(batch))
         owners = np.fromiter((passage.section for passage in passages), dtype=np.int64, count=len(passages))
@@ -153,7 +160,7 @@ class Vectorizer:
             titles = [" ".join((book.title, *book.sections[index].path)) for index in empty]
             names = self._encode(titles, [f"{book.source}, the title {title!r}" for title in titles])
             sections[empty, : vectors.shape[1]] = self.projections.passage(names) if self.projections else names
-        return BookVectors(passages=self.passages(vectors, owners), sections=sections, book=pooled.book)
+        return BookVectors(passages=self.passages(vectors, owners), sections=sections, book=pooled.book, spans=spans)
 
     def passages(self, chunks: Vectors, sections: Indexes) -> Vectors:
         """What is stored for a book's passages.
@@ -218,13 +225,15 @@ class Vectorizer:
         return self.project_query(self.raw_queries([text])[0])
 
     def _encode(self, texts: Sequence[str], names: Sequence[str], *, query: bool = False) -> Vectors:
-        """Encode, and refuse what is not a unit vector: the store would accept a NaN silently."""
-        vectors = self.encoder.encode(texts, query=query)
+        return self._check(self.encoder.encode(texts, query=query), names)
+
+    def _check(self, vectors: Vectors, names: Sequence[str]) -> Vectors:
+        """Refuse what is not a unit vector: the store would accept a NaN silently."""
         bad = np.flatnonzero(~(np.abs(np.linalg.norm(vectors, axis=1) - 1) < 1e-2))
         if len(bad):
             raise EncoderError(
                 f"{self.encoder.identity.name} on {self.encoder.backend} gave no unit vector for "
-                f"{names[bad[0]]} ({len(bad)} of {len(texts)} texts): run `nlb doctor`"
+                f"{names[bad[0]]} ({len(bad)} of {len(names)} texts): run `nlb doctor`"
             )
         return vectors
 

@@ -16,6 +16,8 @@ from nlb_retriever.store import Candidate
 
 DENSE_WEIGHT: Mapping[Level, float] = {"book": 0.4, "section": 0.65, "passage": 0.6}
 """Weight of a candidate's similarity, beside 1 for its words (BM25)."""
+WITH_SPANS = 1.3
+"""The same for passages whose spans were compared, too: they tell more."""
 UNSEEN = 0.5
 """Similarity of what only words found, as a share of the lowest that vectors found: measured on three libraries, the
 median is 0.4 to 0.6 of it, and to look each up brings no more."""
@@ -24,8 +26,8 @@ BEST_PASSAGE_WEIGHT: Mapping[Level, float] = {"book": 1.2, "section": 0.45}
 SEVERAL, SEVERAL_WEIGHT = 5, 1.2
 """So many of a book's best passages, and the weight of their mean, where vectors alone decide on books: a similar
 passage says less about its book than one with the query's words. Beside words it brings nothing."""
-SECTION_WEIGHT = 0.25
-BOOK_WEIGHT = 0.05
+SECTION_WEIGHT = 0.4
+BOOK_WEIGHT = 0.1
 """Weights of a passage's section and of its book."""
 
 
@@ -73,17 +75,25 @@ class Pool:
         }
 
 
-def make_pool(level: Level, dense: Sequence[Candidate], words: Sequence[Candidate]) -> Pool:
+def make_pool(
+    level: Level, dense: Sequence[Candidate], words: Sequence[Candidate], *, with_spans: bool = False
+) -> Pool:
     """Join what a search by vector and one by words found.
 
     A candidate that only words found gets a share of the lowest similarity of the other list, one that only the
     vector found has no words.
+
+    Args:
+        level: of the candidates.
+        dense: found by vector, or compared with the query's.
+        words: found by words.
+        with_spans: whether the spans of passages were compared, too.
     """
     similarity = _over_best(dense)
     overlap = _over_best(words)
     lowest = min(similarity.values(), default=0.0)
     floor = min(lowest, UNSEEN * lowest)  # half of what is below zero would be more similar
-    weight = DENSE_WEIGHT[level]
+    weight = WITH_SPANS if with_spans else DENSE_WEIGHT[level]
     candidates = {candidate.id: candidate for candidate in (*dense, *words)}
     return Pool(
         scores={each: overlap.get(each, 0.0) + weight * similarity.get(each, floor) for each in candidates},

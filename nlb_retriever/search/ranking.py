@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nlb_retriever.model.vectorizer import EncodedQuery
 from nlb_retriever.records import LEVELS, Level
@@ -17,6 +17,8 @@ CANDIDATES = 100
 results on the dev data are no better; with 30, a little worse."""
 FOR_BOOKS = 300
 """The same where vectors alone decide on books, by `SEVERAL` passages of each: among 355 novels 100 are too few."""
+WHOLE_WEIGHT = 0.5
+"""Weight of a passage's similarity beside that of its most similar span."""
 _NEEDED: Mapping[Level, tuple[Level, ...]] = {
     "book": ("book", "passage"),
     "section": ("section", "passage"),
@@ -71,7 +73,38 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
     if flat and request.mode != "fused":
         scores = {candidate.id: candidate.score for candidate in dense[level] or words[level]}
         return Ranking(scores=scores, pools={}, dense=dense[level], words=words[level])
-    pools = {each: make_pool(each, dense[each], words[each]) for each in levels}
+    compared: list[Candidate] = []
+    if level == "passage" and not flat and vectors is not None:
+        compared = _compare_spans([*dense[level], *words[level]], vectors, store)
+        dense[level] = compared or dense[level]
+    pools = {
+        each: make_pool(each, dense[each], words[each], with_spans=bool(compared) and each == level) for each in levels
+    }
     if flat:
         return Ranking(scores=pools[level].scores, pools={}, dense=dense[level], words=words[level])
     return Ranking(scores=combine(level, pools), pools=pools, dense=dense[level], words=words[level])
+
+
+def _compare_spans(found: Sequence[Candidate], vectors: EncodedQuery, store: LibraryStore) -> list[Candidate]:
+    """Passages with the similarity of their most similar span and their own, best first.
+
+    Empty where the spans of one of them have no vectors, so that it could not be compared: its book was indexed by a
+    former version, or with a chunk encoder that makes none.
+    """
+    passages = {each.id: each for each in found}
+    ids = tuple(passages)
+    by_span, by_whole = store.search(
+        [
+            StoreQuery(level="passage", dense=vectors.whole, ids=ids, spans=True, limit=len(ids)),
+            StoreQuery(level="passage", dense=vectors.vector, ids=ids, limit=len(ids)),
+        ]
+    )
+    if len(by_span) < len(ids):
+        return []
+    whole = {each.id: each.score for each in by_whole}
+    similar = [
+        replace(passages[each.id], score=each.score + WHOLE_WEIGHT * whole[each.id])
+        for each in by_span
+        if each.id in whole  # else it was removed a moment ago
+    ]
+    return sorted(similar, key=lambda each: (-each.score, each.id))

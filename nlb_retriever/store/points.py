@@ -11,6 +11,7 @@ from uuid import UUID, uuid5
 import numpy as np
 
 from nlb_retriever.config import Manifest
+from nlb_retriever.encoding.packing import Packed
 from nlb_retriever.errors import StoreError
 from nlb_retriever.records import Book, BookRecord, Level, Page, Passage, PassageRecord, Section, SectionRecord
 from nlb_retriever.store.backends.base import Floats, Point, StoredPoint
@@ -32,6 +33,8 @@ class BookVectors(Protocol):
     def sections(self) -> Floats: ...  # (s, D)
     @property
     def book(self) -> Floats: ...  # (D,)
+    @property
+    def spans(self) -> Sequence[Packed]: ...  # of each passage, or none
 
 
 def version_of(book: Book, manifest: Manifest, current: str | None) -> str:
@@ -68,6 +71,8 @@ def check_vectors(book: Book, passages: Sequence[Passage], vectors: BookVectors,
                 f"book {book.id} ({book.title}): the vector of its {level} {bad[0]} {what}: "
                 "the encoder or its checkpoint is broken"
             )
+    if len(vectors.spans) not in (0, len(passages)):
+        raise StoreError(f"book {book.id} ({book.title}): {len(vectors.spans)} of {len(passages)} passages have spans")
 
 
 def book_point(book: Book, version: str, passages: Sequence[Passage], vectors: BookVectors) -> Point:
@@ -127,6 +132,7 @@ def passage_points(book: Book, version: str, passages: Sequence[Passage], vector
             payload=payload,
             dense=vectors.passages[ordinal],
             sparse=weigh_document("passage", passage_words(book, passage)),
+            spans=vectors.spans[ordinal] if vectors.spans else None,
         )
 
 

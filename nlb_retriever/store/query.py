@@ -41,6 +41,8 @@ class StoreQuery:
     """Compare with every vector; None: for books and sections, and for passages while they are few."""
     ids: tuple[str, ...] | None = None
     """Only these points, as to score candidates that another search found; what is found has no `book_id` then."""
+    spans: bool = False
+    """Compare `dense`, a query as the chunk encoder encodes it, with the most similar span of each passage of `ids`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +97,7 @@ def prepare(query: StoreQuery, dims: Mapping[Level, int]) -> Prepared | None:
         limit=query.limit,
         where=query.where,
         ids=query.ids,
+        spans=query.spans,
         exact=query.level != "passage" if query.exact is None else query.exact,
         payload=_KEYS[query.level] if query.ids is None else False,
     )

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from nlb_retriever.config import Manifest, missing_library
+from nlb_retriever.encoding.packing import Packed
 from nlb_retriever.errors import LibraryDamaged, NlbError
 from nlb_retriever.records import LEVELS, Book, BookRecord, Level, Passage
 from nlb_retriever.store import points
@@ -23,7 +25,7 @@ from nlb_retriever.store.backends.array_file import ArrayFile
 from nlb_retriever.store.backends.base import Floats, StoredPoint
 from nlb_retriever.store.backends.head import COPY, HEAD, Head, SegmentRef, read_head, write_head
 from nlb_retriever.store.backends.reading import SEGMENTS
-from nlb_retriever.store.backends.segment import Segment
+from nlb_retriever.store.backends.segment import SPAN_FIRSTS, SPANS, Segment
 from nlb_retriever.store.library import LibraryStore
 from nlb_retriever.store.lock import WriterLock
 
@@ -35,6 +37,7 @@ class StoredVectors:
     passages: Floats
     sections: Floats
     book: Floats
+    spans: Sequence[Packed]
 
 
 @dataclass(frozen=True)
@@ -253,4 +256,20 @@ class _Rescued(Segment):
         payloads = self.payloads("passage", np.arange(*rows), ("start", "end", "section", "tokens"))
         passages = [Passage(**payload) for payload in payloads]
         dense = {level: np.array(self.dense(level)[slice(*found[level])]) for level in LEVELS}
-        return passages, StoredVectors(dense["passage"], dense["section"], dense["book"][0])
+        spans = self._read_spans(*rows)
+        if spans is None:
+            return None
+        return passages, StoredVectors(dense["passage"], dense["section"], dense["book"][0], spans)
+
+    def _read_spans(self, first: int, last: int) -> Sequence[Packed] | None:
+        """The vectors of spans of some passages, empty where they have none; None where they are damaged."""
+        if not self.has_spans:
+            return ()
+        if not self._is_whole(SPAN_FIRSTS, first, last + 1):
+            return None
+        firsts = self.file[SPAN_FIRSTS][first : last + 1].tolist()
+        if not self._is_whole(SPANS, firsts[0], firsts[-1]):
+            return None
+        if firsts[0] == firsts[-1]:
+            return ()
+        return [np.array(self.file[SPANS][low:high]) for low, high in pairwise(firsts)]

@@ -10,6 +10,7 @@ from nlb_retriever.search.fusion import (
     DENSE_WEIGHT,
     SECTION_WEIGHT,
     SEVERAL_WEIGHT,
+    WITH_SPANS,
     combine,
     from_levels_above,
     from_passages,
@@ -84,3 +85,9 @@ def test_a_passage_is_lifted_by_its_section_and_book() -> None:
     more = make_pool("section", [], other)
     scores = from_levels_above(passages, more, books)
     assert scores["p_b1_s1"] - scores["q_b2_s2"] == pytest.approx(SECTION_WEIGHT * 0.5)
+
+
+def test_similarity_counts_more_where_spans_were_compared() -> None:
+    pool = make_pool("passage", candidates(a_b_s=0.8), candidates(a_b_s=5.0), with_spans=True)
+    assert pool.scores == pytest.approx({"a_b_s": 1 + WITH_SPANS})
+    assert DENSE_WEIGHT["passage"] < WITH_SPANS

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nlb_retriever import Retriever, SearchRequest, index_files
-from nlb_retriever.records import LEVELS, Level
+from nlb_retriever.encoding.openvino import OpenVinoEncoder
+from nlb_retriever.encoding.packing import pack, unpack
+from nlb_retriever.records import LEVELS, Level, Strategy
 from nlb_retriever.search import hits, request, run
 from nlb_retriever.search.fusion import BEST_PASSAGE_WEIGHT, DENSE_WEIGHT, SEVERAL, SEVERAL_WEIGHT
 from nlb_retriever.search.overlap import find_overlap
-from nlb_retriever.store import Condition
+from nlb_retriever.search.ranking import WHOLE_WEIGHT, rank
+from nlb_retriever.search.scope import Scope
+from nlb_retriever.store import Condition, StoreQuery
+from nlb_retriever.text.spans import span_starts
 from tests.texts import KITCHEN, LIGHTHOUSE
 
 STORM = "What broke in the November storm?"
@@ -88,3 +94,37 @@ def test_an_answer_cleans_checks_encodes_and_compares_once(
         count(owner, name)
     assert retriever.answer(STORM, where=Condition("author", "ne", "Nobody")).found
     assert calls == {"clean_query": 1, "check": 1, "find_overlap": 1, "kind_of": 1, "raw_queries": 1}
+
+
+def test_a_passage_is_as_similar_as_its_most_similar_span_and_itself(retriever: Retriever) -> None:
+    request = SearchRequest(query=STORM)
+    vectors = retriever.vectorizer.encode_query(STORM)
+    ranking = rank(request, Scope(level="passage"), vectors, retriever.store)
+    found = {candidate.id: candidate.score for candidate in ranking.dense}
+    assert found.keys() == ranking.scores.keys(), "those that only words found are compared, too"
+    assert [*found.values()] == sorted(found.values(), reverse=True)
+    passages = retriever.store.get_passages([*found])
+    texts = [passage.text for passage in passages]
+    _, spans = retriever.vectorizer.encoder.encode_spans(texts, [span_starts(text) for text in texts])
+    own = StoreQuery(level="passage", dense=vectors.vector, ids=tuple(found), limit=len(found))
+    whole = {hit.id: hit.score for hit in retriever.store.search([own])[0]}
+    for passage, rows in zip(passages, spans, strict=True):
+        span = (unpack(pack(rows), rows.shape[1]) @ vectors.whole).max()
+        assert found[passage.id] == pytest.approx(span + WHOLE_WEIGHT * whole[passage.id], abs=0.02)
+
+
+@pytest.mark.parametrize("strategy", ["coarse-to-fine", "flat"])
+def test_a_library_whose_spans_have_no_vectors_is_searched_without(
+    strategy: Strategy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OpenVinoEncoder, "encode_spans", lambda self, texts, starts: (self.encode(texts), []))
+    (tmp_path / "lighthouse.txt").write_text(LIGHTHOUSE, encoding="utf-8")
+    index_files([tmp_path / "lighthouse.txt"], tmp_path / "library")
+    monkeypatch.undo()
+    (tmp_path / "bread.txt").write_text(KITCHEN, encoding="utf-8")
+    index_files([tmp_path / "bread.txt"], tmp_path / "library")  # beside one whose spans have vectors
+    with Retriever(tmp_path / "library") as mixed:
+        request = SearchRequest(query=STORM, strategy=strategy)
+        assert "November" in mixed.run(request).hits[0].text
+        ranking = rank(request, Scope(level="passage"), mixed.vectorizer.encode_query(STORM), mixed.store)
+        assert max(hit.score for hit in ranking.dense) < 1, "a cosine"

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nlb_retriever.config import Manifest
+from nlb_retriever.encoding.packing import Packed, pack
 from nlb_retriever.records import Book, Page, Passage, PassageRecord, Section
 from nlb_retriever.store import Candidate, LibraryStore
 from nlb_retriever.store.backends.base import Floats
@@ -38,6 +39,7 @@ class Vectors:
     passages: Floats
     sections: Floats
     book: Floats
+    spans: Sequence[Packed] = ()
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def make_book(
 ) -> Made:
     """A book that its number and edition decide: `sections` chapters of `passages` one-line passages.
 
-    The id depends on the number only, so that editions are versions of one book.
+    The id depends on the number only, so that editions are versions of one book. Passages have one to three spans.
     """
     dice = random.Random(f"{number}/{edition}")
     text, cuts, spans = "", [0], []
@@ -96,5 +98,6 @@ def make_book(
         passages=unit(numbers.standard_normal((len(spans), dim))),
         sections=unit(numbers.standard_normal((sections, dim))),
         book=unit(numbers.standard_normal(dim)),
+        spans=[pack(unit(numbers.standard_normal((1 + index % 3, dim)))) for index in range(len(spans))],
     )
     return Made(Book(**values), tuple(spans), vectors)  # type: ignore[arg-type]

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from nlb_retriever.encoding.packing import unpack
 from nlb_retriever.errors import LibraryNotFound, MismatchError, QueryError, StoreError
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store import Condition, LibraryStore, StoreQuery, open_store
@@ -296,3 +298,48 @@ def test_opening_for_reading_a_plain_folder_or_file_says_what_it_is(tmp_path: Pa
         with pytest.raises(StoreError, match="is a file"):
             open_store(tmp_path / "novel.txt", create=create)
     assert [path.name for path in tmp_path.iterdir()] == ["novel.txt"]
+
+
+def compare_spans(store: LibraryStore, vector: Floats, ids: Sequence[str]) -> dict[str, float]:
+    query = StoreQuery(level="passage", dense=vector, spans=True, ids=tuple(ids), limit=len(ids))
+    return {hit.id: hit.score for hit in store.search([query])[0]}
+
+
+def test_passages_are_compared_by_their_most_similar_span(open_library: Opener) -> None:
+    store = open_library()
+    made = [make_book(number) for number in (1, 2)]
+    for each in made:
+        store.publish(*each.parts)
+    ids = [passage.id for each in made for passage in store.passages(each.book.id)]
+    spans = [unpack(own, DIM) for each in made for own in each.vectors.spans]
+    vector = spans[7][-1]
+    expected = {point: float((own @ vector).max()) for point, own in zip(ids, spans, strict=True)}
+    assert max(expected, key=lambda each: expected[each]) == ids[7]
+    assert compare_spans(store, vector, ids) == pytest.approx(expected, abs=1e-5)
+    assert next(iter(compare_spans(store, vector, ids))) == ids[7]
+    assert compare_spans(store, vector, ids[3:5]) == pytest.approx(
+        {each: expected[each] for each in ids[3:5]}, abs=1e-5
+    )
+    assert compare_spans(store, vector, [UNKNOWN]) == {}
+    store.optimize()
+    assert compare_spans(store, vector, ids) == pytest.approx(expected, abs=1e-5)
+
+
+def test_books_without_vectors_of_spans_stand_beside_others(open_library: Opener) -> None:
+    store = open_library()
+    with_spans, without = make_book(1), make_book(2)
+    without = replace(without, vectors=replace(without.vectors, spans=()))
+    for each in (without, with_spans):
+        store.publish(*each.parts)
+    own, others = ([passage.id for passage in store.passages(each.book.id)] for each in (with_spans, without))
+    vector = with_spans.vectors.passages[0]
+    found = compare_spans(store, vector, [*others, *own])
+    assert sorted(found) == sorted(own)
+    store.optimize()
+    assert compare_spans(store, vector, [*others, *own]) == pytest.approx(found)
+
+
+def test_spans_of_some_passages_alone_are_refused(open_library: Opener) -> None:
+    made = make_book(1)
+    with pytest.raises(StoreError, match="11 of 12 passages have spans"):
+        open_library().publish(made.book, made.passages, replace(made.vectors, spans=made.vectors.spans[1:]))

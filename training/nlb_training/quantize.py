@@ -112,7 +112,7 @@ def _windows(encoder: TorchEncoder, books: Sequence[Path], random: np.random.Gen
 
 
 def _convert(encoder: TorchEncoder) -> Any:
-    """The whole sentence-transformers pipeline as one OpenVINO model: ids and mask to unit vectors."""
+    """The whole sentence-transformers pipeline as one OpenVINO model: ids and mask to unit vectors and token states."""
     import torch
 
     openvino = load_openvino()
@@ -122,10 +122,10 @@ def _convert(encoder: TorchEncoder) -> Any:
             super().__init__()
             self.modules_of_model = encoder.model
 
-        def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-            features = {"input_ids": input_ids, "attention_mask": attention_mask}
-            vectors = self.modules_of_model(features)["sentence_embedding"]
-            return torch.nn.functional.normalize(vectors, dim=-1)
+        def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            found = self.modules_of_model({"input_ids": input_ids, "attention_mask": attention_mask})
+            vectors = torch.nn.functional.normalize(found["sentence_embedding"], dim=-1)
+            return vectors, found["token_embeddings"]
 
     ids = torch.ones(2, 16, dtype=torch.long)
     any_shape = [-1, -1]

@@ -192,6 +192,9 @@ class ArrayFile:
             self._views[name] = view = self._view(self._arrays[name])
         return view
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._arrays
+
     def _view(self, entry: _Entry) -> Array:
         count, at = math.prod(entry.shape), self._start + entry.offset
         if not count:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nlb_retriever.config import Manifest
+from nlb_retriever.encoding.packing import Packed
 from nlb_retriever.records import Level
 from nlb_retriever.store.filters import Filter
 from nlb_retriever.text.words import Sparse
@@ -29,13 +30,16 @@ class Point:
     payload: dict[str, Any]
     dense: Floats | None = None
     sparse: Sparse | None = None
+    spans: Packed | None = None
+    """Of a passage: its spans' vectors."""
 
     @property
     def size(self) -> int:
         """About as many bytes as it takes in a request."""
         words = 24 * len(self.sparse.indices) if self.sparse else 0
         numbers = 12 * len(self.dense) if self.dense is not None else 0
-        return len(str(self.payload.get("text", ""))) + words + numbers + 1000
+        spans = 24 * self.spans.size if self.spans is not None else 0
+        return len(str(self.payload.get("text", ""))) + words + numbers + spans + 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +75,8 @@ class PointQuery:
     where: Filter | None = None
     ids: tuple[str, ...] | None = None
     """Only among these points."""
+    spans: bool = False
+    """Compare with the most similar span of each passage; those without are not found. Needs `ids`."""
     exact: bool = True
     payload: PayloadKeys = True
 

@@ -10,11 +10,22 @@ from uuid import UUID
 
 import numpy as np
 
+from nlb_retriever.encoding.packing import Packed
 from nlb_retriever.errors import StoreError
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store.backends.array_file import Array, Column
 from nlb_retriever.store.backends.base import Floats, NewVersion, Point
-from nlb_retriever.store.backends.segment import COSINE, INHERITED, NUMBERS, SECTION_ID, TEXT, Segment, id_keys
+from nlb_retriever.store.backends.segment import (
+    COSINE,
+    INHERITED,
+    NUMBERS,
+    SECTION_ID,
+    SPAN_FIRSTS,
+    SPANS,
+    TEXT,
+    Segment,
+    id_keys,
+)
 
 _TOGETHER = 2_000_000
 """Postings that are sorted at once: bounds memory."""
@@ -77,6 +88,7 @@ def new_columns(version: NewVersion) -> dict[str, Column]:
             arrays[f"{level}.numbers"] = np.array([_numbers(point) for point in points], np.int64).reshape(-1, 5)
             rest = [_rest(point.payload, book.payload) for point in points]
         arrays |= _of_meta(level, [_json(payload) for payload in rest])
+    arrays |= _of_spans([point.spans for point in version.points["passage"]])
     return {name: Column.of(array) for name, array in arrays.items()}
 
 
@@ -118,6 +130,12 @@ def _of_words(level: Level, points: Sequence[Point]) -> dict[str, Array]:
         f"{level}.postings": np.stack([rows[order], weights[order].view(np.uint32)], axis=1),
         f"{level}.wordless": np.setdiff1d(np.arange(len(points), dtype=np.uint32), rows),
     }
+
+
+def _of_spans(spans: Sequence[Packed | None]) -> dict[str, Array]:
+    own = [each for each in spans if each is not None]
+    counts = [0 if each is None else len(each) for each in spans]
+    return {SPANS: np.concatenate(own), SPAN_FIRSTS: _ends(counts)} if own else {}
 
 
 def _span(point: Point, version: NewVersion) -> tuple[int, int]:
@@ -192,7 +210,7 @@ def merged_columns(runs: Sequence[Run], sources: Mapping[str, str]) -> dict[str,
             columns |= _merged_meta(level, runs)
         columns |= _Postings(level, runs).columns()
         columns[f"{level}.wordless"] = Column.of(_merged_wordless(level, runs))
-    return columns
+    return columns | _merged_spans(runs)
 
 
 def _books(run: Run) -> range:
@@ -211,6 +229,23 @@ def _stacked(name: str, level: Level, runs: Sequence[Run]) -> Column:
     pieces = [run.segment.file[name][run.rows(level)] for run in runs]
     shape = (sum(map(len, pieces)), *pieces[0].shape[1:])
     return Column(dtype=pieces[0].dtype.str, shape=shape, pieces=pieces)
+
+
+def _merged_spans(runs: Sequence[Run]) -> dict[str, Column]:
+    """Those of all passages; of segments that have none, none."""
+    pieces, counts = [], []
+    for run in runs:
+        rows = run.rows("passage")
+        if run.segment.has_spans:
+            firsts = run.segment.file[SPAN_FIRSTS][rows.start : rows.stop + 1]
+            pieces.append(run.segment.file[SPANS][firsts[0] : firsts[-1]])
+            counts.append(np.diff(firsts))
+        else:
+            counts.append(np.zeros(rows.stop - rows.start, np.int64))
+    if not pieces:
+        return {}
+    spans = Column(dtype="|u1", shape=(sum(map(len, pieces)), pieces[0].shape[1]), pieces=pieces)
+    return {SPANS: spans, SPAN_FIRSTS: Column.of(_ends(np.concatenate(counts)))}
 
 
 def _merged_meta(level: Level, runs: Sequence[Run]) -> dict[str, Column]:

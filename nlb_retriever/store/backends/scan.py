@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nlb_retriever.encoding.packing import unpack
 from nlb_retriever.records import Level
 from nlb_retriever.store.backends.array_file import Array, Mask
 from nlb_retriever.store.backends.base import Floats, PointQuery
@@ -45,7 +46,10 @@ def search(parts: Sequence[Part], level: Level, query: PointQuery, rows: Mapping
     """
     vector = query.vector
     score: Callable[[Part, Mask | None, Array | None], tuple[Floats, Array | None]]
-    score = _words(parts, level, vector) if isinstance(vector, Sparse) else _vectors(level, vector)
+    if isinstance(vector, Sparse):
+        score = _words(parts, level, vector)
+    else:
+        score = _spans(vector) if query.spans else _vectors(level, vector)
     found: list[Hit] = []
     for part in parts:
         mask = part.mask(level, query.where)
@@ -77,6 +81,20 @@ def _vectors(level: Level, query: Floats) -> Callable[[Part, Mask | None, Array 
         if mask is not None:
             scores[~mask] = -np.inf
         return scores, None
+
+    return score
+
+
+def _spans(vector: Floats) -> Callable[[Part, Mask | None, Array | None], tuple[Floats, Array | None]]:
+    """Compares with the most similar span of some passages."""
+
+    def score(part: Part, mask: Mask | None, own: Array | None) -> tuple[Floats, Array | None]:
+        if own is None or not part.segment.has_spans:
+            return np.empty(0, np.float32), np.empty(0, np.int64)
+        packed, counts = part.segment.spans(own)
+        own, counts = own[counts > 0], counts[counts > 0]
+        similar = np.vecdot(unpack(packed, len(vector)), vector)
+        return np.maximum.reduceat(similar, np.cumsum(counts) - counts) if len(own) else similar, own
 
     return score
 

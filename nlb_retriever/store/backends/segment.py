@@ -18,6 +18,10 @@ ordinal, so a book is a stretch of rows:
     LEVEL.meta_ends (n,) int64          end of each
     text            (b,) uint8          the books' texts, UTF-8
     text_firsts     (B + 1,) int64      first byte of each book's text
+    passage.spans   (m, (D + 1) // 2) uint8  packed vectors of the passages' spans
+    passage.span_firsts (n + 1,) int64  each passage's first span
+
+The last two are left out where no passage has any, as in former versions.
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ from typing import Any
 
 import numpy as np
 
+from nlb_retriever.encoding.packing import Packed
 from nlb_retriever.errors import LibraryDamaged
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store.backends.array_file import Array, ArrayFile, Mask
@@ -38,6 +43,7 @@ INHERITED = ("book_id", "version", "title", "author", "language", "year", "sourc
 NUMBERS = ("section", "ordinal", "start", "end", "page_number")
 """Keys of sections and passages that hold numbers, in the order of their columns."""
 TEXT = "text"
+SPANS, SPAN_FIRSTS = "passage.spans", "passage.span_firsts"
 SECTION_ID = "section_id"
 """Key of sections and passages that holds the id of a section's point."""
 COSINE: frozenset[Level] = frozenset({"book", "passage"})
@@ -103,6 +109,18 @@ class Segment:
 
     def dense(self, level: Level) -> Floats:
         return self.file[f"{level}.dense"]
+
+    @cached_property
+    def has_spans(self) -> bool:
+        """Whether passages have vectors of their spans."""
+        return SPANS in self.file
+
+    def spans(self, rows: Array) -> tuple[Packed, Array]:
+        """The spans' vectors of some passages, one passage after the other, and how many each has."""
+        firsts = self.file[SPAN_FIRSTS]
+        counts = firsts[rows + 1] - firsts[rows]
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        return self.file[SPANS][np.repeat(firsts[rows], counts) + within], counts
 
     def numbers(self, level: Level, key: str) -> Array:
         column: Array = self.file[f"{level}.numbers"][:, NUMBERS.index(key)]

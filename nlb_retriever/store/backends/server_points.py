@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from qdrant_client import QdrantClient, models
 
+from nlb_retriever.encoding.packing import unpack
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store.backends.base import PayloadKeys, Point, PointQuery, StoredPoint
 from nlb_retriever.store.backends.server_client import Server
@@ -17,6 +19,8 @@ from nlb_retriever.text.words import Sparse
 DENSE = "text-dense"
 SPARSE = "text-sparse-new"
 """Names of the vectors, as LlamaIndex's QdrantVectorStore has them."""
+SPANS = "text-spans"
+"""Of a passage: several, of which the most similar counts."""
 BATCH_POINTS = 200
 BATCH_BYTES = 4_000_000
 """Bounds of one request; a single larger point still goes alone."""
@@ -47,6 +51,8 @@ class Collections:
             if self._server.call(lambda client, name=name: client.collection_exists(name)):  # type: ignore[misc]
                 self._server.call(lambda client, name=name: client.delete_collection(name))  # type: ignore[misc]
             vectors = {DENSE: models.VectorParams(size=dims[level], distance=_DISTANCES[level])}
+            if level == "passage":
+                vectors[SPANS] = _span_params(dims[level])
             sparse = {SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)}
             self._server.call(
                 lambda client, name=name, vectors=vectors, sparse=sparse: client.create_collection(  # type: ignore[misc]
@@ -63,9 +69,15 @@ class Collections:
                         )
                     )
 
+    @cached_property
+    def has_spans(self) -> bool:
+        """Whether passages have vectors of their spans: former versions made none."""
+        info = self._server.call(lambda client: client.get_collection(self._names["passage"]))
+        return isinstance(info.config.params.vectors, dict) and SPANS in info.config.params.vectors
+
     def upsert(self, level: Level, points: Iterable[Point]) -> None:
         for batch in batches(points):
-            structs = [_to_struct(point) for point in batch]
+            structs = [_to_struct(point, has_spans=level == "passage" and self.has_spans) for point in batch]
             self._server.call(lambda client, structs=structs: client.upsert(self._names[level], structs, wait=True))  # type: ignore[misc]
 
     def delete(self, level: Level, where: Filter) -> None:
@@ -118,11 +130,15 @@ class Collections:
         return [found[point] for point in ids if point in found]
 
     def query_batch(self, level: Level, queries: Sequence[PointQuery]) -> list[list[StoredPoint]]:
-        requests = [_request(query, is_tuned=not _is_in_memory(self._server.client)) for query in queries]
-        answers = self._server.call(lambda client: client.query_batch_points(self._names[level], requests))
+        can = [not query.spans or self.has_spans for query in queries]
+        tuned = not _is_in_memory(self._server.client)
+        requests = [_request(query, is_tuned=tuned) for query, it_can in zip(queries, can, strict=True) if it_can]
+        answers = iter(self._server.call(lambda client: client.query_batch_points(self._names[level], requests)))
         return [
-            [StoredPoint(id=str(hit.id), payload=hit.payload or {}, score=hit.score) for hit in answer.points]
-            for answer in answers
+            [StoredPoint(id=str(hit.id), payload=hit.payload or {}, score=hit.score) for hit in next(answers).points]
+            if it_can
+            else []
+            for it_can in can
         ]
 
 
@@ -181,11 +197,14 @@ def _request(query: PointQuery, *, is_tuned: bool) -> models.QueryRequest:
     vector = query.vector
     is_sparse = isinstance(vector, Sparse)
     params = models.SearchParams(exact=query.exact, hnsw_ef=None if query.exact else max(SEARCH_BREADTH, query.limit))
+    native: models.SparseVector | list[float] | list[list[float]]
+    if isinstance(vector, Sparse):
+        native, name = models.SparseVector(indices=vector.indices, values=vector.values), SPARSE
+    else:
+        native, name = ([vector.tolist()], SPANS) if query.spans else (vector.tolist(), DENSE)
     return models.QueryRequest(
-        query=models.SparseVector(indices=vector.indices, values=vector.values)
-        if isinstance(vector, Sparse)
-        else vector.tolist(),
-        using=SPARSE if is_sparse else DENSE,
+        query=native,
+        using=name,
         filter=_filter(query.where, query.ids) if query.where is not None or query.ids is not None else None,
         limit=query.limit,
         with_payload=_payload(query.payload),
@@ -197,8 +216,22 @@ def _payload(keys: PayloadKeys) -> Any:
     return keys if isinstance(keys, bool) else list(keys)
 
 
-def _to_struct(point: Point) -> models.PointStruct:
+def _span_params(dim: int) -> models.VectorParams:
+    """Vectors that only score what others found: without a graph, on the disk."""
+    return models.VectorParams(
+        size=dim,
+        distance=models.Distance.COSINE,
+        multivector_config=models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM),
+        hnsw_config=models.HnswConfigDiff(m=0),
+        on_disk=True,
+        datatype=models.Datatype.FLOAT16,
+    )
+
+
+def _to_struct(point: Point, *, has_spans: bool) -> models.PointStruct:
     vector: dict[str, Any] = {}
+    if has_spans and point.spans is not None and point.dense is not None:
+        vector[SPANS] = unpack(point.spans, len(point.dense)).tolist()
     if point.dense is not None:
         vector[DENSE] = point.dense.tolist()
     if point.sparse is not None and point.sparse.indices:

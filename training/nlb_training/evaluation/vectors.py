@@ -84,6 +84,9 @@ class LazyEncoder:
     def encode(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         return self._encoder.encode(texts, query=query)
 
+    def encode_spans(self, texts: Sequence[str], starts: Sequence[Sequence[int]]) -> tuple[Vectors, list[Vectors]]:
+        return self._encoder.encode_spans(texts, starts)
+
 
 class ChunkVectors:
     """Encodes and caches the vectors of one chunk encoder at one chunk length.

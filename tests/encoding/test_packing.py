@@ -1,0 +1,35 @@
+"""Span vectors in four bits a number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nlb_retriever.encoding.packing import pack, unpack
+
+
+@pytest.mark.parametrize("dim", [384, 7])
+def test_packed_vectors_keep_their_directions(dim: int) -> None:
+    vectors = np.random.default_rng(0).standard_normal((200, dim)).astype(np.float32)
+    packed = pack(vectors)
+    assert packed.shape == (200, (dim + 1) // 2) and packed.dtype == np.uint8
+    found = unpack(packed, dim)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
+    cosines = np.vecdot(found, vectors) / np.linalg.norm(vectors, axis=1)
+    assert cosines.min() > 0.97
+    assert cosines.mean() > 0.99
+
+
+def test_size_does_not_matter_and_large_numbers_are_cut_off() -> None:
+    row = np.array([[4.0, -4.0, 2.0, -2.0, 0.1, -0.1, 40.0, -40.0, *[1.0, -1.0] * 20]], np.float32)
+    np.testing.assert_array_equal(pack(row), pack(1000 * row))
+    steps = unpack(pack(row), 48)[0]
+    assert steps[6] == -steps[7] == steps.max()
+    assert steps[0] == -steps[1] > steps[4] == -steps[5] > 0
+    assert steps[6] < 5 * steps[0]
+
+
+def test_vectors_of_zeros_and_no_vectors_are_no_error() -> None:
+    assert np.isfinite(unpack(pack(np.zeros((2, 8), np.float32)), 8)).all()
+    assert unpack(pack(np.zeros((0, 8), np.float32)), 8).shape == (0, 8)
