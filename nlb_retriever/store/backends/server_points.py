@@ -26,6 +26,8 @@ BATCH_BYTES = 4_000_000
 """Bounds of one request; a single larger point still goes alone."""
 SEARCH_BREADTH = 256
 """Candidates (ef) that a graph search keeps; more is slower and nearer to exact."""
+_SPAN_DIGITS = 4
+"""Decimals that are sent of the numbers of spans, which have four bits each."""
 _PAGE = 200
 _DISTANCES = {
     "book": models.Distance.COSINE,
@@ -231,7 +233,8 @@ def _span_params(dim: int) -> models.VectorParams:
 def _to_struct(point: Point, *, has_spans: bool) -> models.PointStruct:
     vector: dict[str, Any] = {}
     if has_spans and point.spans is not None and point.dense is not None:
-        vector[SPANS] = unpack(point.spans, len(point.dense)).tolist()
+        spans = unpack(point.spans, len(point.dense)).astype(np.float64)
+        vector[SPANS] = spans.round(_SPAN_DIGITS).tolist()
     if point.dense is not None:
         vector[DENSE] = point.dense.tolist()
     if point.sparse is not None and point.sparse.indices:
