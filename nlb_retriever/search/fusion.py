@@ -21,7 +21,7 @@ WITH_SPANS = 1.3
 UNSEEN = 0.5
 """Similarity of what only words found, as a share of the lowest that vectors found: measured on three libraries, the
 median is 0.4 to 0.6 of it, and to look each up brings no more."""
-BEST_PASSAGE_WEIGHT: Mapping[Level, float] = {"book": 1.2, "section": 0.45}
+BEST_PASSAGE_WEIGHT: Mapping[Level, float] = {"book": 1.5, "section": 1.2}
 """Weight of its best passage, whose score is divided by the highest, for a book or section."""
 SEVERAL, SEVERAL_WEIGHT = 5, 1.2
 """So many of a book's best passages, and the weight of their mean, where vectors alone decide on books: a similar

@@ -74,11 +74,12 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
         scores = {candidate.id: candidate.score for candidate in dense[level] or words[level]}
         return Ranking(scores=scores, pools={}, dense=dense[level], words=words[level])
     compared: list[Candidate] = []
-    if level == "passage" and not flat and vectors is not None:
-        compared = _compare_spans([*dense[level], *words[level]], vectors, store)
-        dense[level] = compared or dense[level]
+    if not flat and vectors is not None:
+        compared = _compare_spans([*dense["passage"], *words["passage"]], vectors, store)
+        dense["passage"] = compared or dense["passage"]
     pools = {
-        each: make_pool(each, dense[each], words[each], with_spans=bool(compared) and each == level) for each in levels
+        each: make_pool(each, dense[each], words[each], with_spans=bool(compared) and each == "passage")
+        for each in levels
     }
     if flat:
         return Ranking(scores=pools[level].scores, pools={}, dense=dense[level], words=words[level])

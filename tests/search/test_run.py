@@ -45,9 +45,14 @@ def test_given_vectors_are_searched_like_those_of_the_query(retriever: Retriever
 def test_vectors_alone_score_a_book_by_its_own_and_its_best_passages(retriever: Retriever) -> None:
     query, flat = "a beacon warning sailors", {"mode": "dense", "strategy": "flat", "limit": 1000}
     own = {hit.book_id: hit.score for hit in retriever.search(query, level="book", **flat)}  # type: ignore[arg-type]
-    passages = retriever.search(query, **flat)  # type: ignore[arg-type]
-    scores = {book: [hit.score for hit in passages if hit.book_id == book] for book in own}
-    top, lowest = passages[0].score, passages[-1].score
+    vectors = retriever.vectorizer.encode_query(query)
+    request = SearchRequest(query=query, level="book", mode="dense")
+    pool = rank(request, Scope(level="book"), vectors, retriever.store).pools["passage"]
+    scores = {
+        book: sorted((pool.scores[each] for each in pool.scores if pool.candidates[each].book_id == book), reverse=True)
+        for book in own
+    }
+    top, lowest = max(pool.scores.values()), min(pool.scores.values())
     for hit in retriever.search(query, level="book", mode="dense"):
         of_itself = DENSE_WEIGHT["book"] * own[hit.book_id] / max(own.values())
         of_a_passage = BEST_PASSAGE_WEIGHT["book"] * scores[hit.book_id][0] / top

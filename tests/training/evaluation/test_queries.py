@@ -61,3 +61,13 @@ def test_quotations_that_are_short_or_not_in_the_span_make_no_query(books: BookC
 def test_a_set_of_all_queries_has_the_rows_as_they_are(books: BookCollection) -> None:
     rows = [row("Who slept?"), replace(row("Who climbed?"), spans=())]
     assert choose_queries(known("all"), rows, books) == rows
+
+
+def test_a_statement_is_the_middle_sentence_that_names_nobody(books: BookCollection) -> None:
+    summary = (
+        "Tomas is the keeper of the lamp. He climbs the stairs of the tower. A storm breaks all of the windows. "
+        "He meets Anna on the stairs at night. Too short. In the end the sea is quiet again. What of us?"
+    )
+    [made] = choose_queries(known("statements"), [row(summary), row("Too short.")], books)
+    assert made.query == "A storm breaks all of the windows."
+    assert made.spans == row(summary).spans

@@ -1,8 +1,10 @@
-"""Queries of a set made from its rows: all of them, those with few words of their evidence, or quotations.
+"""Queries of a set made from its rows: all of them, those with few words of their evidence, quotations, or statements.
 
 A quotation: a study guide's summary quotes its chapter. The query is the sentence with the quotation and those before
 and after it, without the quoted words; the answer is the quoted span. It is like a scholar's paragraph, whose words
 are about the quoted passage, not from it.
+
+A statement: one sentence of a summary, without names, as people describe what they look for.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from nlb_retriever.search.question import find_names
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_retriever.text.words import word_ids
 from nlb_training.evaluation.answer_match import find_stems
@@ -23,6 +26,7 @@ FEW_WORDS = 0.6
 _QUOTATION = re.compile(r"[\"“]([^\"“”]{25,400})[\"”]")
 _MIN_QUOTED_WORDS = 6
 _MIN_QUERY_WORDS = 6
+_STATEMENT_WORDS = range(6, 26)
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
 
 
@@ -38,6 +42,8 @@ def choose_queries(known: KnownSet, rows: Sequence[Row], books: BookCollection) 
         return [row for row in rows if share_of_words(row, books) <= FEW_WORDS]
     if known.queries == "quotes":
         return list(_find_quotations(rows, books))
+    if known.queries == "statements":
+        return list(_find_statements(rows))
     return list(rows)
 
 
@@ -61,6 +67,19 @@ def _find_quotations(rows: Sequence[Row], books: BookCollection) -> Iterator[Row
             if len(word_ids(query)) >= _MIN_QUERY_WORDS:
                 known.add((row.file, span[0]))
                 yield replace(row, query=query, spans=(span,))
+
+
+def _find_statements(rows: Sequence[Row]) -> Iterator[Row]:
+    """Rows of one sentence of each row's query, the middle one of those that will do."""
+    for row in rows:
+        sentences = (row.query[start:end].strip() for start, end in sentence_spans(row.query))
+        fitting = [
+            sentence
+            for sentence in sentences
+            if len(sentence.split()) in _STATEMENT_WORDS and sentence[-1] == "." and not find_names(sentence)
+        ]
+        if fitting:
+            yield replace(row, query=fitting[len(fitting) // 2])
 
 
 def _find_quoted(quotation: str, row: Row, text: str) -> tuple[int, int] | None:

@@ -32,8 +32,9 @@ class KnownSet:
     """Whether a hit is right by the rows' spans, or if it holds a human answer (`answer_match`)."""
     in_book: bool = False
     """Whether the right book is given, and only searched."""
-    queries: Literal["all", "few-words", "quotes"] = "all"
-    """"few-words": only queries with few words of their evidence; "quotes": made of quotations in summaries."""
+    queries: Literal["all", "few-words", "quotes", "statements"] = "all"
+    """"few-words": only queries with few words of their evidence; "quotes": made of quotations in summaries;
+    "statements": one sentence without names of each."""
     metrics: tuple[str, ...] = SPAN_METRICS
     """Shown, the main one first."""
     leave_out: bool = False
@@ -100,6 +101,14 @@ RETRIEVAL = (
         file="booksum_chapters_val",
         collection="dev",
         level="section",
+    ),
+    KnownSet(
+        name="booksum-statement-section",
+        title="sentence of a summary -> section",
+        file="booksum_chapters_val",
+        collection="dev",
+        level="section",
+        queries="statements",
     ),
     KnownSet(
         name="booksum-quote-passage",
