@@ -18,6 +18,8 @@ Packed: TypeAlias = NDArray[np.uint8]
 _DEVIATIONS = 2.5
 _HALF = 8
 """Steps on each side of zero."""
+_NUMBERS = (np.stack(np.divmod(np.arange(256), 2 * _HALF), axis=1) + 0.5 - _HALF).astype(np.float32)
+"""(256, 2), the two numbers that each byte stands for."""
 
 
 def pack(vectors: Vectors) -> Packed:
@@ -32,7 +34,6 @@ def pack(vectors: Vectors) -> Packed:
 
 def unpack(packed: Packed, dim: int) -> Vectors:
     """The unit rows (s, D) that packed ones stand for."""
-    steps = np.stack([packed >> 4, packed & 15], axis=2).reshape(len(packed), 2 * packed.shape[1])[:, :dim]
-    rows = steps.astype(np.float32) + np.float32(0.5 - _HALF)
-    unit: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    rows = _NUMBERS[packed].reshape(len(packed), 2 * packed.shape[1])[:, :dim]
+    unit: Vectors = rows / np.sqrt(np.vecdot(rows, rows))[:, None]
     return unit

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from nlb_retriever.text.sentences import sentence_spans
-from nlb_retriever.text.words import word_ids
+from nlb_retriever.text.words import all_word_ids, word_ids
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,7 @@ def find_overlap(query: str, texts: Sequence[str]) -> Overlap:
         words,
         tuple(
             tuple(
-                Sentence(start=start, end=end, words=word_ids(text[start:end]) & words)
+                Sentence(start=start, end=end, words=words.intersection(all_word_ids(text[start:end])))
                 for start, end in sentence_spans(text)
             )
             for text in texts

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from nlb_retriever.model.vectorizer import EncodedQuery
 from nlb_retriever.records import LEVELS, Level
-from nlb_retriever.search.fusion import Pool, combine, make_pool
+from nlb_retriever.search.fusion import UNSEEN, Pool, combine, make_pool
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope
 from nlb_retriever.store import Candidate, LibraryStore, StoreQuery
@@ -75,7 +75,7 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
         return Ranking(scores=scores, pools={}, dense=dense[level], words=words[level])
     compared: list[Candidate] = []
     if not flat and vectors is not None:
-        compared = _compare_spans([*dense["passage"], *words["passage"]], vectors, store)
+        compared = _compare_spans(dense["passage"], words["passage"], vectors, store)
         dense["passage"] = compared or dense["passage"]
     pools = {
         each: make_pool(each, dense[each], words[each], with_spans=bool(compared) and each == "passage")
@@ -86,26 +86,30 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
     return Ranking(scores=combine(level, pools), pools=pools, dense=dense[level], words=words[level])
 
 
-def _compare_spans(found: Sequence[Candidate], vectors: EncodedQuery, store: LibraryStore) -> list[Candidate]:
+def _compare_spans(
+    dense: Sequence[Candidate], words: Sequence[Candidate], vectors: EncodedQuery, store: LibraryStore
+) -> list[Candidate]:
     """Passages with the similarity of their most similar span and their own, best first.
 
     Empty where the spans of one of them have no vectors, so that it could not be compared: its book was indexed by a
     former version, or with a chunk encoder that makes none.
+
+    Args:
+        dense: found by vector.
+        words: found by words.
+        vectors: the query's.
+        store: the library, in a session.
     """
-    passages = {each.id: each for each in found}
+    passages = {each.id: each for each in (*dense, *words)}
     ids = tuple(passages)
-    by_span, by_whole = store.search(
-        [
-            StoreQuery(level="passage", dense=vectors.whole, ids=ids, spans=True, limit=len(ids)),
-            StoreQuery(level="passage", dense=vectors.vector, ids=ids, limit=len(ids)),
-        ]
-    )
-    if len(by_span) < len(ids):
+    query = StoreQuery(level="passage", dense=vectors.whole, ids=ids, spans=True, limit=len(ids))
+    [found] = store.search([query])
+    if len(found) < len(ids):
         return []
-    whole = {each.id: each.score for each in by_whole}
-    similar = [
-        replace(passages[each.id], score=each.score + WHOLE_WEIGHT * whole[each.id])
-        for each in by_span
-        if each.id in whole  # else it was removed a moment ago
+    whole = {each.id: each.score for each in dense}
+    unseen = UNSEEN * min(whole.values(), default=0.0)
+    scores = {each.id: each.score + WHOLE_WEIGHT * whole.get(each.id, unseen) for each in found}
+    return [
+        Candidate(id=each, score=score, book_id=passages[each].book_id, section_id=passages[each].section_id)
+        for each, score in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
     ]
-    return sorted(similar, key=lambda each: (-each.score, each.id))

@@ -17,7 +17,7 @@ from nlb_retriever.records import LEVELS, Level, Strategy
 from nlb_retriever.search import hits, request, run
 from nlb_retriever.search.fusion import BEST_PASSAGE_WEIGHT, DENSE_WEIGHT, SEVERAL, SEVERAL_WEIGHT
 from nlb_retriever.search.overlap import find_overlap
-from nlb_retriever.search.ranking import WHOLE_WEIGHT, rank
+from nlb_retriever.search.ranking import CANDIDATES, WHOLE_WEIGHT, rank
 from nlb_retriever.search.scope import Scope
 from nlb_retriever.store import Condition, StoreQuery
 from nlb_retriever.text.spans import span_starts
@@ -106,12 +106,12 @@ def test_a_passage_is_as_similar_as_its_most_similar_span_and_itself(retriever: 
     vectors = retriever.vectorizer.encode_query(STORM)
     ranking = rank(request, Scope(level="passage"), vectors, retriever.store)
     found = {candidate.id: candidate.score for candidate in ranking.dense}
-    assert found.keys() == ranking.scores.keys(), "those that only words found are compared, too"
+    assert found.keys() == ranking.scores.keys(), "whatever found them"
     assert [*found.values()] == sorted(found.values(), reverse=True)
     passages = retriever.store.get_passages([*found])
     texts = [passage.text for passage in passages]
     _, spans = retriever.vectorizer.encoder.encode_spans(texts, [span_starts(text) for text in texts])
-    own = StoreQuery(level="passage", dense=vectors.vector, ids=tuple(found), limit=len(found))
+    own = StoreQuery(level="passage", dense=vectors.vector, limit=CANDIDATES)
     whole = {hit.id: hit.score for hit in retriever.store.search([own])[0]}
     for passage, rows in zip(passages, spans, strict=True):
         span = (unpack(pack(rows), rows.shape[1]) @ vectors.whole).max()
