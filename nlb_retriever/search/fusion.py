@@ -21,8 +21,10 @@ WITH_SPANS = 1.3
 UNSEEN = 0.5
 """Similarity of what only words found, as a share of the lowest that vectors found: measured on three libraries, the
 median is 0.4 to 0.6 of it, and to look each up brings no more."""
-BEST_PASSAGE_WEIGHT: Mapping[Level, float] = {"book": 1.5, "section": 1.2}
+BEST_PASSAGE_WEIGHT: Mapping[Level, float] = {"book": 1.2, "section": 0.45}
 """Weight of its best passage, whose score is divided by the highest, for a book or section."""
+BEST_WITH_SPANS: Mapping[Level, float] = {"book": 1.5, "section": 1.2}
+"""The same where its spans were compared, too."""
 SEVERAL, SEVERAL_WEIGHT = 5, 1.2
 """So many of a book's best passages, and the weight of their mean, where vectors alone decide on books: a similar
 passage says less about its book than one with the query's words. Beside words it brings nothing."""
@@ -40,6 +42,8 @@ class Pool:
     candidates: Mapping[str, Candidate]
     has_words: bool = True
     """Whether words found some of them."""
+    with_spans: bool = False
+    """Whether they are passages whose spans were compared, too."""
 
     @property
     def lowest(self) -> float:
@@ -99,6 +103,7 @@ def make_pool(
         scores={each: overlap.get(each, 0.0) + weight * similarity.get(each, floor) for each in candidates},
         candidates=candidates,
         has_words=bool(words),
+        with_spans=with_spans,
     )
 
 
@@ -125,7 +130,7 @@ def _add_several(scores: Mapping[str, float], pools: Mapping[Level, Pool]) -> di
 def from_passages(level: Level, pool: Pool, passages: Pool) -> dict[str, float]:
     """Scores of books or sections: their own and their best passage's."""
     best = passages.best_passages(level)
-    weight = BEST_PASSAGE_WEIGHT[level] / passages.highest
+    weight = (BEST_WITH_SPANS if passages.with_spans else BEST_PASSAGE_WEIGHT)[level] / passages.highest
     lowest = passages.lowest
     owners = {each: pool.candidates[each].book_id if level == "book" else each for each in pool.scores}
     return {each: score + weight * best.get(owners[each] or "", (lowest, ""))[0] for each, score in pool.scores.items()}

@@ -74,7 +74,7 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
         scores = {candidate.id: candidate.score for candidate in dense[level] or words[level]}
         return Ranking(scores=scores, pools={}, dense=dense[level], words=words[level])
     compared: list[Candidate] = []
-    if not flat and vectors is not None:
+    if vectors is not None and not flat and _wants_spans(request, vectors):
         compared = _compare_spans(dense["passage"], words["passage"], vectors, store)
         dense["passage"] = compared or dense["passage"]
     pools = {
@@ -84,6 +84,13 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
     if flat:
         return Ranking(scores=pools[level].scores, pools={}, dense=dense[level], words=words[level])
     return Ranking(scores=combine(level, pools), pools=pools, dense=dense[level], words=words[level])
+
+
+def _wants_spans(request: SearchRequest, vectors: EncodedQuery) -> bool:
+    """Whether the spans of passages help: a summary has too much for one, and vectors alone rank books by several."""
+    if request.level == "passage":
+        return True
+    return len(vectors.sentences) == 1 and (request.level == "section" or request.mode == "fused")
 
 
 def _compare_spans(

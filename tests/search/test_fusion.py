@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from nlb_retriever.records import Level
 from nlb_retriever.search.fusion import (
     BEST_PASSAGE_WEIGHT,
+    BEST_WITH_SPANS,
     BOOK_WEIGHT,
     DENSE_WEIGHT,
     SECTION_WEIGHT,
@@ -91,3 +93,13 @@ def test_similarity_counts_more_where_spans_were_compared() -> None:
     pool = make_pool("passage", candidates(a_b_s=0.8), candidates(a_b_s=5.0), with_spans=True)
     assert pool.scores == pytest.approx({"a_b_s": 1 + WITH_SPANS})
     assert DENSE_WEIGHT["passage"] < WITH_SPANS
+
+
+@pytest.mark.parametrize(("level", "owner"), [("book", "x_b1"), ("section", "s1")])
+def test_the_best_passage_counts_more_where_spans_were_compared(level: Level, owner: str) -> None:
+    own = make_pool(level, [], candidates(**{owner: 1.0}))
+    found = candidates(p_b1_s1=1.0)
+    with_spans = make_pool("passage", found, [], with_spans=True)
+    assert from_passages(level, own, with_spans) == pytest.approx({owner: 1 + BEST_WITH_SPANS[level]})
+    without = make_pool("passage", found, [])
+    assert from_passages(level, own, without) == pytest.approx({owner: 1 + BEST_PASSAGE_WEIGHT[level]})

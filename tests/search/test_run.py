@@ -13,7 +13,7 @@ import pytest
 from nlb_retriever import Retriever, SearchRequest, index_files
 from nlb_retriever.encoding.openvino import OpenVinoEncoder
 from nlb_retriever.encoding.packing import pack, unpack
-from nlb_retriever.records import LEVELS, Level, Strategy
+from nlb_retriever.records import LEVELS, Level, Mode, Strategy
 from nlb_retriever.search import hits, request, run
 from nlb_retriever.search.fusion import BEST_PASSAGE_WEIGHT, DENSE_WEIGHT, SEVERAL, SEVERAL_WEIGHT
 from nlb_retriever.search.overlap import find_overlap
@@ -45,14 +45,9 @@ def test_given_vectors_are_searched_like_those_of_the_query(retriever: Retriever
 def test_vectors_alone_score_a_book_by_its_own_and_its_best_passages(retriever: Retriever) -> None:
     query, flat = "a beacon warning sailors", {"mode": "dense", "strategy": "flat", "limit": 1000}
     own = {hit.book_id: hit.score for hit in retriever.search(query, level="book", **flat)}  # type: ignore[arg-type]
-    vectors = retriever.vectorizer.encode_query(query)
-    request = SearchRequest(query=query, level="book", mode="dense")
-    pool = rank(request, Scope(level="book"), vectors, retriever.store).pools["passage"]
-    scores = {
-        book: sorted((pool.scores[each] for each in pool.scores if pool.candidates[each].book_id == book), reverse=True)
-        for book in own
-    }
-    top, lowest = max(pool.scores.values()), min(pool.scores.values())
+    passages = retriever.search(query, **flat)  # type: ignore[arg-type]
+    scores = {book: [hit.score for hit in passages if hit.book_id == book] for book in own}
+    top, lowest = passages[0].score, passages[-1].score
     for hit in retriever.search(query, level="book", mode="dense"):
         of_itself = DENSE_WEIGHT["book"] * own[hit.book_id] / max(own.values())
         of_a_passage = BEST_PASSAGE_WEIGHT["book"] * scores[hit.book_id][0] / top
@@ -133,3 +128,22 @@ def test_a_library_whose_spans_have_no_vectors_is_searched_without(
         assert "November" in mixed.run(request).hits[0].text
         ranking = rank(request, Scope(level="passage"), mixed.vectorizer.encode_query(STORM), mixed.store)
         assert max(hit.score for hit in ranking.dense) < 1, "a cosine"
+
+
+@pytest.mark.parametrize(
+    ("level", "mode", "query", "wanted"),
+    [
+        ("passage", "dense", STORM, True),
+        ("passage", "fused", f"{STORM} The lamp was mended.", True),
+        ("section", "dense", STORM, True),
+        ("section", "fused", f"{STORM} The lamp was mended.", False),
+        ("book", "fused", STORM, True),
+        ("book", "dense", STORM, False),
+    ],
+)
+def test_spans_are_compared_where_one_of_them_can_be_what_the_query_says(
+    retriever: Retriever, level: Level, mode: Mode, query: str, wanted: bool
+) -> None:
+    request = SearchRequest(query=query, level=level, mode=mode)
+    ranking = rank(request, Scope(level=level), retriever.vectorizer.encode_query(query), retriever.store)
+    assert ranking.pools["passage"].with_spans is wanted
