@@ -43,7 +43,7 @@ class BookVectors:
     book: Vectors
     """(D,), the mean over all passages, likewise mapped."""
     spans: Sequence[Packed] = ()
-    """For each passage its spans' vectors as the chunk encoder makes them, packed, at least one; none where it makes
+    """For each passage its spans' vectors as the chunk encoder makes them, packed, at least one; empty where it makes
     none."""
 
 

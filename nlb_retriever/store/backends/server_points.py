@@ -132,15 +132,14 @@ class Collections:
         return [found[point] for point in ids if point in found]
 
     def query_batch(self, level: Level, queries: Sequence[PointQuery]) -> list[list[StoredPoint]]:
-        can = [not query.spans or self.has_spans for query in queries]
+        if any(query.spans for query in queries) and not self.has_spans:
+            return [[] if query.spans else self.query_batch(level, [query])[0] for query in queries]
         tuned = not _is_in_memory(self._server.client)
-        requests = [_request(query, is_tuned=tuned) for query, it_can in zip(queries, can, strict=True) if it_can]
-        answers = iter(self._server.call(lambda client: client.query_batch_points(self._names[level], requests)))
+        requests = [_request(query, is_tuned=tuned) for query in queries]
+        answers = self._server.call(lambda client: client.query_batch_points(self._names[level], requests))
         return [
-            [StoredPoint(id=str(hit.id), payload=hit.payload or {}, score=hit.score) for hit in next(answers).points]
-            if it_can
-            else []
-            for it_can in can
+            [StoredPoint(id=str(hit.id), payload=hit.payload or {}, score=hit.score) for hit in answer.points]
+            for answer in answers
         ]
 
 
