@@ -18,8 +18,6 @@ Packed: TypeAlias = NDArray[np.uint8]
 _DEVIATIONS = 2.5
 _HALF = 8
 """Steps on each side of zero."""
-_NUMBERS = (np.stack(np.divmod(np.arange(256), 2 * _HALF), axis=1) + 0.5 - _HALF).astype(np.float32)
-"""(256, 2), the two numbers that each byte stands for."""
 
 
 def pack(vectors: Vectors) -> Packed:
@@ -34,6 +32,21 @@ def pack(vectors: Vectors) -> Packed:
 
 def unpack(packed: Packed, dim: int) -> Vectors:
     """The unit rows (s, D) that packed ones stand for."""
-    rows = _NUMBERS[packed].reshape(len(packed), 2 * packed.shape[1])[:, :dim]
-    unit: Vectors = rows / np.sqrt(np.vecdot(rows, rows))[:, None]
+    rows = np.empty((len(packed), dim), np.float32)
+    rows[:, ::2], rows[:, 1::2] = _halves(packed, dim)
+    unit: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return unit
+
+
+def compare(packed: Packed, vector: Vectors) -> Vectors:
+    """Products (s,) of a vector (D,) with the unit rows that packed ones stand for, each whatever stands beside it."""
+    even, odd = _halves(packed, len(vector))
+    products = np.vecdot(even, vector[::2].copy()) + np.vecdot(odd, vector[1::2].copy())
+    found: Vectors = products / np.sqrt(np.vecdot(even, even) + np.vecdot(odd, odd))
+    return found
+
+
+def _halves(packed: Packed, dim: int) -> tuple[Vectors, Vectors]:
+    """Every second number of packed rows, and the others."""
+    middle = np.float32(_HALF - 0.5)
+    return (packed >> 4).astype(np.float32) - middle, (packed & 15).astype(np.float32)[:, : dim // 2] - middle

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nlb_retriever.encoding.packing import pack, unpack
+from nlb_retriever.encoding.packing import compare, pack, unpack
 
 
 @pytest.mark.parametrize("dim", [384, 7])
@@ -19,6 +19,17 @@ def test_packed_vectors_keep_their_directions(dim: int) -> None:
     cosines = np.vecdot(found, vectors) / np.linalg.norm(vectors, axis=1)
     assert cosines.min() > 0.97
     assert cosines.mean() > 0.99
+
+
+@pytest.mark.parametrize("dim", [384, 7])
+def test_packed_vectors_are_compared_like_unpacked_ones(dim: int) -> None:
+    numbers = np.random.default_rng(1)
+    packed = pack(numbers.standard_normal((50, dim)).astype(np.float32))
+    vector = numbers.standard_normal(dim).astype(np.float32)
+    found = compare(packed, vector)
+    np.testing.assert_allclose(found, unpack(packed, dim) @ vector, atol=1e-5)
+    np.testing.assert_array_equal(compare(packed[7:9], vector), found[7:9])
+    assert compare(packed[:0], vector).shape == (0,)
 
 
 def test_size_does_not_matter_and_large_numbers_are_cut_off() -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nlb_retriever.encoding.packing import unpack
+from nlb_retriever.encoding.packing import compare
 from nlb_retriever.records import Level
 from nlb_retriever.store.backends.array_file import Array, Mask
 from nlb_retriever.store.backends.base import Floats, PointQuery
@@ -93,7 +93,7 @@ def _spans(vector: Floats) -> Callable[[Part, Mask | None, Array | None], tuple[
             return np.empty(0, np.float32), np.empty(0, np.int64)
         packed, counts = part.segment.spans(own)
         own, counts = own[counts > 0], counts[counts > 0]
-        similar = np.vecdot(unpack(packed, len(vector)), vector)
+        similar = compare(packed, vector)
         return np.maximum.reduceat(similar, np.cumsum(counts) - counts) if len(own) else similar, own
 
     return score
