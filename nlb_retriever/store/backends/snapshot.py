@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import repeat
 from typing import Any
@@ -55,7 +55,13 @@ class Part:
         return fits if seen is None else fits & seen
 
     def points(
-        self, level: Level, rows: Array, *, payload: PayloadKeys = True, vectors: bool = False
+        self,
+        level: Level,
+        rows: Array,
+        *,
+        payload: PayloadKeys = True,
+        vectors: bool = False,
+        scores: Iterable[float] | None = None,
     ) -> list[StoredPoint]:
         payloads = self.segment.payloads(level, rows, payload)
         if self._sources and payloads and "source" in payloads[0]:
@@ -63,8 +69,10 @@ class Part:
                 content["source"] = self.book(index)["source"]
         dense = self.segment.dense(level)[rows] if vectors else repeat(None)
         return [
-            StoredPoint(id=point, payload=content, dense=row)
-            for point, content, row in zip(self.segment.ids(level, rows), payloads, dense, strict=False)
+            StoredPoint(id=point, payload=content, dense=row, score=score)
+            for point, content, row, score in zip(
+                self.segment.ids(level, rows), payloads, dense, scores or repeat(0.0), strict=False
+            )
         ]
 
 
@@ -123,13 +131,10 @@ class Snapshot:
         hits = scan.search(self.parts, level, query, only)
         points: dict[tuple[Part, int], StoredPoint] = {}
         for part in {part for _, part, _ in hits}:
-            rows = [row for _, own, row in hits if own is part]
-            found = part.points(level, np.array(rows), payload=query.payload)
+            scores, rows = zip(*((score, row) for score, own, row in hits if own is part), strict=True)
+            found = part.points(level, np.array(rows), payload=query.payload, scores=scores)
             points |= {(part, row): point for row, point in zip(rows, found, strict=True)}
-        return [
-            StoredPoint(id=(point := points[part, row]).id, payload=point.payload, score=score)
-            for score, part, row in hits
-        ]
+        return [points[part, row] for _, part, row in hits]
 
 
 def _bytes_of(point: str) -> bytes:
