@@ -28,9 +28,11 @@ BEST_WITH_SPANS: Mapping[Level, float] = {"book": 1.5, "section": 1.2}
 SEVERAL, SEVERAL_WEIGHT = 5, 1.2
 """So many of a book's best passages, and the weight of their mean, where vectors alone decide on books: a similar
 passage says less about its book than one with the query's words. Beside words it brings nothing."""
-SECTION_WEIGHT = 0.4
-BOOK_WEIGHT = 0.1
+SECTION_WEIGHT = 0.25
+BOOK_WEIGHT = 0.05
 """Weights of a passage's section and of its book."""
+SECTION_WITH_SPANS, BOOK_WITH_SPANS = 0.4, 0.1
+"""The same where its spans were compared, too, since its own score is higher then."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,9 +143,12 @@ def from_levels_above(passages: Pool, sections: Pool, books: Pool) -> dict[str, 
     book_scores = from_passages("book", books, passages)
     by_book = {books.candidates[each].book_id: score for each, score in book_scores.items()}
     lowest_book, lowest_section = min(by_book.values(), default=0.0), sections.lowest
+    section_weight, book_weight = SECTION_WEIGHT, BOOK_WEIGHT
+    if passages.with_spans:
+        section_weight, book_weight = SECTION_WITH_SPANS, BOOK_WITH_SPANS
     return {
         each: score
-        + SECTION_WEIGHT * sections.scores.get(passages.candidates[each].section_id or "", lowest_section)
-        + BOOK_WEIGHT * by_book.get(passages.candidates[each].book_id, lowest_book)
+        + section_weight * sections.scores.get(passages.candidates[each].section_id or "", lowest_section)
+        + book_weight * by_book.get(passages.candidates[each].book_id, lowest_book)
         for each, score in passages.scores.items()
     }
