@@ -9,6 +9,14 @@ library indexed on a GPU answers on a laptop.
 from __future__ import annotations
 
 from nlb_retriever.encoding.base import ChunkEncoder, EncoderIdentity, Vectors
-from nlb_retriever.encoding.load import DEFAULT_ENCODER, identify_encoder, load_encoder
+from nlb_retriever.encoding.load import DEFAULT_ENCODER, identify_encoder, load_encoder, mean_article
 
-__all__ = ["DEFAULT_ENCODER", "ChunkEncoder", "EncoderIdentity", "Vectors", "identify_encoder", "load_encoder"]
+__all__ = [
+    "DEFAULT_ENCODER",
+    "ChunkEncoder",
+    "EncoderIdentity",
+    "Vectors",
+    "identify_encoder",
+    "load_encoder",
+    "mean_article",
+]

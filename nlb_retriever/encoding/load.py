@@ -5,11 +5,21 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from nlb_retriever.encoding.base import ChunkEncoder, EncoderIdentity
-from nlb_retriever.encoding.openvino import CONFIG_FILE, LAYERS_FILE, OpenVinoEncoder, check_layers, read_identity
+import numpy as np
+
+from nlb_retriever.encoding.base import ChunkEncoder, EncoderIdentity, Vectors
+from nlb_retriever.encoding.openvino import (
+    ARTICLES_FILE,
+    CONFIG_FILE,
+    LAYERS_FILE,
+    OpenVinoEncoder,
+    find_checked,
+    read_identity,
+)
 from nlb_retriever.errors import EncoderError, extra
 
 if TYPE_CHECKING:
@@ -59,7 +69,7 @@ def load_torch_encoder(name: str | Path = DEFAULT_ENCODER, *, device: str = "cpu
         from nlb_retriever.encoding.torch import TorchEncoder
 
     if (given := _int8_folder(name)) and (given / LAYERS_FILE).is_file():
-        identity, layers = read_identity(given), check_layers(given)
+        identity, layers = read_identity(given), find_checked(given, LAYERS_FILE)
         base, folder = find_weights(BASE_ENCODER)
         _weights_sha256(base, folder)
         return TorchEncoder(folder, name=identity.name, sha256=identity.sha256, device=device, layers=layers)
@@ -76,6 +86,16 @@ def identify_encoder(name: str | Path = DEFAULT_ENCODER) -> EncoderIdentity:
     if folder := _int8_folder(name):
         return read_identity(folder)
     return load_encoder(name, device="cpu").identity
+
+
+@cache
+def mean_article() -> Vectors:
+    """Mean vector (D,) of encyclopedia articles, a unit vector of the default encoder's.
+
+    Raises:
+        EncoderError: its file is missing or damaged.
+    """
+    return np.asarray(np.load(find_checked(DEFAULT_FOLDER, ARTICLES_FILE)), dtype=np.float32)
 
 
 def _int8_folder(name: str | Path) -> Path | None:

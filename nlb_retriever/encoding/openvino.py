@@ -24,6 +24,7 @@ MODEL_FILE = "model.xml"
 WEIGHTS_FILE = "model.bin"
 TOKENIZER_FILE = "tokenizer.json"
 LAYERS_FILE = "layers.safetensors"
+ARTICLES_FILE = "articles.npy"
 """For torch, in half precision: the weights that differ from all-MiniLM-L6-v2's. May be left out."""
 
 _BATCH_TOKENS = 8 * 256
@@ -172,14 +173,14 @@ def check_file(folder: Path, name: str, config: dict[str, Any]) -> None:
         )
 
 
-def check_layers(folder: Path) -> Path:
-    """The checked file with the weights for torch.
+def find_checked(folder: Path, name: str) -> Path:
+    """A file beside the model that has the SHA-256 that encoder.json gives.
 
     Raises:
         EncoderError: it is missing or damaged.
     """
-    check_file(folder, LAYERS_FILE, _read_config(folder))
-    return folder / LAYERS_FILE
+    check_file(folder, name, _read_config(folder))
+    return folder / name
 
 
 def _read_config(folder: Path) -> dict[str, Any]:

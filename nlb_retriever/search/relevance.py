@@ -3,9 +3,10 @@
 Judged by the best passages that were found: how similar they are to the query as the chunk encoder encodes both (its
 own space separates queries without an answer better than the trained one, and the best passages together better than
 the most similar one alone), how many of the query's rare words one passage has, whether one book has all the names in
-it, and what the reader says where it has read them. The more passages, the more similar the best are by chance, so the
-bound grows with their number. The weights were chosen on questions on novels, tales and textbooks, put to libraries
-with and without their book, and judged on others (docs/reader.md).
+it, what the reader says where it has read them, and how far the query asks for facts of the world: such a query is
+similar to passages of any kind that explain something. The more passages, the more similar the best are by chance, so
+the bound grows with their number. The weights were chosen on questions on novels, tales and textbooks, put to
+libraries with and without their book, and judged on others (docs/reader.md).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import re
 from collections.abc import Sequence
 from statistics import fmean
 
-from nlb_retriever.encoding import DEFAULT_ENCODER
+from nlb_retriever.encoding import DEFAULT_ENCODER, mean_article
 from nlb_retriever.model.vectorizer import EncodedQuery, Vectorizer
 from nlb_retriever.reader import Reading
 from nlb_retriever.records import Hit
@@ -36,7 +37,11 @@ NAMES_WEIGHT = 0.20
 """Of the share of the query's names that the passages of one book have, its title and author included."""
 READER_WEIGHT, CLIP = 0.02, 8.0
 """Of the reader's highest relevance, a logit cut at `CLIP`."""
-LEAST, GROWTH = 0.55, 0.05
+FACTS_WEIGHT, FACTUAL = 0.4, 0.3
+"""Of the query's similarity to the mean of encyclopedia articles, which is subtracted where it is positive, unless that
+of the passages is `FACTUAL`: -0.1 to 0 for questions on tales and novels, 0.1 for those on everyday things, 0.2 for
+those of textbooks; 0.3 for what textbooks have for these, 0.1 for what novels have."""
+LEAST, GROWTH = 0.54, 0.05
 """The bound with `FEW_PASSAGES`, and by how much it grows with ten times as many."""
 FEW_PASSAGES = 300
 IN_BOOK = 0.225
@@ -74,9 +79,12 @@ def is_relevant(
     relevance = max((reading.relevance for reading in readings), default=0.0)
     if vectors is None or vectorizer is None or vectorizer.encoder.identity.name != DEFAULT_ENCODER:
         return relevance >= LEAST_RELEVANCE
-    cosines = vectorizer.encoder.encode([hit.text for hit in hits[:COMPARED]]) @ vectors.whole
-    score = float(cosines.mean()) + WORDS_WEIGHT * share + NAMES_WEIGHT * share_of_names(query, hits[:JUDGED])
+    found = vectorizer.encoder.encode([hit.text for hit in hits[:COMPARED]])
+    score = float((found @ vectors.whole).mean())
+    score += WORDS_WEIGHT * share + NAMES_WEIGHT * share_of_names(query, hits[:JUDGED])
     score += READER_WEIGHT * min(max(relevance, -CLIP), CLIP)
+    if float((found @ mean_article()).mean()) < FACTUAL:
+        score -= FACTS_WEIGHT * max(0.0, float(mean_article() @ vectors.whole))
     bound = LEAST + GROWTH * math.log10(max(1, passages) / FEW_PASSAGES)
     return score >= bound - (IN_BOOK if in_book else 0.0)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
 from nlb_retriever.records import Hit
+from nlb_retriever.search import relevance
 from nlb_retriever.search.question import find_names
 from nlb_retriever.search.relevance import JUDGED, is_relevant, share_of_names, share_of_words
 from nlb_retriever.store import Condition
@@ -119,6 +121,15 @@ def _first(hits: list[Hit], title: str) -> Hit:
 def test_a_question_on_another_book_is_refused(retriever: Retriever, here: str, elsewhere: str) -> None:
     assert retriever.answer(here).found
     assert not retriever.answer(elsewhere).found
+
+
+def test_a_question_on_facts_of_the_world_needs_more_to_be_answered(
+    retriever: Retriever, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = "Who invented the lighthouse lens?"
+    assert not retriever.answer(question).found
+    monkeypatch.setattr(relevance, "mean_article", lambda: np.zeros(384, dtype=np.float32))
+    assert retriever.answer(question).found
 
 
 def test_a_book_that_was_named_is_believed_sooner(retriever: Retriever) -> None:
