@@ -25,6 +25,9 @@ BEST_PASSAGE_WEIGHT: Mapping[Level, float] = {"book": 1.2, "section": 0.45}
 """Weight of its best passage, whose score is divided by the highest, for a book or section."""
 BEST_WITH_SPANS: Mapping[Level, float] = {"book": 1.5, "section": 1.2}
 """The same where its spans were compared, too."""
+BEST_WITHOUT_NAMES: Mapping[Level, float] = {"book": 5.0, "section": 4.0}
+"""The same for queries that name nobody: what they tell of is in one place, and the rest of the section or book is as
+similar to them as others."""
 SEVERAL, SEVERAL_WEIGHT = 5, 1.2
 """So many of a book's best passages, and the weight of their mean, where vectors alone decide on books: a similar
 passage says less about its book than one with the query's words. Beside words it brings nothing."""
@@ -114,11 +117,17 @@ def _over_best(candidates: Sequence[Candidate]) -> dict[str, float]:
     return {candidate.id: candidate.score / best if best > 0 else 0.0 for candidate in candidates}
 
 
-def combine(level: Level, pools: Mapping[Level, Pool]) -> dict[str, float]:
-    """Scores of a level's candidates from the pools of all levels that are combined."""
+def combine(level: Level, pools: Mapping[Level, Pool], *, without_names: bool = False) -> dict[str, float]:
+    """Scores of a level's candidates from the pools of all levels that are combined.
+
+    Args:
+        level: of the candidates.
+        pools: of the levels that are combined.
+        without_names: whether books and sections are ranked by BEST_WITHOUT_NAMES, if spans were compared.
+    """
     if level == "passage":
         return from_levels_above(pools["passage"], pools["section"], pools["book"])
-    scores = from_passages(level, pools[level], pools["passage"])
+    scores = from_passages(level, pools[level], pools["passage"], without_names=without_names)
     return scores if level == "section" or pools["passage"].has_words else _add_several(scores, pools)
 
 
@@ -129,10 +138,13 @@ def _add_several(scores: Mapping[str, float], pools: Mapping[Level, Pool]) -> di
     return {each: score + weight * means.get(books[each].book_id or "", lowest) for each, score in scores.items()}
 
 
-def from_passages(level: Level, pool: Pool, passages: Pool) -> dict[str, float]:
+def from_passages(level: Level, pool: Pool, passages: Pool, *, without_names: bool = False) -> dict[str, float]:
     """Scores of books or sections: their own and their best passage's."""
     best = passages.best_passages(level)
-    weight = (BEST_WITH_SPANS if passages.with_spans else BEST_PASSAGE_WEIGHT)[level] / passages.highest
+    weights = BEST_PASSAGE_WEIGHT
+    if passages.with_spans:
+        weights = BEST_WITHOUT_NAMES if without_names else BEST_WITH_SPANS
+    weight = weights[level] / passages.highest
     lowest = passages.lowest
     owners = {each: pool.candidates[each].book_id if level == "book" else each for each in pool.scores}
     return {each: score + weight * best.get(owners[each] or "", (lowest, ""))[0] for each, score in pool.scores.items()}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from nlb_retriever.model.vectorizer import EncodedQuery
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.search.fusion import UNSEEN, Pool, combine, make_pool
+from nlb_retriever.search.question import find_names, kind_of
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope
 from nlb_retriever.store import Candidate, LibraryStore, StoreQuery
@@ -83,7 +84,8 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
     }
     if flat:
         return Ranking(scores=pools[level].scores, pools={}, dense=dense[level], words=words[level])
-    return Ranking(scores=combine(level, pools), pools=pools, dense=dense[level], words=words[level])
+    scores = combine(level, pools, without_names=_names_nobody(request))
+    return Ranking(scores=scores, pools=pools, dense=dense[level], words=words[level])
 
 
 def _wants_spans(request: SearchRequest, vectors: EncodedQuery) -> bool:
@@ -91,6 +93,14 @@ def _wants_spans(request: SearchRequest, vectors: EncodedQuery) -> bool:
     if request.level == "passage":
         return True
     return len(vectors.sentences) == 1 and (request.level == "section" or request.mode == "fused")
+
+
+def _names_nobody(request: SearchRequest) -> bool:
+    """Whether a query has no names and its best passage decides: for books, where it is no question either.
+
+    Which book a question without names is about, the book as a whole tells as well.
+    """
+    return not find_names(request.query) and (request.level == "section" or kind_of(request.query) is None)
 
 
 def _compare_spans(

@@ -8,6 +8,7 @@ from nlb_retriever.records import Level
 from nlb_retriever.search.fusion import (
     BEST_PASSAGE_WEIGHT,
     BEST_WITH_SPANS,
+    BEST_WITHOUT_NAMES,
     BOOK_WEIGHT,
     DENSE_WEIGHT,
     SECTION_WEIGHT,
@@ -102,8 +103,12 @@ def test_the_best_passage_counts_more_where_spans_were_compared(level: Level, ow
     found = candidates(p_b1_s1=1.0)
     with_spans = make_pool("passage", found, [], with_spans=True)
     assert from_passages(level, own, with_spans) == pytest.approx({owner: 1 + BEST_WITH_SPANS[level]})
+    nameless = from_passages(level, own, with_spans, without_names=True)
+    assert nameless == pytest.approx({owner: 1 + BEST_WITHOUT_NAMES[level]})
     without = make_pool("passage", found, [])
-    assert from_passages(level, own, without) == pytest.approx({owner: 1 + BEST_PASSAGE_WEIGHT[level]})
+    for without_names in (False, True):
+        scores = from_passages(level, own, without, without_names=without_names)
+        assert scores == pytest.approx({owner: 1 + BEST_PASSAGE_WEIGHT[level]})
 
 
 def test_sections_count_more_for_passages_whose_spans_were_compared() -> None:
