@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,24 @@ def test_gradients_are_those_of_transformers(tmp_path: Path) -> None:
         assert master.grad is not None and grad is not None
         if grad.norm() > 1e-3:  # a key's bias has no effect
             assert torch.nn.functional.cosine_similarity(master.grad.flatten(), grad.flatten(), dim=0) > 0.98, name
+
+
+def test_spans_are_means_of_the_states_of_one_pass(tmp_path: Path) -> None:
+    from transformers import BertModel
+
+    folder = write_model(tmp_path / "model")
+    texts = ids_of(TEXTS)
+    starts = [[0, 2] if index % 2 else [] for index in range(len(texts))]
+    whole, spans = Bert.load(folder).encode_spans(texts, starts)
+    theirs = BertModel.from_pretrained(folder, add_pooling_layer=False, attn_implementation="eager").eval()
+    expected = []
+    for text, own in zip(texts, starts, strict=True):
+        states = theirs(input_ids=torch.tensor([[101, *text.tolist(), 102]])).last_hidden_state[0].detach().numpy()
+        expected += [states[a + 1 : b + 1].mean(axis=0) for a, b in pairwise([*own, len(text)] if own else [])]
+    assert len(spans) == len(expected) == 2 * (len(texts) // 2)
+    for ours, other in zip(spans, expected, strict=True):
+        assert ours @ other / np.linalg.norm(other) > 0.999
+    assert np.array_equal(whole, Bert.load(folder).encode(texts))
 
 
 def test_each_text_goes_through_once_beside_others_of_its_length() -> None:

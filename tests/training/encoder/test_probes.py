@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from nlb_training.encoder.bert import Ids
-from nlb_training.encoder.probes import Floats, Probes
+from nlb_training.encoder.probes import Probes
+from nlb_training.encoder.spans import Floats
 from tests.doubles import minilm_tokenizer
 from tests.training.encoder.small import write_data
 
 
-def bag_of_words(texts: Sequence[Ids]) -> Floats:
+class BagOfWords:
     """Vectors that know which tokens a text has, and nothing else."""
+
     axes = np.random.default_rng(0).normal(size=(30522, 256)).astype(np.float32)
-    rows = np.stack([axes[np.unique(text)].sum(axis=0) for text in texts])
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    def encode(self, texts: Sequence[Ids]) -> Floats:
+        rows = np.stack([self.axes[np.unique(text)].sum(axis=0) for text in texts])
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    def encode_spans(self, texts: Sequence[Ids], starts: Sequence[Sequence[int]]) -> tuple[Floats, Floats]:
+        spans = [text[a:b] for text, own in zip(texts, starts, strict=True) for a, b in pairwise([*own, len(text)])]
+        return self.encode(texts), self.encode(spans)
 
 
-def noise(texts: Sequence[Ids]) -> Floats:
-    rows = np.random.default_rng(len(texts)).normal(size=(len(texts), 8)).astype(np.float32)
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+class Noise(BagOfWords):
+    def encode(self, texts: Sequence[Ids]) -> Floats:
+        rows = np.random.default_rng(len(texts)).normal(size=(len(texts), 8)).astype(np.float32)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +47,14 @@ def probes(tmp_path_factory: pytest.TempPathFactory) -> Probes:
 
 def test_vectors_that_know_words_find_what_noise_does_not(probes: Probes) -> None:
     names = ["sentence chapter in book", "textbook summary"]
-    known, random = probes.run(bag_of_words, only=names), probes.run(noise, only=names)
+    known, random = probes.run(BagOfWords(), only=names), probes.run(Noise(), only=names)
     for name in names:
-        assert known[name]["vectors"] > 80 > random[name]["vectors"]
+        for kind in ("vectors", "spans"):
+            assert known[name][kind] > 70 > random[name][kind]
 
 
 def test_bm25_is_the_same_whatever_the_vectors(probes: Probes) -> None:
-    known, random = probes.run(bag_of_words, only=["tale passage"]), probes.run(noise, only=["tale passage"])
+    known, random = probes.run(BagOfWords(), only=["tale passage"]), probes.run(Noise(), only=["tale passage"])
     assert list(known) == ["tale passage"]
     assert known["tale passage"]["bm25"] == random["tale passage"]["bm25"]
 

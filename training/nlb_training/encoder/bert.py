@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -82,15 +83,30 @@ class Bert:
 
     def encode(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
         """Unit vectors (n, D) of texts, given as token ids without special tokens."""
-        result = np.empty((len(texts), self.masters["embeddings.LayerNorm.weight"].shape[0]), dtype=np.float32)
+        return self.encode_spans(texts, ())[0]
+
+    def encode_spans(
+        self, texts: Sequence[Ids], starts: Sequence[Sequence[int]]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Unit vectors of texts (n, D) and of their spans (s, D), which begin at given tokens, the first at 0."""
+        dim = self.masters["embeddings.LayerNorm.weight"].shape[0]
+        result = np.empty((len(texts) + sum(map(len, starts)), dim), dtype=np.float32)
         with torch.no_grad():
-            for rows in microbatches(texts):
-                result[rows] = self._forward([texts[row] for row in rows]).numpy()
-        return result
+            for numbers, vectors in self._encode(texts, starts):
+                result[numbers] = vectors.numpy()
+        return result[: len(texts)], result[len(texts) :]
 
     def encode_with_grad(self, texts: Sequence[Ids]) -> list[tuple[list[int], Tensor]]:
         """Unit vectors with their graphs: row numbers and (rows, D) for each microbatch."""
-        return [(rows, self._forward([texts[row] for row in rows])) for rows in microbatches(texts)]
+        return list(self._encode(texts, ()))
+
+    def _encode(self, texts: Sequence[Ids], starts: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], Tensor]]:
+        """For each microbatch the numbers of its texts and spans, and their vectors; spans are numbered on from n."""
+        own = starts or [()] * len(texts)
+        firsts = np.cumsum([len(texts), *map(len, own)]).tolist()
+        for rows in microbatches(texts):
+            numbers = rows + [number for row in rows for number in range(firsts[row], firsts[row + 1])]
+            yield numbers, self._forward([texts[row] for row in rows], [own[row] for row in rows])
 
     def collect_grads(self) -> None:
         """Add the copy's gradients to those of the trained weights and forget them."""
@@ -104,7 +120,8 @@ class Bert:
         for tensor in self._working.values():
             tensor.grad = None
 
-    def _forward(self, texts: Sequence[Ids]) -> Tensor:
+    def _forward(self, texts: Sequence[Ids], starts: Sequence[Sequence[int]]) -> Tensor:
+        """Unit vectors of texts (n, D), followed by those of their spans."""
         ids, mask = _pad(texts)
         weights = self._working
         count, width = ids.shape
@@ -125,8 +142,16 @@ class Bert:
             hides = hides.reshape(count * _HEADS, width, width)
         for layer in range(self.layers):
             hidden = self._layer(hidden, hides, f"encoder.layer.{layer}.", count, width)
-        summed = (hidden.view(count, width, dim).float() * mask[:, :, None]).sum(1)
-        return functional.normalize(summed / mask.sum(1, keepdim=True), dim=-1)
+        states = hidden.view(count, width, dim).float()
+        summed = (states * mask[:, :, None]).sum(1)
+        if any(starts):
+            spans = [
+                states[row, first + 1 : last + 1].sum(0)
+                for row, own in enumerate(starts)
+                for first, last in pairwise([*own, len(texts[row])])
+            ]
+            summed = torch.cat([summed, torch.stack(spans)])
+        return functional.normalize(summed, dim=-1)
 
     def _layer(self, hidden: Tensor, hides: Tensor | None, name: str, count: int, width: int) -> Tensor:
         weights = self._working

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -21,12 +21,10 @@ from nlb_retriever.text.words import count_words
 from nlb_training.encoder.bert import Ids
 from nlb_training.encoder.books import Span, TokenizedBooks, read_archives, read_rows
 from nlb_training.encoder.queries import read_articles
+from nlb_training.encoder.spans import Encoder, Floats, SpanIndex
 from nlb_training.evaluation.lexical import score_words
 
-Floats = NDArray[np.float32]
-Encode = Callable[[Sequence[Ids]], Floats]
 PASSAGE_TOKENS = 256
-_DENSE_WEIGHT = 0.3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,40 +75,43 @@ class Probes:
         """Token ids of a collection's passages."""
         return [self.books.open(name).ids[a:b] for name, (a, b) in self.passages[collection]]
 
-    def run(self, encode: Encode, *, only: Sequence[str] = ()) -> dict[str, dict[str, float]]:
+    def run(self, encoder: Encoder, *, only: Sequence[str] = ()) -> dict[str, dict[str, float]]:
         """Measure an encoder on all sets.
 
         Returns:
-            Set -> "vectors", "bm25", "sum" (z-scores added), "fused" (as the product weighs them) -> x 100.
+            Set -> "vectors" (of whole passages), "spans" (as search compares them), "bm25", "sum" (z-scores of spans
+            and BM25 added) -> x 100.
         """
         results: dict[str, dict[str, float]] = {}
-        vectors: dict[str, Floats] = {}
+        indexes: dict[str, SpanIndex] = {}
         for questions in self.sets:
             if only and questions.name not in only:
                 continue
-            if questions.collection not in vectors:
-                vectors[questions.collection] = encode(self.texts(questions.collection))
-            query_vectors = encode(self.books.encode(questions.texts))
-            results[questions.name] = self._measure(questions, vectors[questions.collection], query_vectors)
+            if questions.collection not in indexes:
+                indexes[questions.collection] = SpanIndex(encoder, self.texts(questions.collection))
+            queries = encoder.encode(self.books.encode(questions.texts))
+            results[questions.name] = self._measure(questions, indexes[questions.collection], queries)
         return results
 
-    def _measure(self, questions: Questions, passages: Floats, query_vectors: Floats) -> dict[str, float]:
+    def _measure(self, questions: Questions, index: SpanIndex, queries: Floats) -> dict[str, float]:
         words = self.words(questions)
-        dense = query_vectors @ passages.T
-        if questions.units is not None:
-            mean = questions.pool == "mean"
-            dense = query_vectors @ _means(passages, questions.units).T if mean else _best(dense, questions.units)
+        if questions.units is not None and questions.pool == "mean":
+            dense = spans = queries @ _means(index.wholes, questions.units).T
+        else:
+            dense, spans = queries @ index.wholes.T, index.score(queries)
+            if questions.units is not None:
+                dense, spans = _best(dense, questions.units), _best(spans, questions.units)
         values: dict[str, list[float]] = defaultdict(list)
         for row, right in enumerate(questions.right):
             pool = questions.inside[row] if questions.inside else slice(None)
-            d, b = dense[row, pool], words[row, pool]
+            d, s, b = dense[row, pool], spans[row, pool], words[row, pool]
             truth = np.isin(questions.inside[row], right) if questions.inside else right
             wanted = np.flatnonzero(truth) if questions.inside else right
             scores = {
                 "vectors": d,
+                "spans": s,
                 "bm25": b,
-                "sum": _standard(d) + _standard(b),
-                "fused": b / max(float(b.max()), 1e-9) + _DENSE_WEIGHT * d / max(float(d.max()), 1e-9),
+                "sum": _standard(s) + _standard(b),
             }
             for name, score in scores.items():
                 values[name].append(_judge(score, wanted, questions.measure))
