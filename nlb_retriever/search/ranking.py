@@ -20,6 +20,8 @@ FOR_BOOKS = 300
 """The same where vectors alone decide on books, by `SEVERAL` passages of each: among 355 novels 100 are too few."""
 WHOLE_WEIGHT = 0.5
 """Weight of a passage's similarity beside that of its most similar span."""
+STATEMENT_WORDS = 6
+"""What has fewer may be a book's title."""
 _NEEDED: Mapping[Level, tuple[Level, ...]] = {
     "book": ("book", "passage"),
     "section": ("section", "passage"),
@@ -96,11 +98,15 @@ def _wants_spans(request: SearchRequest, vectors: EncodedQuery) -> bool:
 
 
 def _names_nobody(request: SearchRequest) -> bool:
-    """Whether a query has no names and its best passage decides: for books, where it is no question either.
+    """Whether a query has no names and its best passage decides: for books, where it is a statement.
 
-    Which book a question without names is about, the book as a whole tells as well.
+    Which book a question without names is about, the book as a whole tells as well, and what has few words may be a
+    book's title.
     """
-    return not find_names(request.query) and (request.level == "section" or kind_of(request.query) is None)
+    query = request.query
+    if find_names(query):
+        return False
+    return request.level == "section" or (kind_of(query) is None and len(query.split()) >= STATEMENT_WORDS)
 
 
 def _compare_spans(

@@ -25,6 +25,8 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
     [
         ("the keeper finds a letter in the clock", "section", True),
         ("the keeper finds a letter in the clock", "book", True),
+        ("the clock keeper", "section", True),
+        ("the clock keeper", "book", False),
         ("who finds a letter in the clock?", "section", True),
         ("who finds a letter in the clock?", "book", False),
         ("the keeper and Margaret find a letter", "section", False),
