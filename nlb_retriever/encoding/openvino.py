@@ -24,8 +24,9 @@ MODEL_FILE = "model.xml"
 WEIGHTS_FILE = "model.bin"
 TOKENIZER_FILE = "tokenizer.json"
 LAYERS_FILE = "layers.safetensors"
-ARTICLES_FILE = "articles.npy"
 """For torch, in half precision: the weights that differ from all-MiniLM-L6-v2's. May be left out."""
+ARTICLES_FILE = "articles.npy"
+"""Mean vector of encyclopedia articles, a float32 array (D,). The default encoder's alone is used."""
 
 _BATCH_TOKENS = 8 * 256
 """Tokens a batch: measured best with one stream a core (benchmarks/encoder.py); its activations

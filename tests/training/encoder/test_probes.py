@@ -11,7 +11,7 @@ import pytest
 
 from nlb_training.encoder.bert import Ids
 from nlb_training.encoder.probes import Probes
-from nlb_training.encoder.spans import Floats
+from nlb_training.encoder.similarity import Floats
 from tests.doubles import minilm_tokenizer
 from tests.training.encoder.small import write_data
 

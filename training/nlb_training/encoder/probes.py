@@ -21,10 +21,11 @@ from nlb_retriever.text.words import count_words
 from nlb_training.encoder.bert import Ids
 from nlb_training.encoder.books import Span, TokenizedBooks, read_archives, read_rows
 from nlb_training.encoder.queries import read_articles
-from nlb_training.encoder.spans import Encoder, Floats, SpanIndex
+from nlb_training.encoder.similarity import Encoder, Floats, SpanIndex, best_of_units, means_of_units
 from nlb_training.evaluation.lexical import score_words
 
-PASSAGE_TOKENS = 256
+PASSAGE_TOKENS, SPAN_TOKENS = 256, 50
+"""Longest passage and span of one, with the special tokens."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +89,11 @@ class Probes:
             if only and questions.name not in only:
                 continue
             if questions.collection not in indexes:
-                indexes[questions.collection] = SpanIndex(encoder, self.texts(questions.collection))
+                starts = [
+                    [first - start for first, _ in self.books.open(name).cut(SPAN_TOKENS, (start, end))]
+                    for name, (start, end) in self.passages[questions.collection]
+                ]
+                indexes[questions.collection] = SpanIndex(encoder, self.texts(questions.collection), starts)
             queries = encoder.encode(self.books.encode(questions.texts))
             results[questions.name] = self._measure(questions, indexes[questions.collection], queries)
         return results
@@ -96,11 +101,11 @@ class Probes:
     def _measure(self, questions: Questions, index: SpanIndex, queries: Floats) -> dict[str, float]:
         words = self.words(questions)
         if questions.units is not None and questions.pool == "mean":
-            dense = spans = queries @ _means(index.wholes, questions.units).T
+            dense = spans = queries @ means_of_units(index.wholes, questions.units).T
         else:
             dense, spans = queries @ index.wholes.T, index.score(queries)
             if questions.units is not None:
-                dense, spans = _best(dense, questions.units), _best(spans, questions.units)
+                dense, spans = best_of_units(dense, questions.units), best_of_units(spans, questions.units)
         values: dict[str, list[float]] = defaultdict(list)
         for row, right in enumerate(questions.right):
             pool = questions.inside[row] if questions.inside else slice(None)
@@ -133,7 +138,7 @@ class Probes:
             texts = [self.books.open(name).find_text(span) for name, span in self.passages[questions.collection]]
             scores = score_words(questions.texts, texts, "passage").astype(np.float32)
             if questions.units is not None:
-                scores = _best(scores, questions.units)
+                scores = best_of_units(scores, questions.units)
         np.save(file, scores)
         return scores
 
@@ -322,23 +327,6 @@ class Probes:
         right = [self._touching("articles", query.book, query.spans) for query in self._articles]
         texts = [query.text for query in self._articles]
         self.sets.append(Questions(name="article passage", collection="articles", texts=texts, right=right))
-
-
-def _best(scores: Floats, units: NDArray[np.int64]) -> Floats:
-    """(Q, U) best score of each unit's passages."""
-    result = np.full((len(scores), int(units.max()) + 1), -np.inf, dtype=np.float32)
-    for unit in range(result.shape[1]):
-        own = np.flatnonzero(units == unit)
-        if len(own):
-            result[:, unit] = scores[:, own].max(axis=1)
-    result[np.isinf(result)] = result[np.isfinite(result)].min()
-    return result
-
-
-def _means(passages: Floats, units: NDArray[np.int64]) -> Floats:
-    means = np.zeros((int(units.max()) + 1, passages.shape[1]), dtype=np.float32)
-    np.add.at(means, units[units >= 0], passages[units >= 0])
-    return np.asarray(means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9), dtype=np.float32)
 
 
 def _standard(scores: Floats) -> Floats:

@@ -1,0 +1,65 @@
+"""Passages compared with queries as search compares them: by their most similar span and as wholes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlb_retriever.search.ranking import WHOLE_WEIGHT
+from nlb_training.encoder.bert import Ids
+
+Floats = NDArray[np.float32]
+
+
+class Encoder(Protocol):
+    """Makes unit vectors of token ids."""
+
+    def encode(self, texts: Sequence[Ids]) -> Floats:
+        """(n, D) of texts."""
+        ...
+
+    def encode_spans(self, texts: Sequence[Ids], starts: Sequence[Sequence[int]]) -> tuple[Floats, Floats]:
+        """(n, D) of texts, (s, D) of their spans, which begin at given tokens."""
+        ...
+
+
+class SpanIndex:
+    """Passages with their vectors and those of their spans.
+
+    Args:
+        encoder: of passages and queries.
+        passages: token ids of each.
+        starts: the tokens at which each one's spans begin, the first 0.
+    """
+
+    def __init__(self, encoder: Encoder, passages: Sequence[Ids], starts: Sequence[Sequence[int]]) -> None:
+        self.wholes, self._spans = encoder.encode_spans(passages, starts)
+        self._firsts = np.cumsum([0, *(len(own) for own in starts[:-1])])
+
+    def score(self, queries: Floats) -> Floats:
+        """(Q, P) similarities of queries (Q, D): the most similar span's, and the passage's, weighed as in search."""
+        result = WHOLE_WEIGHT * (queries @ self.wholes.T)
+        for row, query in enumerate(queries):
+            result[row] += np.maximum.reduceat(self._spans @ query, self._firsts)
+        return np.asarray(result / (1 + WHOLE_WEIGHT), dtype=np.float32)
+
+
+def best_of_units(scores: Floats, units: NDArray[np.int64]) -> Floats:
+    """(Q, U) best score of each unit's passages."""
+    result = np.full((len(scores), int(units.max()) + 1), -np.inf, dtype=np.float32)
+    for unit in range(result.shape[1]):
+        own = np.flatnonzero(units == unit)
+        if len(own):
+            result[:, unit] = scores[:, own].max(axis=1)
+    result[np.isinf(result)] = result[np.isfinite(result)].min()
+    return result
+
+
+def means_of_units(passages: Floats, units: NDArray[np.int64]) -> Floats:
+    """(U, D) unit means of each unit's passages (P, D)."""
+    means = np.zeros((int(units.max()) + 1, passages.shape[1]), dtype=np.float32)
+    np.add.at(means, units[units >= 0], passages[units >= 0])
+    return np.asarray(means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9), dtype=np.float32)
