@@ -11,7 +11,8 @@ from nlb_retriever.search.fusion import UNSEEN, Pool, combine, make_pool
 from nlb_retriever.search.question import find_names, kind_of
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope
-from nlb_retriever.store import Candidate, LibraryStore, StoreQuery
+from nlb_retriever.search.titles import find_named
+from nlb_retriever.store import Candidate, Condition, Filter, LibraryStore, StoreQuery, all_of
 
 CANDIDATES = 100
 """Most similar, and as many by words, that are scored at each level: with 200, or with every missing score looked up,
@@ -87,7 +88,22 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
     if flat:
         return Ranking(scores=pools[level].scores, pools={}, dense=dense[level], words=words[level])
     scores = combine(level, pools, without_names=_names_nobody(request))
+    if level == "book" and vectors is not None and request.mode == "fused":
+        scores = _put_named_first(scores, request.query, vectors, scope.filter("book"), store)
     return Ranking(scores=scores, pools=pools, dense=dense[level], words=words[level])
+
+
+def _put_named_first(
+    scores: Mapping[str, float], query: str, vectors: EncodedQuery, where: Filter | None, store: LibraryStore
+) -> dict[str, float]:
+    """Scores of books, those that the query names above all others."""
+    named = tuple(book.id for book in find_named(query, store.books()))
+    if not named:
+        return dict(scores)
+    where = all_of(where, Condition("book_id", "in", named))
+    [found] = store.search([StoreQuery(level="book", dense=vectors.at("book"), where=where, limit=len(named))])
+    best, worst = max(scores.values(), default=0.0), min(scores.values(), default=0.0)
+    return {**scores, **{each.id: best + scores.get(each.id, worst) for each in found}}
 
 
 def _wants_spans(request: SearchRequest, vectors: EncodedQuery) -> bool:

@@ -1,0 +1,78 @@
+"""Books that a query names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever import Condition, Retriever, book_from_text, index_books
+from nlb_retriever.records import BookRecord
+from nlb_retriever.search.titles import find_named
+from tests.texts import KITCHEN, LIGHTHOUSE
+
+
+def _book(title: str, author: str | None = None) -> BookRecord:
+    return BookRecord(
+        id=title,
+        uuid=title,
+        version="1",
+        title=title,
+        author=author,
+        language=None,
+        year=None,
+        source=title,
+        content_hash="",
+        sections=1,
+        passages=1,
+        chars=1,
+        tokens=1,
+    )
+
+
+_BOOKS = [
+    _book("Moby-Dick; or, The Whale", "Herman Melville"),
+    _book("The Age of Innocence", "Edith Wharton"),
+    _book("As You Like It"),
+    _book("Summer", "Edith Wharton"),
+    _book("Emma: A Novel", "Jane Austen"),
+    _book("Ο Ζητιάνος"),
+    _book("!?"),
+]
+
+
+@pytest.mark.parametrize(
+    ("query", "titles"),
+    [
+        ("moby dick", ["Moby-Dick; or, The Whale"]),
+        ("Moby Dick by Herman Melville", ["Moby-Dick; or, The Whale"]),
+        ("Melville: Moby-Dick; or, the whale", ["Moby-Dick; or, The Whale"]),
+        ("Age of Innocence", ["The Age of Innocence"]),
+        ("as you like it?", ["As You Like It"]),
+        ("Edith Wharton", ["The Age of Innocence", "Summer"]),
+        ("summer", ["Summer"]),
+        ("ο ζητιάνος", ["Ο Ζητιάνος"]),
+        ("a summer by the sea", []),
+        ("Wharton", []),
+        ("the whale", []),
+        ("who is Emma", []),
+        ("by", []),
+        ("...", []),
+    ],
+)
+def test_a_title_or_an_author_names_a_book(query: str, titles: list[str]) -> None:
+    assert [book.title for book in find_named(query, _BOOKS)] == titles
+
+
+def test_a_named_book_comes_first_within_the_scope(tmp_path: Path) -> None:
+    texts = {"Bread and Salt": LIGHTHOUSE, "The Keeper of the Lighthouse": KITCHEN}
+    index_books([book_from_text(text, source=title, title=title) for title, text in texts.items()], tmp_path)
+    retriever = Retriever(tmp_path)
+    for query, first in (
+        ("keeper of the lighthouse", "The Keeper of the Lighthouse"),
+        ("the keeper of a lighthouse", "Bread and Salt"),
+    ):
+        hits = retriever.search(query, level="book")
+        assert [hit.title for hit in hits] == sorted(texts, key=lambda title: title != first)
+    other = retriever.search("keeper of the lighthouse", level="book", where=Condition("title", "eq", "Bread and Salt"))
+    assert [hit.title for hit in other] == ["Bread and Salt"]
