@@ -36,6 +36,8 @@ BOOK_WEIGHT = 0.05
 """Weights of a passage's section and of its book."""
 SECTION_WITH_SPANS, BOOK_WITH_SPANS = 0.4, 0.1
 """The same where its spans were compared, too, since its own score is higher then."""
+SECTION_WITHOUT_WORDS, BOOK_WITHOUT_WORDS = 0.0, 0.1
+"""The same where vectors alone decide: the passage's own tells where it stands."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +160,8 @@ def from_levels_above(passages: Pool, sections: Pool, books: Pool) -> dict[str, 
     section_weight, book_weight = SECTION_WEIGHT, BOOK_WEIGHT
     if passages.with_spans:
         section_weight, book_weight = SECTION_WITH_SPANS, BOOK_WITH_SPANS
+        if not passages.has_words:
+            section_weight, book_weight = SECTION_WITHOUT_WORDS, BOOK_WITHOUT_WORDS
     return {
         each: score
         + section_weight * sections.scores.get(passages.candidates[each].section_id or "", lowest_section)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,9 @@ WHOLE_WEIGHT = 0.5
 """Weight of a passage's similarity beside that of its most similar span."""
 STATEMENT_WORDS = 6
 """What has fewer may be a book's title."""
+LENGTH_WEIGHT = 0.05
+"""Of the logarithm of a book's number of passages, which is subtracted from its score: the best of many is better by
+chance."""
 _NEEDED: Mapping[Level, tuple[Level, ...]] = {
     "book": ("book", "passage"),
     "section": ("section", "passage"),
@@ -88,9 +92,17 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
     if flat:
         return Ranking(scores=pools[level].scores, pools={}, dense=dense[level], words=words[level])
     scores = combine(level, pools, without_names=_names_nobody(request))
-    if level == "book" and vectors is not None and request.mode == "fused":
-        scores = _put_named_first(scores, request.query, vectors, scope.filter("book"), store)
+    if level == "book":
+        scores = _correct_for_length(scores, store)
+        if vectors is not None and request.mode == "fused":
+            scores = _put_named_first(scores, request.query, vectors, scope.filter("book"), store)
     return Ranking(scores=scores, pools=pools, dense=dense[level], words=words[level])
+
+
+def _correct_for_length(scores: Mapping[str, float], store: LibraryStore) -> dict[str, float]:
+    """Scores of books, less what long ones have too much."""
+    lengths = {book.uuid: book.passages for book in store.books()}
+    return {each: score - LENGTH_WEIGHT * math.log(lengths.get(each, 1)) for each, score in scores.items()}
 
 
 def _put_named_first(

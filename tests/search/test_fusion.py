@@ -13,6 +13,7 @@ from nlb_retriever.search.fusion import (
     DENSE_WEIGHT,
     SECTION_WEIGHT,
     SECTION_WITH_SPANS,
+    SECTION_WITHOUT_WORDS,
     SEVERAL_WEIGHT,
     WITH_SPANS,
     combine,
@@ -111,9 +112,14 @@ def test_the_best_passage_counts_more_where_spans_were_compared(level: Level, ow
         assert scores == pytest.approx({owner: 1 + BEST_PASSAGE_WEIGHT[level]})
 
 
-def test_sections_count_more_for_passages_whose_spans_were_compared() -> None:
+def test_sections_count_more_for_passages_whose_spans_were_compared_and_nothing_by_vectors_alone() -> None:
     found, books = candidates(p_b1_s1=1.0, q_b2_s2=1.0), make_pool("book", [], candidates(x_b1=1.0, y_b2=1.0))
     sections = make_pool("section", [], [Candidate(id="s1", score=2.0), Candidate(id="s2", score=1.0)])
-    for with_spans, weight in ((True, SECTION_WITH_SPANS), (False, SECTION_WEIGHT)):
-        scores = from_levels_above(make_pool("passage", found, [], with_spans=with_spans), sections, books)
+    for words, with_spans, weight in (
+        (found, True, SECTION_WITH_SPANS),
+        (found, False, SECTION_WEIGHT),
+        ([], True, SECTION_WITHOUT_WORDS),
+        ([], False, SECTION_WEIGHT),
+    ):
+        scores = from_levels_above(make_pool("passage", found, words, with_spans=with_spans), sections, books)
         assert scores["p_b1_s1"] - scores["q_b2_s2"] == pytest.approx(weight * 0.5)

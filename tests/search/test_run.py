@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +18,7 @@ from nlb_retriever.records import LEVELS, Level, Mode, Strategy
 from nlb_retriever.search import hits, request, run
 from nlb_retriever.search.fusion import BEST_PASSAGE_WEIGHT, DENSE_WEIGHT, SEVERAL, SEVERAL_WEIGHT
 from nlb_retriever.search.overlap import find_overlap
-from nlb_retriever.search.ranking import CANDIDATES, WHOLE_WEIGHT, rank
+from nlb_retriever.search.ranking import CANDIDATES, LENGTH_WEIGHT, WHOLE_WEIGHT, rank
 from nlb_retriever.search.scope import Scope
 from nlb_retriever.store import Condition, StoreQuery
 from nlb_retriever.text.spans import span_starts
@@ -53,7 +54,8 @@ def test_vectors_alone_score_a_book_by_its_own_and_its_best_passages(retriever: 
         of_a_passage = BEST_PASSAGE_WEIGHT["book"] * scores[hit.book_id][0] / top
         several = [*scores[hit.book_id], *[lowest] * SEVERAL][:SEVERAL]
         of_several = SEVERAL_WEIGHT * sum(several) / SEVERAL / top
-        assert hit.score == pytest.approx(of_itself + of_a_passage + of_several)
+        by_chance = LENGTH_WEIGHT * math.log(len(scores[hit.book_id]))
+        assert hit.score == pytest.approx(of_itself + of_a_passage + of_several - by_chance)
 
 
 def test_the_overlap_of_a_result_is_that_of_its_hits_in_their_order(retriever: Retriever) -> None:
