@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nlb_retriever.model.vectorizer import EncodedQuery
-from nlb_retriever.records import LEVELS, Level
+from nlb_retriever.records import LEVELS, BookRecord, Level
 from nlb_retriever.search.fusion import UNSEEN, Pool, combine, make_pool
 from nlb_retriever.search.question import find_names, kind_of
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope
 from nlb_retriever.search.titles import find_named
-from nlb_retriever.store import Candidate, Condition, Filter, LibraryStore, StoreQuery, all_of
+from nlb_retriever.store import Candidate, Condition, LibraryStore, StoreQuery, all_of
 
 CANDIDATES = 100
 """Most similar, and as many by words, that are scored at each level: with 200, or with every missing score looked up,
@@ -93,29 +93,25 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
         return Ranking(scores=pools[level].scores, pools={}, dense=dense[level], words=words[level])
     scores = combine(level, pools, without_names=_names_nobody(request))
     if level == "book":
-        scores = _correct_for_length(scores, store)
-        if vectors is not None and request.mode == "fused":
-            scores = _put_named_first(scores, request.query, vectors, scope.filter("book"), store)
+        books = store.books()
+        scores = _correct_for_length(scores, books)
+        if vectors is not None and request.mode == "fused" and (named := find_named(request.query, books)):
+            where = all_of(scope.filter(level), Condition("book_id", "in", tuple(book.id for book in named)))
+            query = StoreQuery(level=level, dense=vectors.at(level), where=where, limit=len(named))
+            scores = _put_first(store.search([query])[0], scores)
     return Ranking(scores=scores, pools=pools, dense=dense[level], words=words[level])
 
 
-def _correct_for_length(scores: Mapping[str, float], store: LibraryStore) -> dict[str, float]:
+def _correct_for_length(scores: Mapping[str, float], books: Sequence[BookRecord]) -> dict[str, float]:
     """Scores of books, less what long ones have too much."""
-    lengths = {book.uuid: book.passages for book in store.books()}
+    lengths = {book.uuid: book.passages for book in books}
     return {each: score - LENGTH_WEIGHT * math.log(lengths.get(each, 1)) for each, score in scores.items()}
 
 
-def _put_named_first(
-    scores: Mapping[str, float], query: str, vectors: EncodedQuery, where: Filter | None, store: LibraryStore
-) -> dict[str, float]:
-    """Scores of books, those that the query names above all others."""
-    named = tuple(book.id for book in find_named(query, store.books()))
-    if not named:
-        return dict(scores)
-    where = all_of(where, Condition("book_id", "in", named))
-    [found] = store.search([StoreQuery(level="book", dense=vectors.at("book"), where=where, limit=len(named))])
+def _put_first(first: Sequence[Candidate], scores: Mapping[str, float]) -> dict[str, float]:
+    """Scores of which some candidates have more than any other, in their own order."""
     best, worst = max(scores.values(), default=0.0), min(scores.values(), default=0.0)
-    return {**scores, **{each.id: best + scores.get(each.id, worst) for each in found}}
+    return {**scores, **{each.id: 1 + best + scores.get(each.id, worst) - worst for each in first}}
 
 
 def _wants_spans(request: SearchRequest, vectors: EncodedQuery) -> bool:

@@ -54,7 +54,7 @@ class LibraryStore:
 
     def books(self) -> list[BookRecord]:
         """All published books, by title."""
-        return sorted(self._read(self._books), key=lambda book: (book.title.casefold(), book.id))
+        return list(self._read(self._books))
 
     def find_book(self, name: str) -> BookRecord:
         """The book with this id, unique start of an id (4 digits or more), file, title or part of a title.
@@ -235,7 +235,8 @@ class LibraryStore:
 
     def _books(self, view: View) -> list[BookRecord]:
         if self._known is None or self._known[0] is not view:
-            self._known = view, list(map(points.to_book_record, view.books()))
+            books = map(points.to_book_record, view.books())
+            self._known = view, sorted(books, key=lambda book: (book.title.casefold(), book.id))
         return self._known[1]
 
     def _find_books(self, view: View) -> Callable[[Filter], list[str]]:

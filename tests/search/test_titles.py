@@ -38,6 +38,7 @@ _BOOKS = [
     _book("Emma: A Novel", "Jane Austen"),
     _book("Ο Ζητιάνος"),
     _book("!?"),
+    _book("Almayer’s Folly", "Conrad, Joseph"),
 ]
 
 
@@ -52,6 +53,9 @@ _BOOKS = [
         ("Edith Wharton", ["The Age of Innocence", "Summer"]),
         ("summer", ["Summer"]),
         ("ο ζητιάνος", ["Ο Ζητιάνος"]),
+        ("almayer's folly", ["Almayer’s Folly"]),
+        ("Joseph Conrad", ["Almayer’s Folly"]),
+        ("Joseph Conrad Almayers Folly", ["Almayer’s Folly"]),
         ("a summer by the sea", []),
         ("Wharton", []),
         ("the whale", []),
