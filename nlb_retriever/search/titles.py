@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from nlb_retriever.records import BookRecord
 
 _WORD = re.compile(r"\w+")
-_SUBTITLE = re.compile(r"[:;(]")
+_SUBTITLE = re.compile(r"[:;(]|,? or,")
 _ARTICLES = frozenset({"the", "a", "an"})
 
 
 def find_named(query: str, books: Iterable[BookRecord]) -> list[BookRecord]:
-    """The books that a query names and says nothing else: their titles may lack what follows a colon."""
+    """The books that a query names and says nothing else: their titles may lack a subtitle."""
     words = _words(query)
     return [book for book in books if words and _has(words, book) and _is_name(words, book)]
 

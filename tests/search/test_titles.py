@@ -38,6 +38,7 @@ _BOOKS = [
     _book("Emma: A Novel", "Jane Austen"),
     _book("Ο Ζητιάνος"),
     _book("!?"),
+    _book("Frankenstein or, The Modern Prometheus", "Mary Shelley"),
     _book("Almayer’s Folly", "Conrad, Joseph"),
 ]
 
@@ -56,6 +57,7 @@ _BOOKS = [
         ("almayer's folly", ["Almayer’s Folly"]),
         ("Joseph Conrad", ["Almayer’s Folly"]),
         ("Joseph Conrad Almayers Folly", ["Almayer’s Folly"]),
+        ("frankenstein", ["Frankenstein or, The Modern Prometheus"]),
         ("a summer by the sea", []),
         ("Wharton", []),
         ("the whale", []),
