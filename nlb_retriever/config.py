@@ -45,6 +45,8 @@ class Manifest:
     checkpoint_sha256: str
     order_dim: int = 0
     """Length of the order features that follow the first `dim` numbers of a section's vector."""
+    terms_sha256: str | None = None
+    """Hash of what made the vectors of terms; None where there are none, as in libraries of former versions."""
     format: int = FORMAT
 
     @property
@@ -53,7 +55,8 @@ class Manifest:
         return {"book": self.dim, "section": self.dim + self.order_dim, "passage": self.dim}
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """All keys; without `terms_sha256` where there is none, as former versions read it."""
+        return {key: value for key, value in asdict(self).items() if value is not None}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Manifest:
@@ -68,7 +71,7 @@ class Manifest:
                 f"the library has format {values.get('format')!r}, this version reads {FORMAT}: "
                 "index your books into another library, and delete this one"
             )
-        if wrong := sorted(known ^ set(values)):
+        if wrong := sorted((known ^ set(values)) - {"terms_sha256"}):
             raise MismatchError(f"the library's manifest has wrong or missing keys {wrong}; known: {sorted(known)}")
         return cls(**values)
 

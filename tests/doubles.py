@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from nlb_retriever.encoding import EncoderIdentity, Vectors
+from nlb_retriever.encoding import EncoderIdentity, Parts, Vectors
 
 
 def minilm_folder() -> Path:
@@ -53,9 +53,16 @@ class KeywordEncoder:
         unit: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         return unit
 
-    def encode_spans(self, texts: Sequence[str], starts: Sequence[Sequence[int]]) -> tuple[Vectors, list[Vectors]]:
+    def encode_parts(
+        self,
+        texts: Sequence[str],
+        starts: Sequence[Sequence[int]],
+        offsets: Sequence[Sequence[int]] = (),
+        *,
+        query: bool = False,
+    ) -> Parts:
         spans = []
         for text, own in zip(texts, starts, strict=True):
             parts = [text[first:last] for first, last in pairwise([*own, len(text)])]
             spans.append(KeywordEncoder.encode(self, parts))
-        return self.encode(texts), spans
+        return Parts(whole=self.encode(texts, query=query), spans=spans, states=[])

@@ -60,3 +60,10 @@ def test_the_folder_of_a_model_does_not_matter_but_what_it_is_does() -> None:
         r"333333333333 requested; chunk_tokens 256 in the library, 64 requested\).*--rebuild",
     ):
         MANIFEST.check(other, "library")
+
+
+def test_a_library_without_terms_is_as_former_versions_made_it() -> None:
+    with_terms = replace(MANIFEST, terms_sha256="4" * 64)
+    assert "terms_sha256" not in MANIFEST.to_dict()
+    assert Manifest.from_dict(with_terms.to_dict()) == with_terms
+    assert with_terms.fingerprint() != MANIFEST.fingerprint() == "622058d3a32af2a3"

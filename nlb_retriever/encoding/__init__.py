@@ -8,14 +8,22 @@ library indexed on a GPU answers on a laptop.
 
 from __future__ import annotations
 
-from nlb_retriever.encoding.base import ChunkEncoder, EncoderIdentity, Vectors
-from nlb_retriever.encoding.load import DEFAULT_ENCODER, identify_encoder, load_encoder, mean_article
+from nlb_retriever.encoding.base import ChunkEncoder, EncoderIdentity, Parts, Vectors
+from nlb_retriever.encoding.load import (
+    DEFAULT_ENCODER,
+    find_term_projection,
+    identify_encoder,
+    load_encoder,
+    mean_article,
+)
 
 __all__ = [
     "DEFAULT_ENCODER",
     "ChunkEncoder",
     "EncoderIdentity",
+    "Parts",
     "Vectors",
+    "find_term_projection",
     "identify_encoder",
     "load_encoder",
     "mean_article",

@@ -29,6 +29,18 @@ class EncoderIdentity:
     """Longest input in tokens, with the special ones."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Vectors of n texts and of parts of them, float32."""
+
+    whole: Vectors
+    """(n, D) unit rows, as `ChunkEncoder.encode` gives them."""
+    spans: list[Vectors]
+    """For each text its spans' (s, D) unit rows, at most one a start: none for a span without a token."""
+    states: list[Vectors]
+    """For each text the states (w, D) of its words' first tokens, one an offset; not of unit length."""
+
+
 class ChunkEncoder(Protocol):
     """A frozen sentence encoder."""
 
@@ -54,8 +66,15 @@ class ChunkEncoder(Protocol):
         """
         ...
 
-    def encode_spans(self, texts: Sequence[str], starts: Sequence[Sequence[int]]) -> tuple[Vectors, list[Vectors]]:
-        """Encode passages, and spans of each of them from the same pass over the whole ("late chunking").
+    def encode_parts(
+        self,
+        texts: Sequence[str],
+        starts: Sequence[Sequence[int]],
+        offsets: Sequence[Sequence[int]] = (),
+        *,
+        query: bool = False,
+    ) -> Parts:
+        """Encode texts, and parts of each of them from the same pass over the whole ("late chunking").
 
         A span's vector is the mean of its tokens' states, which know the text around it (Günther et al. 2024, arXiv
         2409.04701). It can be compared with queries' vectors where the model makes those by a mean, too.
@@ -63,10 +82,12 @@ class ChunkEncoder(Protocol):
         Args:
             texts: n texts.
             starts: of each text the offsets at which its spans begin, ascending, the first 0.
+            offsets: of each text the offsets at which words begin, ascending; empty for none.
+            query: as for `encode`.
 
         Returns:
-            (n, D) unit rows, as `encode` gives them; for each text its spans' (s, D) unit rows, at most one a start.
-            The list is empty where the model makes its vectors in another way.
+            Vectors of the texts and their parts; those of parts are missing where the model makes its vectors in
+            another way.
         """
         ...
 
@@ -103,42 +124,46 @@ def encode_windows(
     return _unit(vectors)
 
 
-def encode_spans(
+def encode_parts(
     texts: Sequence[str],
     starts: Sequence[Sequence[int]],
+    offsets: Sequence[Sequence[int]],
     tokenizer: Tokenizer,
     *,
     identity: EncoderIdentity,
     prompt: str,
     batch_tokens: int,
     forward: Callable[[list[list[list[int]]], Take], None],
-) -> tuple[Vectors, list[Vectors]]:
-    """Like `encode_windows`, with the mean of the token states of each span of a text beside its vector.
+) -> Parts:
+    """Like `encode_windows`, with the mean of the token states of each span of a text, and states of words.
 
     Args:
         texts: n texts.
-        starts: of each text the offsets at which its spans begin, ascending, the first 0.
+        starts, offsets: as for `ChunkEncoder.encode_parts`.
         tokenizer, identity, prompt, batch_tokens: as for `encode_windows`.
         forward: runs batches and calls its second argument with the results of each, in any order.
-
-    Returns:
-        (n, D) float32 unit rows; for each text its spans' (s, D) float32 unit rows. A span without a token has none.
     """
     encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
     windows = _cut([encoding.ids for encoding in encodings], tokenizer, identity, prompt, batch_tokens)
     vectors = np.zeros((len(texts), identity.dim), dtype=np.float32)
     firsts: list[NDArray[np.int64]] = []
-    for encoding, own in zip(encodings, starts, strict=True):
-        begins = [begin for begin, _ in encoding.offsets]
-        places = np.unique(np.searchsorted(begins, own))
-        firsts.append(places[places < len(begins)])
+    words: list[NDArray[np.int64]] = []
+    for encoding, own, places in zip(encodings, starts, offsets or [()] * len(texts), strict=True):
+        begins = np.array([begin for begin, _ in encoding.offsets], dtype=np.int64)
+        borders = np.unique(np.searchsorted(begins, own))
+        firsts.append(borders[borders < len(begins)])
+        words.append(np.maximum(np.searchsorted(begins, places, side="right") - 1, 0))
+    states = [np.zeros((len(own), identity.dim), dtype=np.float32) for own in words]
     sums = [np.zeros((len(own), identity.dim), dtype=np.float32) for own in firsts]
 
-    def take(batch: int, whole: Vectors, states: Sequence[Vectors]) -> None:
-        for window, vector, own in zip(windows.batches[batch], whole, states, strict=True):
+    def take(batch: int, whole: Vectors, found: Sequence[Vectors]) -> None:
+        for window, vector, own in zip(windows.batches[batch], whole, found, strict=True):
             vectors[window.owner] += vector * len(window.row)
             if window.first == window.last:
                 continue
+            places = words[window.owner]
+            held = slice(*np.searchsorted(places, [window.first, window.last]))
+            states[window.owner][held] = own[places[held] + (windows.lead - window.first)]
             borders = firsts[window.owner]
             touched = slice(*np.searchsorted(borders, [window.first + 1, window.last]) - [1, 0])
             within = np.maximum(borders[touched], window.first) - window.first
@@ -146,7 +171,7 @@ def encode_spans(
             sums[window.owner][touched] += np.add.reduceat(tokens, within, axis=0)
 
     forward(windows.rows, take)
-    return _unit(vectors), [_unit(own) for own in sums]
+    return Parts(whole=_unit(vectors), spans=[_unit(own) for own in sums], states=states)
 
 
 @dataclass(frozen=True)

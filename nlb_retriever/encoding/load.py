@@ -16,10 +16,12 @@ from nlb_retriever.encoding.openvino import (
     ARTICLES_FILE,
     CONFIG_FILE,
     LAYERS_FILE,
+    TERMS_FILE,
     OpenVinoEncoder,
     find_checked,
     read_identity,
 )
+from nlb_retriever.encoding.terms import TermProjection
 from nlb_retriever.errors import EncoderError, extra
 
 if TYPE_CHECKING:
@@ -96,6 +98,21 @@ def mean_article() -> Vectors:
         EncoderError: its file is missing or damaged.
     """
     return np.asarray(np.load(find_checked(DEFAULT_FOLDER, ARTICLES_FILE)), dtype=np.float32)
+
+
+@cache
+def find_term_projection(sha256: str) -> TermProjection | None:
+    """How the states of an encoder's words become vectors of terms; None for all but the default one.
+
+    Args:
+        sha256: of the encoder's weights.
+
+    Raises:
+        EncoderError: its file is missing or damaged.
+    """
+    if sha256 != read_identity(DEFAULT_FOLDER).sha256:
+        return None
+    return TermProjection.read(find_checked(DEFAULT_FOLDER, TERMS_FILE))
 
 
 def _int8_folder(name: str | Path) -> Path | None:

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nlb_retriever.encoding.base import EncoderIdentity, Take, Vectors, encode_spans, encode_windows, pad
+from nlb_retriever.encoding.base import EncoderIdentity, Parts, Take, Vectors, encode_parts, encode_windows, pad
 from nlb_retriever.encoding.compiled import CompiledModel, cache_path, first_line, read_compiled, write_compiled
 from nlb_retriever.encoding.openvino_core import load_openvino, row_width, shared_core
 from nlb_retriever.errors import EncoderError
@@ -27,6 +27,8 @@ LAYERS_FILE = "layers.safetensors"
 """For torch, in half precision: the weights that differ from all-MiniLM-L6-v2's. May be left out."""
 ARTICLES_FILE = "articles.npy"
 """Mean vector of encyclopedia articles, a float32 array (D,). The default encoder's alone is used."""
+TERMS_FILE = "terms.npy"
+"""The `TermProjection`. The default encoder's alone is used."""
 
 _BATCH_TOKENS = 8 * 256
 """Tokens a batch: measured best with one stream a core (benchmarks/encoder.py); its activations
@@ -83,11 +85,18 @@ class OpenVinoEncoder:
         """See `ChunkEncoder.encode`."""
         return encode_windows(texts, self.tokenizer, forward=self._forward, **self._input(query=query))
 
-    def encode_spans(self, texts: Sequence[str], starts: Sequence[Sequence[int]]) -> tuple[Vectors, list[Vectors]]:
-        """See `ChunkEncoder.encode_spans`."""
+    def encode_parts(
+        self,
+        texts: Sequence[str],
+        starts: Sequence[Sequence[int]],
+        offsets: Sequence[Sequence[int]] = (),
+        *,
+        query: bool = False,
+    ) -> Parts:
+        """See `ChunkEncoder.encode_parts`."""
         if len(self._compiled.model.outputs) == 1:  # made by a former version
-            return self.encode(texts), []
-        return encode_spans(texts, starts, self.tokenizer, forward=self._run, **self._input(query=False))
+            return Parts(whole=self.encode(texts, query=query), spans=[], states=[])
+        return encode_parts(texts, starts, offsets, self.tokenizer, forward=self._run, **self._input(query=query))
 
     def _input(self, *, query: bool) -> dict[str, Any]:
         return {

@@ -13,7 +13,7 @@ import torch
 import transformers
 from safetensors.torch import load_file
 
-from nlb_retriever.encoding.base import EncoderIdentity, Take, Vectors, encode_spans, encode_windows, pad
+from nlb_retriever.encoding.base import EncoderIdentity, Parts, Take, Vectors, encode_parts, encode_windows, pad
 from nlb_retriever.errors import EncoderError
 
 if TYPE_CHECKING:
@@ -91,23 +91,31 @@ class TorchEncoder:
             forward=lambda batches: [self._run(rows)[0] for rows in batches],
         )
 
-    def encode_spans(self, texts: Sequence[str], starts: Sequence[Sequence[int]]) -> tuple[Vectors, list[Vectors]]:
-        """See `ChunkEncoder.encode_spans`."""
+    def encode_parts(
+        self,
+        texts: Sequence[str],
+        starts: Sequence[Sequence[int]],
+        offsets: Sequence[Sequence[int]] = (),
+        *,
+        query: bool = False,
+    ) -> Parts:
+        """See `ChunkEncoder.encode_parts`."""
         _, pooling, *others = self.model
         is_plain = all(type(module).__name__ == "Normalize" for module in others)
         if getattr(pooling, "pooling_mode", None) != "mean" or not is_plain:
-            return self.encode(texts), []
+            return Parts(whole=self.encode(texts, query=query), spans=[], states=[])
 
         def forward(batches: list[list[list[int]]], take: Take) -> None:
             for index, rows in enumerate(batches):
                 take(index, *self._run(rows, states=True))
 
-        return encode_spans(
+        return encode_parts(
             texts,
             starts,
+            offsets,
             self.tokenizer,
             identity=self.identity,
-            prompt=self.prompt(query=False),
+            prompt=self.prompt(query=query),
             batch_tokens=self._budget,
             forward=forward,
         )

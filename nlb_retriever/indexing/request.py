@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nlb_retriever.config import DEFAULT_CHUNK_TOKENS, RELEASED, UNTRAINED, Manifest
-from nlb_retriever.encoding import DEFAULT_ENCODER, ChunkEncoder, EncoderIdentity, identify_encoder
+from nlb_retriever.encoding import (
+    DEFAULT_ENCODER,
+    ChunkEncoder,
+    EncoderIdentity,
+    find_term_projection,
+    identify_encoder,
+)
 from nlb_retriever.errors import MismatchError
 from nlb_retriever.indexing.plan import Prune
 from nlb_retriever.indexing.report import Observer
@@ -58,6 +64,7 @@ def choose_manifest(request: IndexRequest, pinned: Manifest | None) -> Manifest:
     if tokens is None:
         tokens = pinned.chunk_tokens if pinned else checkpoint.config.chunk_tokens or DEFAULT_CHUNK_TOKENS
     checkpoint.check(identity, tokens)
+    terms = find_term_projection(identity.sha256)
     return Manifest(
         chunk_encoder=str(Path(name).absolute()) if Path(name).is_dir() else str(name),
         chunk_encoder_sha256=identity.sha256,
@@ -66,6 +73,7 @@ def choose_manifest(request: IndexRequest, pinned: Manifest | None) -> Manifest:
         checkpoint=folder,
         checkpoint_sha256=checkpoint.sha256,
         order_dim=checkpoint.projections.section_dim - identity.dim if checkpoint.projections else 0,
+        terms_sha256=pinned.terms_sha256 if pinned else terms.sha256 if terms else None,
     )
 
 

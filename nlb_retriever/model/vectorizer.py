@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nlb_retriever.config import Manifest
-from nlb_retriever.encoding import ChunkEncoder, Vectors
-from nlb_retriever.encoding.packing import Packed, pack
+from nlb_retriever.encoding import ChunkEncoder, Vectors, find_term_projection
+from nlb_retriever.encoding.packing import Packed, pack_all
+from nlb_retriever.encoding.terms import NO_TERMS, TermProjection
 from nlb_retriever.errors import EncoderError, MismatchError
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.checkpoint import Checkpoint
@@ -20,6 +21,7 @@ from nlb_retriever.model.dct import dct_coefficients
 from nlb_retriever.records import Book, Level, Passage
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_retriever.text.spans import span_starts
+from nlb_retriever.text.terms import find_query_terms, find_terms
 
 if TYPE_CHECKING:
     from nlb_retriever.model.next_level import NextLevelEncoder
@@ -45,6 +47,8 @@ class BookVectors:
     spans: Sequence[Packed] = ()
     """For each passage its spans' vectors as the chunk encoder makes them, packed, at least one; empty where it makes
     none."""
+    terms: Sequence[Packed] = ()
+    """For each passage the vectors of its terms, packed; empty where the library has none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +69,8 @@ class RawQuery:
     """(D,), of all of its text."""
     sentences: Vectors
     """(n, D), one row a sentence, in order; a query of one sentence has `whole` as its only row."""
+    terms: Vectors = field(default_factory=lambda: NO_TERMS)
+    """(t, d), one row a term; none for a summary, and where libraries have none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +85,8 @@ class EncodedQuery:
     """(n, D), each to be compared with passages."""
     whole: Vectors
     """(D,), as the chunk encoder encodes it."""
+    terms: Vectors = field(default_factory=lambda: NO_TERMS)
+    """(t, d), unit rows, each to be compared with the terms of passages; none where there are none to compare with."""
 
     def at(self, level: Level) -> Vectors:
         """The vector that a level is searched with."""
@@ -88,8 +96,8 @@ class EncodedQuery:
 class Vectorizer:
     """Makes the vectors of all three levels, and those of queries, in one space."""
 
-    def __init__(self, encoder: ChunkEncoder, checkpoint: Checkpoint) -> None:
-        """Bring the two encoders together.
+    def __init__(self, encoder: ChunkEncoder, checkpoint: Checkpoint, terms: TermProjection | None = None) -> None:
+        """Bring the encoders together; without `terms` no vectors of terms are made.
 
         Raises:
             MismatchError: the checkpoint was trained on another chunk encoder.
@@ -98,6 +106,7 @@ class Vectorizer:
         self.encoder = encoder
         self.checkpoint = checkpoint
         self.projections = checkpoint.projections
+        self._terms = terms
 
     @classmethod
     def of_library(cls, location: str, manifest: Manifest, load: Callable[[], ChunkEncoder]) -> Vectorizer:
@@ -117,7 +126,8 @@ class Vectorizer:
         _compare(location, manifest.checkpoint, checkpoint.sha256, manifest.checkpoint_sha256)
         encoder = load()
         _compare(location, manifest.chunk_encoder, encoder.identity.sha256, manifest.chunk_encoder_sha256)
-        return cls(encoder, checkpoint)
+        terms = find_term_projection(manifest.chunk_encoder_sha256)
+        return cls(encoder, checkpoint, terms if terms and terms.sha256 == manifest.terms_sha256 else None)
 
     @property
     def section_dim(self) -> int:
@@ -141,13 +151,21 @@ class Vectorizer:
             raise EncoderError(f"{book.source} has no passages to encode: it holds no text")
         vectors = np.empty((len(passages), self.encoder.identity.dim), dtype=np.float32)
         spans: list[Packed] = []
+        terms: list[Packed] = []
         for start in range(0, len(passages), _TEXTS_AT_ONCE):
             batch = passages[start : start + _TEXTS_AT_ONCE]
             texts = [book.text[passage.start : passage.end] for passage in batch]
             places = [f"{book.source}, characters {passage.start} to {passage.end}" for passage in batch]
-            whole, parts = self.encoder.encode_spans(texts, [span_starts(text) for text in texts])
-            vectors[start : start + len(batch)] = self._check(whole, places)
-            spans += [pack(own if len(own) else row[None]) for own, row in zip(parts, whole, strict=False)]
+            words = [find_terms(text) for text in texts] if self._terms else []
+            parts = self.encoder.encode_parts(
+                texts, [span_starts(text) for text in texts], [own.offsets for own in words]
+            )
+            vectors[start : start + len(batch)] = self._check(parts.whole, places)
+            spans += pack_all(
+                [own if len(own) else row[None] for own, row in zip(parts.spans, parts.whole, strict=False)]
+            )
+            if self._terms:
+                terms += pack_all(self._terms.pool(parts.states, [own.ids for own in words]))
             if progress:
                 progress(len(batch))
         owners = np.fromiter((passage.section for passage in passages), dtype=np.int64, count=len(passages))
@@ -160,7 +178,9 @@ class Vectorizer:
             titles = [" ".join((book.title, *book.sections[index].path)) for index in empty]
             names = self._encode(titles, [f"{book.source}, the title {title!r}" for title in titles])
             sections[empty, : vectors.shape[1]] = self.projections.passage(names) if self.projections else names
-        return BookVectors(passages=self.passages(vectors, owners), sections=sections, book=pooled.book, spans=spans)
+        return BookVectors(
+            passages=self.passages(vectors, owners), sections=sections, book=pooled.book, spans=spans, terms=terms
+        )
 
     def passages(self, chunks: Vectors, sections: Indexes) -> Vectors:
         """What is stored for a book's passages.
@@ -206,9 +226,20 @@ class Vectorizer:
             sentences = sentences if len(sentences) > 1 else []
             parts += [text, *sentences]
             counts.append(1 + len(sentences))
-        vectors = self._encode(parts, [f"the query {part[:60]!r}" for part in parts], query=True)
-        rows = np.split(vectors, np.cumsum(counts)[:-1])
-        return [RawQuery(whole=own[0], sentences=own[1:] if len(own) > 1 else own) for own in rows]
+        firsts = np.cumsum([0, *counts[:-1]]).tolist()
+        words = {first: find_query_terms(parts[first]) for first in firsts} if self._terms else {}
+        names = [f"the query {part[:60]!r}" for part in parts]
+        if self._terms:
+            offsets = [words[row].offsets if row in words else [] for row in range(len(parts))]
+            found = self.encoder.encode_parts(parts, [[0]] * len(parts), offsets, query=True)
+            vectors, states = self._check(found.whole, names), found.states
+        else:
+            vectors, states = self._encode(parts, names, query=True), []
+        queries = []
+        for first, own in zip(firsts, np.split(vectors, firsts[1:]), strict=True):
+            terms = self._terms.pool([states[first]], [words[first].ids])[0] if self._terms else NO_TERMS
+            queries.append(RawQuery(whole=own[0], sentences=own[1:] if len(own) > 1 else own, terms=terms))
+        return queries
 
     def project_query(self, raw: RawQuery) -> EncodedQuery:
         """Map a query's chunk vectors to the space of the library's vectors."""
@@ -218,7 +249,7 @@ class Vectorizer:
             vector = self.projections.project_query(raw.whole, raw.sentences)
             sentences = self.projections.short_query(raw.sentences)
         vector, order = np.split(vector, [self.encoder.identity.dim])
-        return EncodedQuery(vector=vector, order=order, sentences=sentences, whole=raw.whole)
+        return EncodedQuery(vector=vector, order=order, sentences=sentences, whole=raw.whole, terms=raw.terms)
 
     def encode_query(self, text: str) -> EncodedQuery:
         """Encode a cleaned query of any length; raises what `raw_queries` does."""

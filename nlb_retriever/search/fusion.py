@@ -18,6 +18,8 @@ DENSE_WEIGHT: Mapping[Level, float] = {"book": 0.4, "section": 0.65, "passage": 
 """Weight of a candidate's similarity, beside 1 for its words (BM25)."""
 WITH_SPANS = 1.3
 """The same for passages whose spans were compared, too: they tell more."""
+WITH_TERMS = 4.0
+"""The same where the terms were, too."""
 UNSEEN = 0.5
 """Similarity of what only words found, as a share of the lowest that vectors found: measured on three libraries, the
 median is 0.4 to 0.6 of it, and to look each up brings no more."""
@@ -28,6 +30,8 @@ BEST_WITH_SPANS: Mapping[Level, float] = {"book": 1.5, "section": 1.2}
 BEST_WITHOUT_NAMES: Mapping[Level, float] = {"book": 5.0, "section": 4.0}
 """The same for queries that name nobody: what they tell of is in one place, and the rest of the section or book is as
 similar to them as others."""
+BEST_WITHOUT_WORDS = 3.0
+"""Weight of a book's best passage where vectors alone decide and terms were compared: these know names."""
 SEVERAL, SEVERAL_WEIGHT = 5, 1.2
 """So many of a book's best passages, and the weight of their mean, where vectors alone decide on books: a similar
 passage says less about its book than one with the query's words. Beside words it brings nothing."""
@@ -36,6 +40,8 @@ BOOK_WEIGHT = 0.05
 """Weights of a passage's section and of its book."""
 SECTION_WITH_SPANS, BOOK_WITH_SPANS = 0.4, 0.1
 """The same where its spans were compared, too, since its own score is higher then."""
+SECTION_WITH_TERMS, BOOK_WITH_TERMS = 0.9, 0.25
+"""The same where their terms were, too."""
 SECTION_WITHOUT_WORDS, BOOK_WITHOUT_WORDS = 0.0, 0.1
 """The same where vectors alone decide: the passage's own tells where it stands."""
 
@@ -51,6 +57,8 @@ class Pool:
     """Whether words found some of them."""
     with_spans: bool = False
     """Whether they are passages whose spans were compared, too."""
+    with_terms: bool = False
+    """Whether their terms were, too."""
 
     @property
     def lowest(self) -> float:
@@ -87,7 +95,12 @@ class Pool:
 
 
 def make_pool(
-    level: Level, dense: Sequence[Candidate], words: Sequence[Candidate], *, with_spans: bool = False
+    level: Level,
+    dense: Sequence[Candidate],
+    words: Sequence[Candidate],
+    *,
+    with_spans: bool = False,
+    with_terms: bool = False,
 ) -> Pool:
     """Join what a search by vector and one by words found.
 
@@ -99,18 +112,20 @@ def make_pool(
         dense: found by vector, or compared with the query's.
         words: found by words.
         with_spans: whether the spans of passages were compared, too.
+        with_terms: whether their terms were, too.
     """
     similarity = _over_best(dense)
     overlap = _over_best(words)
     lowest = min(similarity.values(), default=0.0)
     floor = min(lowest, UNSEEN * lowest)  # half of what is below zero would be more similar
-    weight = WITH_SPANS if with_spans else DENSE_WEIGHT[level]
+    weight = WITH_TERMS if with_terms else WITH_SPANS if with_spans else DENSE_WEIGHT[level]
     candidates = {candidate.id: candidate for candidate in (*dense, *words)}
     return Pool(
         scores={each: overlap.get(each, 0.0) + weight * similarity.get(each, floor) for each in candidates},
         candidates=candidates,
         has_words=bool(words),
         with_spans=with_spans,
+        with_terms=with_terms,
     )
 
 
@@ -146,7 +161,10 @@ def from_passages(level: Level, pool: Pool, passages: Pool, *, without_names: bo
     weights = BEST_PASSAGE_WEIGHT
     if passages.with_spans:
         weights = BEST_WITHOUT_NAMES if without_names else BEST_WITH_SPANS
-    weight = weights[level] / passages.highest
+    wanted = weights[level]
+    if level == "book" and passages.with_terms and not passages.has_words:
+        wanted = BEST_WITHOUT_WORDS
+    weight = wanted / passages.highest
     lowest = passages.lowest
     owners = {each: pool.candidates[each].book_id if level == "book" else each for each in pool.scores}
     return {each: score + weight * best.get(owners[each] or "", (lowest, ""))[0] for each, score in pool.scores.items()}
@@ -160,6 +178,8 @@ def from_levels_above(passages: Pool, sections: Pool, books: Pool) -> dict[str, 
     section_weight, book_weight = SECTION_WEIGHT, BOOK_WEIGHT
     if passages.with_spans:
         section_weight, book_weight = SECTION_WITH_SPANS, BOOK_WITH_SPANS
+        if passages.with_terms:
+            section_weight, book_weight = SECTION_WITH_TERMS, BOOK_WITH_TERMS
         if not passages.has_words:
             section_weight, book_weight = SECTION_WITHOUT_WORDS, BOOK_WITHOUT_WORDS
     return {

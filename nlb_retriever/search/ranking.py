@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from nlb_retriever.encoding import Vectors
+from nlb_retriever.encoding.terms import NO_TERMS
 from nlb_retriever.model.vectorizer import EncodedQuery
 from nlb_retriever.records import LEVELS, BookRecord, Level
 from nlb_retriever.search.fusion import UNSEEN, Pool, combine, make_pool
@@ -22,6 +24,8 @@ FOR_BOOKS = 300
 """The same where vectors alone decide on books, by `SEVERAL` passages of each: among 355 novels 100 are too few."""
 WHOLE_WEIGHT = 0.5
 """Weight of a passage's similarity beside that of its most similar span."""
+TERMS_WEIGHT: Mapping[Level, float] = {"book": 1.0, "section": 1.0, "passage": 2.0}
+"""The same of its terms: the mean, over the query's terms, of the similarity of the passage's most similar one."""
 STATEMENT_WORDS = 6
 """What has fewer may be a book's title."""
 LENGTH_WEIGHT = 0.05
@@ -82,13 +86,18 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
         scores = {candidate.id: candidate.score for candidate in dense[level] or words[level]}
         return Ranking(scores=scores, pools={}, dense=dense[level], words=words[level])
     compared: list[Candidate] = []
-    if vectors is not None and not flat and _wants_spans(request, vectors):
-        compared = _compare_spans(dense["passage"], words["passage"], vectors, store)
-        dense["passage"] = compared or dense["passage"]
-    pools = {
-        each: make_pool(each, dense[each], words[each], with_spans=bool(compared) and each == "passage")
-        for each in levels
-    }
+    terms = NO_TERMS
+    if vectors is not None and not flat:
+        terms = vectors.terms if _wants_terms(request, vectors) else NO_TERMS
+        if len(terms) or _wants_spans(request, vectors):
+            weight = TERMS_WEIGHT[level]
+            compared = _compare_parts(dense["passage"], words["passage"], vectors, terms, weight, store)
+            dense["passage"] = compared or dense["passage"]
+    pools = {each: make_pool(each, dense[each], words[each]) for each in levels}
+    if compared:
+        pools["passage"] = make_pool(
+            "passage", dense["passage"], words["passage"], with_spans=True, with_terms=len(terms) > 0
+        )
     if flat:
         return Ranking(scores=pools[level].scores, pools={}, dense=dense[level], words=words[level])
     scores = combine(level, pools, without_names=_names_nobody(request))
@@ -121,6 +130,11 @@ def _wants_spans(request: SearchRequest, vectors: EncodedQuery) -> bool:
     return len(vectors.sentences) == 1 and (request.level == "section" or request.mode == "fused")
 
 
+def _wants_terms(request: SearchRequest, vectors: EncodedQuery) -> bool:
+    """Whether terms help: what words say about books they know already."""
+    return request.mode == "dense" if request.level == "book" else _wants_spans(request, vectors)
+
+
 def _names_nobody(request: SearchRequest) -> bool:
     """Whether a query has no names and its best passage decides: for books, where it is a statement.
 
@@ -133,10 +147,15 @@ def _names_nobody(request: SearchRequest) -> bool:
     return request.level == "section" or (kind_of(query) is None and len(query.split()) >= STATEMENT_WORDS)
 
 
-def _compare_spans(
-    dense: Sequence[Candidate], words: Sequence[Candidate], vectors: EncodedQuery, store: LibraryStore
+def _compare_parts(
+    dense: Sequence[Candidate],
+    words: Sequence[Candidate],
+    vectors: EncodedQuery,
+    terms: Vectors,
+    weight: float,
+    store: LibraryStore,
 ) -> list[Candidate]:
-    """Passages with the similarity of their most similar span and their own, best first.
+    """Passages with the similarity of their most similar span, their own and that of their terms, best first.
 
     Empty where the spans of one of them have no vectors, so that it could not be compared: its book was indexed by a
     former version, or with a chunk encoder that makes none.
@@ -145,17 +164,24 @@ def _compare_spans(
         dense: found by vector.
         words: found by words.
         vectors: the query's.
+        terms: (t, d) its terms to compare, or none.
+        weight: of their similarity.
         store: the library, in a session.
     """
     passages = {each.id: each for each in (*dense, *words)}
     ids = tuple(passages)
-    query = StoreQuery(level="passage", dense=vectors.whole, ids=ids, spans=True, limit=len(ids))
-    [found] = store.search([query])
+    query = StoreQuery(level="passage", dense=vectors.whole[None], parts="span", ids=ids, limit=len(ids))
+    queries = [query, *([replace(query, dense=terms, parts="term")] if len(terms) else [])]
+    found, *rest = store.search(queries)
     if len(found) < len(ids):
         return []
+    similar = {each.id: each.score for own in rest for each in own}
     whole = {each.id: each.score for each in dense}
     unseen = UNSEEN * min(whole.values(), default=0.0)
-    scores = {each.id: each.score + WHOLE_WEIGHT * whole.get(each.id, unseen) for each in found}
+    scores = {
+        each.id: each.score + WHOLE_WEIGHT * whole.get(each.id, unseen) + weight * similar.get(each.id, 0.0)
+        for each in found
+    }
     return [
         Candidate(id=each, score=score, book_id=passages[each].book_id, section_id=passages[each].section_id)
         for each, score in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))

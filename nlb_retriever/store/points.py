@@ -14,7 +14,7 @@ from nlb_retriever.config import Manifest
 from nlb_retriever.encoding.packing import Packed
 from nlb_retriever.errors import StoreError
 from nlb_retriever.records import Book, BookRecord, Level, Page, Passage, PassageRecord, Section, SectionRecord
-from nlb_retriever.store.backends.base import Floats, Point, StoredPoint
+from nlb_retriever.store.backends.base import Floats, PassagePart, Point, StoredPoint
 from nlb_retriever.text.words import book_words, passage_words, section_words, weigh_document
 
 NAMESPACE = UUID("6ba3b2a6-8d0e-5d5c-9a51-3a9f0e7c1b42")
@@ -35,6 +35,8 @@ class BookVectors(Protocol):
     def book(self) -> Floats: ...  # (D,)
     @property
     def spans(self) -> Sequence[Packed]: ...  # of each passage, or none
+    @property
+    def terms(self) -> Sequence[Packed]: ...  # likewise
 
 
 def version_of(book: Book, manifest: Manifest, current: str | None) -> str:
@@ -71,8 +73,9 @@ def check_vectors(book: Book, passages: Sequence[Passage], vectors: BookVectors,
                 f"book {book.id} ({book.title}): the vector of its {level} {bad[0]} {what}: "
                 "the encoder or its checkpoint is broken"
             )
-    if len(vectors.spans) not in (0, len(passages)):
-        raise StoreError(f"book {book.id} ({book.title}): {len(vectors.spans)} of {len(passages)} passages have spans")
+    for part, packed in (("spans", vectors.spans), ("terms", vectors.terms)):
+        if len(packed) not in (0, len(passages)):
+            raise StoreError(f"book {book.id} ({book.title}): {len(packed)} of {len(passages)} passages have {part}")
 
 
 def book_point(book: Book, version: str, passages: Sequence[Passage], vectors: BookVectors) -> Point:
@@ -118,6 +121,7 @@ def section_points(book: Book, version: str, passages: Sequence[Passage], vector
 
 def passage_points(book: Book, version: str, passages: Sequence[Passage], vectors: BookVectors) -> Iterator[Point]:
     common = _common(book, version)
+    parts: dict[PassagePart, Sequence[Packed]] = {"span": vectors.spans, "term": vectors.terms}
     for ordinal, passage in enumerate(passages):
         section_id = point_id(book.id, version, "section", passage.section)
         payload = {
@@ -132,7 +136,7 @@ def passage_points(book: Book, version: str, passages: Sequence[Passage], vector
             payload=payload,
             dense=vectors.passages[ordinal],
             sparse=weigh_document("passage", passage_words(book, passage)),
-            spans=vectors.spans[ordinal] if vectors.spans else None,
+            parts={part: packed[ordinal] for part, packed in parts.items() if packed},
         )
 
 

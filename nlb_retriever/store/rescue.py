@@ -22,10 +22,10 @@ from nlb_retriever.records import LEVELS, Book, BookRecord, Level, Passage
 from nlb_retriever.store import points
 from nlb_retriever.store.backends import disk, rebuild
 from nlb_retriever.store.backends.array_file import ArrayFile
-from nlb_retriever.store.backends.base import Floats, StoredPoint
+from nlb_retriever.store.backends.base import Floats, PassagePart, StoredPoint
 from nlb_retriever.store.backends.head import COPY, HEAD, Head, SegmentRef, read_head, write_head
 from nlb_retriever.store.backends.reading import SEGMENTS
-from nlb_retriever.store.backends.segment import SPAN_FIRSTS, SPANS, Segment
+from nlb_retriever.store.backends.segment import PART_ARRAYS, Segment
 from nlb_retriever.store.library import LibraryStore
 from nlb_retriever.store.lock import WriterLock
 
@@ -38,6 +38,7 @@ class StoredVectors:
     sections: Floats
     book: Floats
     spans: Sequence[Packed]
+    terms: Sequence[Packed]
 
 
 @dataclass(frozen=True)
@@ -256,20 +257,21 @@ class _Rescued(Segment):
         payloads = self.payloads("passage", np.arange(*rows), ("start", "end", "section", "tokens"))
         passages = [Passage(**payload) for payload in payloads]
         dense = {level: np.array(self.dense(level)[slice(*found[level])]) for level in LEVELS}
-        spans = self._read_spans(*rows)
-        if spans is None:
+        spans, terms = self._read_parts("span", *rows), self._read_parts("term", *rows)
+        if spans is None or terms is None:
             return None
-        return passages, StoredVectors(dense["passage"], dense["section"], dense["book"][0], spans)
+        return passages, StoredVectors(dense["passage"], dense["section"], dense["book"][0], spans, terms)
 
-    def _read_spans(self, first: int, last: int) -> Sequence[Packed] | None:
-        """The vectors of spans of some passages, empty where they have none; None where they are damaged."""
-        if not self.has_spans:
+    def _read_parts(self, part: PassagePart, first: int, last: int) -> Sequence[Packed] | None:
+        """The vectors of parts of some passages, empty where they have none; None where they are damaged."""
+        if not self.has(part):
             return ()
-        if not self._is_whole(SPAN_FIRSTS, first, last + 1):
+        vectors, of_passages = PART_ARRAYS[part]
+        if not self._is_whole(of_passages, first, last + 1):
             return None
-        firsts = self.file[SPAN_FIRSTS][first : last + 1].tolist()
-        if not self._is_whole(SPANS, firsts[0], firsts[-1]):
+        firsts = self.file[of_passages][first : last + 1].tolist()
+        if not self._is_whole(vectors, firsts[0], firsts[-1]):
             return None
         if firsts[0] == firsts[-1]:
             return ()
-        return [np.array(self.file[SPANS][low:high]) for low, high in pairwise(firsts)]
+        return [np.array(self.file[vectors][low:high]) for low, high in pairwise(firsts)]

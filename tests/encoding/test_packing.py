@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nlb_retriever.encoding.packing import compare, pack, unpack
+from nlb_retriever.encoding.packing import compare, pack, pack_all, unpack
 
 
 @pytest.mark.parametrize("dim", [384, 7])
@@ -25,11 +25,19 @@ def test_packed_vectors_keep_their_directions(dim: int) -> None:
 def test_packed_vectors_are_compared_like_unpacked_ones(dim: int) -> None:
     numbers = np.random.default_rng(1)
     packed = pack(numbers.standard_normal((50, dim)).astype(np.float32))
-    vector = numbers.standard_normal(dim).astype(np.float32)
-    found = compare(packed, vector)
-    np.testing.assert_allclose(found, unpack(packed, dim) @ vector, atol=1e-5)
-    np.testing.assert_array_equal(compare(packed[7:9], vector), found[7:9])
-    assert compare(packed[:0], vector).shape == (0,)
+    vectors = numbers.standard_normal((3, dim)).astype(np.float32)
+    found = np.stack([*compare(packed, vectors)])
+    np.testing.assert_allclose(found, vectors @ unpack(packed, dim).T, atol=1e-5)
+    np.testing.assert_array_equal([*compare(packed[7:9], vectors[1:])], found[1:, 7:9])
+    assert [own.shape for own in compare(packed[:0], vectors)] == [(0,)] * 3
+
+
+def test_several_arrays_are_packed_as_each_alone() -> None:
+    numbers = np.random.default_rng(2)
+    parts = [numbers.standard_normal((rows, 8)).astype(np.float32) for rows in (3, 0, 1)]
+    for own, part in zip(pack_all(parts), parts, strict=True):
+        np.testing.assert_array_equal(own, pack(part))
+    assert pack_all([]) == []
 
 
 def test_size_does_not_matter_and_large_numbers_are_cut_off() -> None:

@@ -12,16 +12,20 @@ from typing import Any
 import pytest
 
 from nlb_retriever import Retriever, SearchRequest, index_files
+from nlb_retriever.encoding import Parts, find_term_projection
 from nlb_retriever.encoding.openvino import OpenVinoEncoder
 from nlb_retriever.encoding.packing import pack, unpack
+from nlb_retriever.encoding.terms import TERM_DIM
+from nlb_retriever.indexing import request as indexing_request
 from nlb_retriever.records import LEVELS, Level, Mode, Strategy
 from nlb_retriever.search import hits, request, run
 from nlb_retriever.search.fusion import BEST_PASSAGE_WEIGHT, DENSE_WEIGHT, SEVERAL, SEVERAL_WEIGHT
 from nlb_retriever.search.overlap import find_overlap
-from nlb_retriever.search.ranking import CANDIDATES, LENGTH_WEIGHT, WHOLE_WEIGHT, rank
+from nlb_retriever.search.ranking import CANDIDATES, LENGTH_WEIGHT, TERMS_WEIGHT, WHOLE_WEIGHT, rank
 from nlb_retriever.search.scope import Scope
 from nlb_retriever.store import Condition, StoreQuery
 from nlb_retriever.text.spans import span_starts
+from nlb_retriever.text.terms import find_query_terms, find_terms
 from tests.texts import KITCHEN, LIGHTHOUSE
 
 STORM = "What broke in the November storm?"
@@ -98,7 +102,7 @@ def test_an_answer_cleans_checks_encodes_and_compares_once(
     assert calls == {"clean_query": 1, "check": 1, "find_overlap": 1, "kind_of": 1, "raw_queries": 1}
 
 
-def test_a_passage_is_as_similar_as_its_most_similar_span_and_itself(retriever: Retriever) -> None:
+def test_a_passage_is_as_similar_as_its_most_similar_span_itself_and_its_terms(retriever: Retriever) -> None:
     request = SearchRequest(query=STORM)
     vectors = retriever.vectorizer.encode_query(STORM)
     ranking = rank(request, Scope(level="passage"), vectors, retriever.store)
@@ -107,25 +111,40 @@ def test_a_passage_is_as_similar_as_its_most_similar_span_and_itself(retriever: 
     assert [*found.values()] == sorted(found.values(), reverse=True)
     passages = retriever.store.get_passages([*found])
     texts = [passage.text for passage in passages]
-    _, spans = retriever.vectorizer.encoder.encode_spans(texts, [span_starts(text) for text in texts])
+    words = [find_terms(text) for text in texts]
+    parts = retriever.vectorizer.encoder.encode_parts(
+        texts, [span_starts(text) for text in texts], [own.offsets for own in words]
+    )
+    projection = find_term_projection(retriever.store.manifest.chunk_encoder_sha256)
+    assert projection is not None
+    terms = projection.pool(parts.states, [own.ids for own in words])
+    assert len(vectors.terms) == len({*find_query_terms(STORM).ids}) > 2
     own = StoreQuery(level="passage", dense=vectors.vector, limit=CANDIDATES)
     whole = {hit.id: hit.score for hit in retriever.store.search([own])[0]}
-    for passage, rows in zip(passages, spans, strict=True):
+    for passage, rows, own_terms in zip(passages, parts.spans, terms, strict=True):
         span = (unpack(pack(rows), rows.shape[1]) @ vectors.whole).max()
-        assert found[passage.id] == pytest.approx(span + WHOLE_WEIGHT * whole[passage.id], abs=0.02)
+        term = (unpack(pack(own_terms), TERM_DIM) @ vectors.terms.T).max(axis=0).mean()
+        expected = span + WHOLE_WEIGHT * whole[passage.id] + TERMS_WEIGHT["passage"] * term
+        assert found[passage.id] == pytest.approx(expected, abs=0.05)
 
 
 @pytest.mark.parametrize("strategy", ["coarse-to-fine", "flat"])
 def test_a_library_whose_spans_have_no_vectors_is_searched_without(
     strategy: Strategy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(OpenVinoEncoder, "encode_spans", lambda self, texts, starts: (self.encode(texts), []))
+    monkeypatch.setattr(
+        OpenVinoEncoder,
+        "encode_parts",
+        lambda self, texts, *_, query=False: Parts(whole=self.encode(texts, query=query), spans=[], states=[]),
+    )
+    monkeypatch.setattr(indexing_request, "find_term_projection", lambda _: None)
     (tmp_path / "lighthouse.txt").write_text(LIGHTHOUSE, encoding="utf-8")
     index_files([tmp_path / "lighthouse.txt"], tmp_path / "library")
     monkeypatch.undo()
     (tmp_path / "bread.txt").write_text(KITCHEN, encoding="utf-8")
-    index_files([tmp_path / "bread.txt"], tmp_path / "library")  # beside one whose spans have vectors
+    index_files([tmp_path / "bread.txt"], tmp_path / "library")  # beside one whose spans have vectors, without terms
     with Retriever(tmp_path / "library") as mixed:
+        assert mixed.store.manifest.terms_sha256 is None
         request = SearchRequest(query=STORM, strategy=strategy)
         assert "November" in mixed.run(request).hits[0].text
         ranking = rank(request, Scope(level="passage"), mixed.vectorizer.encode_query(STORM), mixed.store)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from nlb_retriever.config import Manifest
 from nlb_retriever.encoding.packing import Packed, pack
+from nlb_retriever.encoding.terms import TERM_DIM
 from nlb_retriever.records import Book, Page, Passage, PassageRecord, Section
 from nlb_retriever.store import Candidate, LibraryStore
 from nlb_retriever.store.backends.base import Floats
@@ -40,6 +41,7 @@ class Vectors:
     sections: Floats
     book: Floats
     spans: Sequence[Packed] = ()
+    terms: Sequence[Packed] = ()
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ def make_book(
 ) -> Made:
     """A book that its number and edition decide: `sections` chapters of `passages` one-line passages.
 
-    The id depends on the number only, so that editions are versions of one book. Passages have one to three spans.
+    The id depends on the number only, so that editions are versions of one book. Passages have one to three spans
+    and two to five terms.
     """
     dice = random.Random(f"{number}/{edition}")
     text, cuts, spans = "", [0], []
@@ -99,5 +102,6 @@ def make_book(
         sections=unit(numbers.standard_normal((sections, dim))),
         book=unit(numbers.standard_normal(dim)),
         spans=[pack(unit(numbers.standard_normal((1 + index % 3, dim)))) for index in range(len(spans))],
+        terms=[pack(unit(numbers.standard_normal((2 + index % 4, TERM_DIM)))) for index in range(len(spans))],
     )
     return Made(Book(**values), tuple(spans), vectors)  # type: ignore[arg-type]

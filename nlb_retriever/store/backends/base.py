@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,11 @@ PayloadKeys = bool | tuple[str, ...]
 """All of a payload, none of it, or these keys."""
 
 
+PassagePart = Literal["span", "term"]
+"""What of a passage has vectors of its own."""
+PARTS: tuple[PassagePart, ...] = get_args(PassagePart)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Point:
     """What is written: a point without vectors is never found by a search."""
@@ -30,16 +35,16 @@ class Point:
     payload: dict[str, Any]
     dense: Floats | None = None
     sparse: Sparse | None = None
-    spans: Packed | None = None
-    """Of a passage: its spans' vectors."""
+    parts: Mapping[PassagePart, Packed] = field(default_factory=dict)
+    """Of a passage: the vectors of its spans and terms."""
 
     @property
     def size(self) -> int:
         """About as many bytes as it takes in a request."""
         words = 24 * len(self.sparse.indices) if self.sparse else 0
         numbers = 12 * len(self.dense) if self.dense is not None else 0
-        spans = 24 * self.spans.size if self.spans is not None else 0
-        return len(str(self.payload.get("text", ""))) + words + numbers + spans + 1000
+        parts = sum(24 * packed.size for packed in self.parts.values())
+        return len(str(self.payload.get("text", ""))) + words + numbers + parts + 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,8 +80,9 @@ class PointQuery:
     where: Filter | None = None
     ids: tuple[str, ...] | None = None
     """Only among these points."""
-    spans: bool = False
-    """Compare with the most similar span of each passage; those without are not found. Needs `ids`."""
+    parts: PassagePart | None = None
+    """Compare each row of `vector`, (k, D) then, with the most similar of a passage's parts of this kind, and take the
+    mean; passages without any are not found. Needs `ids`."""
     exact: bool = True
     payload: PayloadKeys = True
 

@@ -14,14 +14,13 @@ from nlb_retriever.encoding.packing import Packed
 from nlb_retriever.errors import StoreError
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store.backends.array_file import Array, Column
-from nlb_retriever.store.backends.base import Floats, NewVersion, Point
+from nlb_retriever.store.backends.base import PARTS, Floats, NewVersion, PassagePart, Point
 from nlb_retriever.store.backends.segment import (
     COSINE,
     INHERITED,
     NUMBERS,
+    PART_ARRAYS,
     SECTION_ID,
-    SPAN_FIRSTS,
-    SPANS,
     TEXT,
     Segment,
     id_keys,
@@ -88,7 +87,8 @@ def new_columns(version: NewVersion) -> dict[str, Column]:
             arrays[f"{level}.numbers"] = np.array([_numbers(point) for point in points], np.int64).reshape(-1, 5)
             rest = [_rest(point.payload, book.payload) for point in points]
         arrays |= _of_meta(level, [_json(payload) for payload in rest])
-    arrays |= _of_spans([point.spans for point in version.points["passage"]])
+    for part in PARTS:
+        arrays |= _of_parts(part, [point.parts.get(part) for point in version.points["passage"]])
     return {name: Column.of(array) for name, array in arrays.items()}
 
 
@@ -132,10 +132,11 @@ def _of_words(level: Level, points: Sequence[Point]) -> dict[str, Array]:
     }
 
 
-def _of_spans(spans: Sequence[Packed | None]) -> dict[str, Array]:
-    own = [each for each in spans if each is not None]
-    counts = [0 if each is None else len(each) for each in spans]
-    return {SPANS: np.concatenate(own), SPAN_FIRSTS: _ends(counts)} if own else {}
+def _of_parts(part: PassagePart, of_passages: Sequence[Packed | None]) -> dict[str, Array]:
+    own = [each for each in of_passages if each is not None]
+    counts = [0 if each is None else len(each) for each in of_passages]
+    vectors, firsts = PART_ARRAYS[part]
+    return {vectors: np.concatenate(own), firsts: _ends(counts)} if own else {}
 
 
 def _span(point: Point, version: NewVersion) -> tuple[int, int]:
@@ -210,7 +211,9 @@ def merged_columns(runs: Sequence[Run], sources: Mapping[str, str]) -> dict[str,
             columns |= _merged_meta(level, runs)
         columns |= _Postings(level, runs).columns()
         columns[f"{level}.wordless"] = Column.of(_merged_wordless(level, runs))
-    return columns | _merged_spans(runs)
+    for part in PARTS:
+        columns |= _merged_parts(part, runs)
+    return columns
 
 
 def _books(run: Run) -> range:
@@ -231,21 +234,22 @@ def _stacked(name: str, level: Level, runs: Sequence[Run]) -> Column:
     return Column(dtype=pieces[0].dtype.str, shape=shape, pieces=pieces)
 
 
-def _merged_spans(runs: Sequence[Run]) -> dict[str, Column]:
+def _merged_parts(part: PassagePart, runs: Sequence[Run]) -> dict[str, Column]:
     """Those of all passages; of segments that have none, none."""
+    vectors, of_passages = PART_ARRAYS[part]
     pieces, counts = [], []
     for run in runs:
         rows = run.rows("passage")
-        if run.segment.has_spans:
-            firsts = run.segment.file[SPAN_FIRSTS][rows.start : rows.stop + 1]
-            pieces.append(run.segment.file[SPANS][firsts[0] : firsts[-1]])
+        if run.segment.has(part):
+            firsts = run.segment.file[of_passages][rows.start : rows.stop + 1]
+            pieces.append(run.segment.file[vectors][firsts[0] : firsts[-1]])
             counts.append(np.diff(firsts))
         else:
             counts.append(np.zeros(rows.stop - rows.start, np.int64))
     if not pieces:
         return {}
-    spans = Column(dtype="|u1", shape=(sum(map(len, pieces)), pieces[0].shape[1]), pieces=pieces)
-    return {SPANS: spans, SPAN_FIRSTS: Column.of(_ends(np.concatenate(counts)))}
+    packed = Column(dtype="|u1", shape=(sum(map(len, pieces)), pieces[0].shape[1]), pieces=pieces)
+    return {vectors: packed, of_passages: Column.of(_ends(np.concatenate(counts)))}
 
 
 def _merged_meta(level: Level, runs: Sequence[Run]) -> dict[str, Column]:

@@ -20,13 +20,15 @@ ordinal, so a book is a stretch of rows:
     text_firsts     (B + 1,) int64      first byte of each book's text
     passage.spans   (m, (D + 1) // 2) uint8  packed vectors of the passages' spans
     passage.span_firsts (n + 1,) int64  each passage's first span
+    passage.terms, passage.term_firsts  the same of their terms
 
-The last two are left out where no passage has any, as in former versions.
+These are left out where no passage has any, as in former versions.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -36,14 +38,17 @@ from nlb_retriever.encoding.packing import Packed
 from nlb_retriever.errors import LibraryDamaged
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store.backends.array_file import Array, ArrayFile, Mask
-from nlb_retriever.store.backends.base import Floats, PayloadKeys
+from nlb_retriever.store.backends.base import PARTS, Floats, PassagePart, PayloadKeys
 
 INHERITED = ("book_id", "version", "title", "author", "language", "year", "source", "metadata")
 """Keys of a book's payload that its sections and passages have too."""
 NUMBERS = ("section", "ordinal", "start", "end", "page_number")
 """Keys of sections and passages that hold numbers, in the order of their columns."""
 TEXT = "text"
-SPANS, SPAN_FIRSTS = "passage.spans", "passage.span_firsts"
+PART_ARRAYS: Mapping[PassagePart, tuple[str, str]] = {
+    part: (f"passage.{part}s", f"passage.{part}_firsts") for part in PARTS
+}
+"""Names of the arrays of a passage's parts."""
 SECTION_ID = "section_id"
 """Key of sections and passages that holds the id of a section's point."""
 COSINE: frozenset[Level] = frozenset({"book", "passage"})
@@ -110,17 +115,16 @@ class Segment:
     def dense(self, level: Level) -> Floats:
         return self.file[f"{level}.dense"]
 
-    @cached_property
-    def has_spans(self) -> bool:
-        """Whether passages have vectors of their spans."""
-        return SPANS in self.file
+    def has(self, part: PassagePart) -> bool:
+        """Whether passages have vectors of such parts."""
+        return PART_ARRAYS[part][0] in self.file
 
-    def spans(self, rows: Array) -> tuple[Packed, Array]:
-        """The spans' vectors of some passages, one passage after the other, and how many each has."""
-        firsts = self.file[SPAN_FIRSTS]
+    def parts(self, part: PassagePart, rows: Array) -> tuple[Packed, Array]:
+        """The vectors of some passages' parts, one passage after the other, and how many each has."""
+        packed, firsts = (self.file[name] for name in PART_ARRAYS[part])
         counts = firsts[rows + 1] - firsts[rows]
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        return self.file[SPANS][np.repeat(firsts[rows], counts) + within], counts
+        return packed[np.repeat(firsts[rows], counts) + within], counts
 
     def numbers(self, level: Level, key: str) -> Array:
         column: Array = self.file[f"{level}.numbers"][:, NUMBERS.index(key)]

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlb_retriever.atomic import write_file
-from nlb_retriever.encoding import ChunkEncoder, Vectors, identify_encoder, load_encoder
+from nlb_retriever.encoding import ChunkEncoder, Parts, Vectors, identify_encoder, load_encoder
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.vectorizer import RawQuery, Vectorizer
@@ -84,8 +84,15 @@ class LazyEncoder:
     def encode(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         return self._encoder.encode(texts, query=query)
 
-    def encode_spans(self, texts: Sequence[str], starts: Sequence[Sequence[int]]) -> tuple[Vectors, list[Vectors]]:
-        return self._encoder.encode_spans(texts, starts)
+    def encode_parts(
+        self,
+        texts: Sequence[str],
+        starts: Sequence[Sequence[int]],
+        offsets: Sequence[Sequence[int]] = (),
+        *,
+        query: bool = False,
+    ) -> Parts:
+        return self._encoder.encode_parts(texts, starts, offsets, query=query)
 
 
 class ChunkVectors:

@@ -1,0 +1,62 @@
+"""Vectors of terms: what each word of a text means there, in few numbers.
+
+A query and a passage are compared word by word, each word of the query with the most similar one of the passage ("late
+interaction", ColBERT, Khattab & Zaharia 2020, arXiv 2004.12832, section 3.2), with one vector for all places of a term
+in a passage. The states of the tokens come from the pass that makes the passage's vector.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nlb_retriever.encoding.base import Vectors
+
+TERM_DIM = 32
+"""Numbers of a term's vector."""
+NO_TERMS: Vectors = np.empty((0, TERM_DIM), dtype=np.float32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TermProjection:
+    """A linear map from the chunk encoder's token states, made by `nlb_training.encoder.terms`."""
+
+    weight: Vectors
+    """(d, D)"""
+    bias: Vectors
+    """(d,)"""
+    sha256: str
+    """Of its file."""
+
+    @classmethod
+    def read(cls, file: Path) -> TermProjection:
+        """Read a file of float32 rows (d, D + 1), of which the last column is the bias."""
+        rows = np.asarray(np.load(file), dtype=np.float32)
+        sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+        return cls(weight=rows[:, :-1], bias=rows[:, -1], sha256=sha256)
+
+    def pool(self, states: Sequence[Vectors], terms: Sequence[Sequence[int]]) -> list[Vectors]:
+        """Vectors of the terms of some texts.
+
+        Args:
+            states: of each text those (w, D) of its words.
+            terms: of each text the terms (w,) of its words, 32-bit numbers.
+
+        Returns:
+            For each text (t, d) unit rows, one a distinct term in ascending order: the mean state of its words, mapped.
+        """
+        words = np.concatenate([np.asarray(own, np.int64) for own in terms])
+        owners = np.repeat(np.arange(len(terms)), [len(own) for own in terms])
+        keys = owners << 32 | words
+        order = np.argsort(keys, kind="stable")
+        distinct, firsts, counts = np.unique(keys[order], return_index=True, return_counts=True)
+        if not len(distinct):
+            return [NO_TERMS for _ in terms]
+        sums = np.add.reduceat((np.concatenate(states) @ self.weight.T)[order], firsts, axis=0)
+        mapped = sums / counts[:, None].astype(np.float32) + self.bias
+        mapped /= np.maximum(np.linalg.norm(mapped, axis=1, keepdims=True), 1e-9)
+        return np.split(mapped, np.searchsorted(distinct >> 32, np.arange(1, len(terms))))
