@@ -90,14 +90,12 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
     if vectors is not None and not flat:
         terms = vectors.terms if _wants_terms(request, vectors) else NO_TERMS
         if len(terms) or _wants_spans(request, vectors):
-            weight = TERMS_WEIGHT[level]
-            compared = _compare_parts(dense["passage"], words["passage"], vectors, terms, weight, store)
+            found_by = dense["passage"], words["passage"]
+            compared = _compare_parts(*found_by, vectors, terms, TERMS_WEIGHT[level], store)
             dense["passage"] = compared or dense["passage"]
     pools = {each: make_pool(each, dense[each], words[each]) for each in levels}
     if compared:
-        pools["passage"] = make_pool(
-            "passage", dense["passage"], words["passage"], with_spans=True, with_terms=len(terms) > 0
-        )
+        pools["passage"] = make_pool("passage", compared, words["passage"], with_spans=True, with_terms=len(terms) > 0)
     if flat:
         return Ranking(scores=pools[level].scores, pools={}, dense=dense[level], words=words[level])
     scores = combine(level, pools, without_names=_names_nobody(request))

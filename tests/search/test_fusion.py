@@ -9,13 +9,16 @@ from nlb_retriever.search.fusion import (
     BEST_PASSAGE_WEIGHT,
     BEST_WITH_SPANS,
     BEST_WITHOUT_NAMES,
+    BEST_WITHOUT_WORDS,
     BOOK_WEIGHT,
     DENSE_WEIGHT,
     SECTION_WEIGHT,
     SECTION_WITH_SPANS,
+    SECTION_WITH_TERMS,
     SECTION_WITHOUT_WORDS,
     SEVERAL_WEIGHT,
     WITH_SPANS,
+    WITH_TERMS,
     combine,
     from_levels_above,
     from_passages,
@@ -95,7 +98,16 @@ def test_a_passage_is_lifted_by_its_section_and_book() -> None:
 def test_similarity_counts_more_where_spans_were_compared() -> None:
     pool = make_pool("passage", candidates(a_b_s=0.8), candidates(a_b_s=5.0), with_spans=True)
     assert pool.scores == pytest.approx({"a_b_s": 1 + WITH_SPANS})
-    assert DENSE_WEIGHT["passage"] < WITH_SPANS
+    with_terms = make_pool("passage", candidates(a_b_s=0.8), candidates(a_b_s=5.0), with_spans=True, with_terms=True)
+    assert with_terms.scores == pytest.approx({"a_b_s": 1 + WITH_TERMS})
+    assert DENSE_WEIGHT["passage"] < WITH_SPANS < WITH_TERMS
+
+
+def test_a_books_best_passage_counts_most_where_vectors_of_terms_alone_decide() -> None:
+    own, found = make_pool("book", [], candidates(x_b1=1.0)), candidates(p_b1_s1=1.0)
+    for words, weight in (([], BEST_WITHOUT_WORDS), (found, BEST_WITH_SPANS["book"])):
+        passages = make_pool("passage", found, words, with_spans=True, with_terms=True)
+        assert from_passages("book", own, passages) == pytest.approx({"x_b1": 1 + weight})
 
 
 @pytest.mark.parametrize(("level", "owner"), [("book", "x_b1"), ("section", "s1")])
@@ -115,11 +127,14 @@ def test_the_best_passage_counts_more_where_spans_were_compared(level: Level, ow
 def test_sections_count_more_for_passages_whose_spans_were_compared_and_nothing_by_vectors_alone() -> None:
     found, books = candidates(p_b1_s1=1.0, q_b2_s2=1.0), make_pool("book", [], candidates(x_b1=1.0, y_b2=1.0))
     sections = make_pool("section", [], [Candidate(id="s1", score=2.0), Candidate(id="s2", score=1.0)])
-    for words, with_spans, weight in (
-        (found, True, SECTION_WITH_SPANS),
-        (found, False, SECTION_WEIGHT),
-        ([], True, SECTION_WITHOUT_WORDS),
-        ([], False, SECTION_WEIGHT),
+    for words, with_spans, with_terms, weight in (
+        (found, True, True, SECTION_WITH_TERMS),
+        (found, True, False, SECTION_WITH_SPANS),
+        (found, False, False, SECTION_WEIGHT),
+        ([], True, True, SECTION_WITHOUT_WORDS),
+        ([], True, False, SECTION_WITHOUT_WORDS),
+        ([], False, False, SECTION_WEIGHT),
     ):
-        scores = from_levels_above(make_pool("passage", found, words, with_spans=with_spans), sections, books)
+        pool = make_pool("passage", found, words, with_spans=with_spans, with_terms=with_terms)
+        scores = from_levels_above(pool, sections, books)
         assert scores["p_b1_s1"] - scores["q_b2_s2"] == pytest.approx(weight * 0.5)

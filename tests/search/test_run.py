@@ -19,7 +19,7 @@ from nlb_retriever.encoding.terms import TERM_DIM
 from nlb_retriever.indexing import request as indexing_request
 from nlb_retriever.records import LEVELS, Level, Mode, Strategy
 from nlb_retriever.search import hits, request, run
-from nlb_retriever.search.fusion import BEST_PASSAGE_WEIGHT, DENSE_WEIGHT, SEVERAL, SEVERAL_WEIGHT
+from nlb_retriever.search.fusion import BEST_WITHOUT_WORDS, DENSE_WEIGHT, SEVERAL, SEVERAL_WEIGHT
 from nlb_retriever.search.overlap import find_overlap
 from nlb_retriever.search.ranking import CANDIDATES, LENGTH_WEIGHT, TERMS_WEIGHT, WHOLE_WEIGHT, rank
 from nlb_retriever.search.scope import Scope
@@ -48,14 +48,18 @@ def test_given_vectors_are_searched_like_those_of_the_query(retriever: Retriever
 
 
 def test_vectors_alone_score_a_book_by_its_own_and_its_best_passages(retriever: Retriever) -> None:
-    query, flat = "a beacon warning sailors", {"mode": "dense", "strategy": "flat", "limit": 1000}
-    own = {hit.book_id: hit.score for hit in retriever.search(query, level="book", **flat)}  # type: ignore[arg-type]
-    passages = retriever.search(query, **flat)  # type: ignore[arg-type]
-    scores = {book: [hit.score for hit in passages if hit.book_id == book] for book in own}
-    top, lowest = passages[0].score, passages[-1].score
+    query = "a beacon warning sailors"
+    flat = retriever.search(query, level="book", mode="dense", strategy="flat")
+    own = {hit.book_id: hit.score for hit in flat}
+    request, vectors = SearchRequest(query=query, level="book", mode="dense"), retriever.vectorizer.encode_query(query)
+    pool = rank(request, Scope(level="book"), vectors, retriever.store).pools["passage"]
+    assert pool.with_terms
+    passages = sorted(pool.scores.items(), key=lambda each: -each[1])
+    scores = {book: [score for each, score in passages if pool.candidates[each].book_id == book] for book in own}
+    top, lowest = passages[0][1], passages[-1][1]
     for hit in retriever.search(query, level="book", mode="dense"):
         of_itself = DENSE_WEIGHT["book"] * own[hit.book_id] / max(own.values())
-        of_a_passage = BEST_PASSAGE_WEIGHT["book"] * scores[hit.book_id][0] / top
+        of_a_passage = BEST_WITHOUT_WORDS * scores[hit.book_id][0] / top
         several = [*scores[hit.book_id], *[lowest] * SEVERAL][:SEVERAL]
         of_several = SEVERAL_WEIGHT * sum(several) / SEVERAL / top
         by_chance = LENGTH_WEIGHT * math.log(len(scores[hit.book_id]))
@@ -159,12 +163,15 @@ def test_a_library_whose_spans_have_no_vectors_is_searched_without(
         ("section", "dense", STORM, True),
         ("section", "fused", f"{STORM} The lamp was mended.", False),
         ("book", "fused", STORM, True),
-        ("book", "dense", STORM, False),
+        ("book", "fused", f"{STORM} The lamp was mended.", False),
+        ("book", "dense", f"{STORM} The lamp was mended.", True),
     ],
 )
-def test_spans_are_compared_where_one_of_them_can_be_what_the_query_says(
+def test_parts_are_compared_where_one_of_them_can_be_what_the_query_says(
     retriever: Retriever, level: Level, mode: Mode, query: str, wanted: bool
 ) -> None:
     request = SearchRequest(query=query, level=level, mode=mode)
     ranking = rank(request, Scope(level=level), retriever.vectorizer.encode_query(query), retriever.store)
-    assert ranking.pools["passage"].with_spans is wanted
+    pool = ranking.pools["passage"]
+    assert pool.with_spans is wanted
+    assert pool.with_terms is (wanted and (level, mode) != ("book", "fused")), "which book has the words they know"

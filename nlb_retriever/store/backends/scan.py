@@ -93,11 +93,10 @@ def _parts(kind: PassagePart, rows: Floats) -> Callable[[Part, Mask | None, Arra
             return np.empty(0, np.float32), np.empty(0, np.int64)
         packed, counts = part.segment.parts(kind, own)
         own, counts = own[counts > 0], counts[counts > 0]
-        scores = np.zeros(len(own), np.float32)
-        if len(own):
-            for similar in compare(packed, rows):
-                scores += np.maximum.reduceat(similar, np.cumsum(counts) - counts)
-        return scores / np.float32(len(rows)), own
+        if not len(own):
+            return np.empty(0, np.float32), own
+        best = np.maximum.reduceat(compare(packed, rows), np.cumsum(counts) - counts)
+        return best.mean(axis=1), own
 
     return score
 
@@ -127,7 +126,7 @@ def _words(
 
     A word's inverse document frequency is counted over the points that are to be seen.
     """
-    postings = {part: [part.segment.postings(level, word) for word in query.indices] for part in parts}
+    postings = {part: part.segment.postings(level, query.indices) for part in parts}
     total, counts = 0, np.zeros(len(query.indices), np.float32)
     for part in parts:
         seen = part.mask(level)

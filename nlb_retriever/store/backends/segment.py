@@ -28,7 +28,7 @@ These are left out where no passage has any, as in former versions.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -161,14 +161,13 @@ class Segment:
             at[left] += 1
         return found
 
-    def postings(self, level: Level, word: int) -> tuple[Array, Floats]:
-        """The rows of the points that hold a word, and its weights there."""
-        words, starts = self.file[f"{level}.words"], self.file[f"{level}.starts"]
-        at = int(np.searchsorted(words, word))
-        if at == len(words) or words[at] != word:
-            return np.empty(0, np.uint32), np.empty(0, np.float32)
-        pairs = self.file[f"{level}.postings"][starts[at] : starts[at + 1]]
-        return pairs[:, 0], pairs[:, 1].view(np.float32)
+    def postings(self, level: Level, wanted: Sequence[int]) -> list[tuple[Array, Floats]]:
+        """For each word the rows of the points that hold it, and its weights there."""
+        words, starts, pairs = (self.file[f"{level}.{name}"] for name in ("words", "starts", "postings"))
+        numbers = np.array(wanted, np.uint32)
+        firsts, lasts = starts[words.searchsorted(numbers)], starts[words.searchsorted(numbers, "right")]
+        own = (pairs[first:last] for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True))
+        return [(each[:, 0], each[:, 1].view(np.float32)) for each in own]
 
     def count_worded(self, level: Level, mask: Mask | None) -> int:
         """How many points, of all or of those that are True, have words."""
