@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from nlb_retriever.encoding.packing import unpack
-from nlb_retriever.encoding.terms import TERM_DIM
 from nlb_retriever.errors import LibraryNotFound, MismatchError, QueryError, StoreError
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store import Condition, LibraryStore, StoreQuery, open_store
@@ -299,68 +296,3 @@ def test_opening_for_reading_a_plain_folder_or_file_says_what_it_is(tmp_path: Pa
         with pytest.raises(StoreError, match="is a file"):
             open_store(tmp_path / "novel.txt", create=create)
     assert [path.name for path in tmp_path.iterdir()] == ["novel.txt"]
-
-
-def compare_spans(store: LibraryStore, vector: Floats, ids: Sequence[str]) -> dict[str, float]:
-    query = StoreQuery(level="passage", dense=vector[None], parts="span", ids=tuple(ids), limit=len(ids))
-    return {hit.id: hit.score for hit in store.search([query])[0]}
-
-
-def test_passages_are_compared_by_their_most_similar_span(open_library: Opener) -> None:
-    store = open_library()
-    made = [make_book(number) for number in (1, 2)]
-    for each in made:
-        store.publish(*each.parts)
-    ids = [passage.id for each in made for passage in store.passages(each.book.id)]
-    spans = [unpack(own, DIM) for each in made for own in each.vectors.spans]
-    vector = spans[7][-1]
-    expected = {point: float((own @ vector).max()) for point, own in zip(ids, spans, strict=True)}
-    assert max(expected, key=lambda each: expected[each]) == ids[7]
-    assert compare_spans(store, vector, ids) == pytest.approx(expected, abs=2e-4)
-    assert next(iter(compare_spans(store, vector, ids))) == ids[7]
-    assert compare_spans(store, vector, ids[3:5]) == pytest.approx(
-        {each: expected[each] for each in ids[3:5]}, abs=2e-4
-    )
-    assert compare_spans(store, vector, [UNKNOWN]) == {}
-    store.optimize()
-    assert compare_spans(store, vector, ids) == pytest.approx(expected, abs=2e-4)
-
-
-def test_passages_are_compared_by_the_mean_of_the_most_similar_term_of_each_of_a_query(open_library: Opener) -> None:
-    store = open_library()
-    made = make_book(1)
-    store.publish(*made.parts)
-    ids = tuple(passage.id for passage in store.passages(made.book.id))
-    terms = [unpack(own, TERM_DIM) for own in made.vectors.terms]
-    rows = np.stack([terms[5][0], terms[5][1], terms[2][0]])
-    expected = {point: float((own @ rows.T).max(axis=0).mean()) for point, own in zip(ids, terms, strict=True)}
-    query = StoreQuery(level="passage", dense=rows, parts="term", ids=ids, limit=len(ids))
-    spans = StoreQuery(level="passage", dense=made.vectors.passages[:1], parts="span", ids=ids, limit=len(ids))
-    for _ in range(2):
-        of_terms, of_spans = store.search([query, spans])
-        assert of_terms[0].id == ids[5]
-        assert {hit.id: hit.score for hit in of_terms} == pytest.approx(expected, abs=2e-4)
-        assert {hit.id: hit.score for hit in of_spans} == compare_spans(store, made.vectors.passages[0], ids)
-        store.optimize()
-
-
-def test_books_without_vectors_of_spans_stand_beside_others(open_library: Opener) -> None:
-    store = open_library()
-    with_spans, without = make_book(1), make_book(2)
-    without = replace(without, vectors=replace(without.vectors, spans=()))
-    for each in (without, with_spans):
-        store.publish(*each.parts)
-    own, others = ([passage.id for passage in store.passages(each.book.id)] for each in (with_spans, without))
-    vector = with_spans.vectors.passages[0]
-    found = compare_spans(store, vector, [*others, *own])
-    assert sorted(found) == sorted(own)
-    store.optimize()
-    assert compare_spans(store, vector, [*others, *own]) == pytest.approx(found)
-
-
-def test_spans_of_some_passages_alone_are_refused(open_library: Opener) -> None:
-    made, store = make_book(1), open_library()
-    with pytest.raises(StoreError, match="11 of 12 passages have spans"):
-        store.publish(made.book, made.passages, replace(made.vectors, spans=made.vectors.spans[1:]))
-    with pytest.raises(StoreError, match="11 of 12 passages have terms"):
-        store.publish(made.book, made.passages, replace(made.vectors, terms=made.vectors.terms[1:]))
