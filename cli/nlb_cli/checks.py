@@ -52,6 +52,7 @@ def examine(library: str | None, *, repair: bool) -> Iterator[Check]:
         checks = [Check("library", "problem", str(error))]
     yield from _encoders(manifest)
     yield _checkpoint(manifest)
+    yield from _terms(manifest)
     yield _reader()
     yield from checks
 
@@ -113,6 +114,24 @@ def _encoders(manifest: Manifest | None) -> Iterator[Check]:
             yield Check(what, "problem", f"{summary}; the library's is {pinned}: run `nlb index --rebuild`")
         else:
             yield Check(what, "ok", summary)
+
+
+def _terms(manifest: Manifest | None) -> Iterator[Check]:
+    """Whether a library has the vectors of terms that its chunk encoder makes by now; other encoders make none."""
+    from nlb_retriever.encoding import DEFAULT_ENCODER, find_term_projection, identify_encoder
+
+    try:
+        encoder = manifest.chunk_encoder_sha256 if manifest else identify_encoder(DEFAULT_ENCODER).sha256
+        projection = find_term_projection(encoder)
+    except NlbError as error:
+        yield Check("terms", "problem", str(error))
+        return
+    if projection and manifest and manifest.terms_sha256 != projection.sha256:
+        yield Check(
+            "terms", "note", "the library has none: `nlb index --rebuild` makes them, and ranks passages better"
+        )
+    elif projection:
+        yield Check("terms", "ok", f"SHA-256 {projection.sha256[:12]}")
 
 
 def _checkpoint(manifest: Manifest | None) -> Check:

@@ -129,7 +129,7 @@ def _wants_spans(request: SearchRequest, vectors: EncodedQuery) -> bool:
 
 
 def _wants_terms(request: SearchRequest, vectors: EncodedQuery) -> bool:
-    """Whether terms help: what words say about books they know already."""
+    """Whether terms help: which books have a query's words, the search by words knows already."""
     return request.mode == "dense" if request.level == "book" else _wants_spans(request, vectors)
 
 

@@ -47,6 +47,28 @@ def test_a_healthy_library_passes_every_check(nlb: InProcess, shelf: Path) -> No
     assert "3 books, all whole" in checks["library"]["detail"]
 
 
+def test_a_library_of_a_former_version_is_told_how_to_get_terms(
+    nlb: InProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check(*wanted: str | Path) -> tuple[str, str]:
+        ran = nlb("doctor", "--json", *wanted)
+        assert ran.code == 0
+        [found] = [each for each in json.loads(ran.out)["checks"] if each["name"] == "terms"]
+        return found["status"], found["detail"]
+
+    (tmp_path / "lamp.txt").write_text("The lamp of Skerry burnt all night.\n", encoding="utf-8")
+    library = ("--library", tmp_path / "library")
+    with monkeypatch.context() as former:
+        former.setattr("nlb_retriever.indexing.request.find_term_projection", lambda _: None)
+        assert nlb("index", tmp_path / "lamp.txt", *library).code == 0
+    status, detail = check(*library)
+    assert status == "note" and "`nlb index --rebuild`" in detail
+    assert nlb("index", "--rebuild", *library).code == 0
+    status, detail = check(*library)
+    assert status == "ok" and detail.startswith("SHA-256 ")
+    assert check() == (status, detail)
+
+
 def test_the_reader_is_whole_damaged_or_left_out(
     nlb: InProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
