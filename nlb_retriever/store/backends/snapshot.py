@@ -124,10 +124,10 @@ class Snapshot:
         return found
 
     def query_batch(self, level: Level, queries: Sequence[PointQuery]) -> list[list[StoredPoint]]:
-        return [self._query(level, query) for query in queries]
+        found = {ids: self._find(level, ids) for ids in {query.ids for query in queries} if ids is not None}
+        return [self._query(level, query, None if query.ids is None else found[query.ids]) for query in queries]
 
-    def _query(self, level: Level, query: PointQuery) -> list[StoredPoint]:
-        only = None if query.ids is None else self._find(level, query.ids)
+    def _query(self, level: Level, query: PointQuery, only: Mapping[Part, Array] | None) -> list[StoredPoint]:
         hits = scan.search(self.parts, level, query, only)
         points: dict[tuple[Part, int], StoredPoint] = {}
         for part in {part for _, part, _ in hits}:
