@@ -164,7 +164,7 @@ class Vectorizer:
             spans += pack_all(
                 [own if len(own) else row[None] for own, row in zip(parts.spans, parts.whole, strict=False)]
             )
-            if self._terms:
+            if self._terms and parts.states:  # a model's folder of a former version gives none
                 terms += pack_all(self._terms.pool(parts.states, [own.ids for own in words]))
             if progress:
                 progress(len(batch))
@@ -237,7 +237,7 @@ class Vectorizer:
             vectors, states = self._encode(parts, names, query=True), []
         queries = []
         for first, own in zip(firsts, np.split(vectors, firsts[1:]), strict=True):
-            terms = self._terms.pool([states[first]], [words[first].ids])[0] if self._terms else NO_TERMS
+            terms = self._terms.pool([states[first]], [words[first].ids])[0] if self._terms and states else NO_TERMS
             queries.append(RawQuery(whole=own[0], sentences=own[1:] if len(own) > 1 else own, terms=terms))
         return queries
 

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from nlb_retriever.encoding import Vectors
+from nlb_retriever.encoding.terms import TermProjection
 from nlb_retriever.errors import EncoderError, MismatchError
 from nlb_retriever.model import checkpoint
 from nlb_retriever.model.config import NextLevelConfig
@@ -196,3 +197,12 @@ def test_the_same_book_gives_the_same_vectors_however_it_is_batched(monkeypatch:
     parts = vectorize(tales)
     for one, other in ((whole.passages, parts.passages), (whole.sections, parts.sections), (whole.book, parts.book)):
         np.testing.assert_array_equal(one, other)
+
+
+def test_an_encoder_that_gives_no_states_makes_no_terms() -> None:
+    projection = TermProjection(weight=np.eye(2, 4, dtype=np.float32), bias=np.zeros(2, np.float32), sha256="0" * 64)
+    vectorizer = Vectorizer(ENCODER, checkpoint.load(checkpoint.UNTRAINED), projection)
+    tales = book("The whale sounded at dawn.")
+    vectors = vectorizer.vectorize(tales, CHUNKER.passages(tales.text, tales.sections))
+    assert (len(vectors.spans), len(vectors.terms)) == (1, 0)
+    assert len(vectorizer.encode_query("Where is the whale?").terms) == 0
