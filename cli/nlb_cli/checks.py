@@ -128,7 +128,9 @@ def _terms(manifest: Manifest | None) -> Iterator[Check]:
         return
     if projection and manifest and manifest.terms_sha256 != projection.sha256:
         yield Check(
-            "terms", "note", "the library has none: `nlb index --rebuild` makes them, and ranks passages better"
+            "terms",
+            "note",
+            "the library has none, or a former version's: `nlb index --rebuild` makes them, and ranks passages better",
         )
     elif projection:
         yield Check("terms", "ok", f"SHA-256 {projection.sha256[:12]}")

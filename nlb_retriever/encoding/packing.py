@@ -1,12 +1,14 @@
-"""Vectors of spans and terms in four bits a number: those of a passage's spans are no larger than its text.
+"""Vectors of spans in four bits a number, and of terms in one: those of a passage's spans are no larger than its text.
 
-Each row is cut at 2.5 of its standard deviations into 16 steps of one size; only directions are kept, as unit vectors
-are compared. On FairytaleQA val this costs vectors alone 0.3 points of MRR, fused search nothing (docs/benchmarks.md).
+Each row of a span is cut at 2.5 of its standard deviations into 16 steps of one size; only directions are kept, as
+unit vectors are compared. On FairytaleQA val this costs vectors alone 0.3 points of MRR, fused search nothing
+(docs/benchmarks.md). Of a term only the sign of each number is kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 from nlb_retriever.encoding.base import Vectors
 
 Packed: TypeAlias = NDArray[np.uint8]
-"""(s, (D + 1) // 2), two numbers a byte."""
+"""(s, (D + 1) // 2), two numbers a byte; of terms (s, D // 8), eight."""
 _DEVIATIONS = 2.5
 _HALF = 8
 """Steps on each side of zero."""
@@ -33,7 +35,12 @@ def pack(vectors: Vectors) -> Packed:
     return packed
 
 
-def pack_all(parts: Sequence[Vectors]) -> list[Packed]:
+def pack_signs(vectors: Vectors) -> Packed:
+    """Pack the signs of rows (s, D), D a multiple of eight."""
+    return np.packbits(vectors > 0, axis=1)
+
+
+def pack_all(parts: Sequence[Vectors], pack: Callable[[Vectors], Packed] = pack) -> list[Packed]:
     """Pack the rows of several arrays at once."""
     return np.split(pack(np.concatenate(parts)), np.cumsum([len(own) for own in parts])[:-1]) if parts else []
 
@@ -54,12 +61,27 @@ def compare(packed: Packed, vectors: Vectors) -> Vectors:
     """
     dim = vectors.shape[1]
     even, odd = _halves(packed, dim)
-    size = np.abs(vectors).max(axis=1, keepdims=True) / (_EXACT // (dim * (2 * _HALF - 1)))
-    whole = np.rint(vectors / np.maximum(size, np.float32(1e-30)))
+    whole, size = _whole_numbers(vectors, dim * (2 * _HALF - 1))
     products = even @ whole[:, ::2].T + odd @ whole[:, 1::2].T
     lengths = np.sqrt(np.einsum("ij,ij->i", even, even) + np.einsum("ij,ij->i", odd, odd))
     found: Vectors = products / lengths[:, None] * size.T
     return found
+
+
+def compare_signs(packed: Packed, vectors: Vectors) -> Vectors:
+    """Products (s, k) of the unit rows that packed signs stand for with some vectors (k, D): exact, as of `compare`."""
+    dim = vectors.shape[1]
+    whole, size = _whole_numbers(vectors, 2 * dim)
+    positive = np.unpackbits(packed, axis=1).astype(np.float32)
+    products = 2 * (positive @ whole.T) - whole.sum(axis=1)
+    found: Vectors = products * (size.T / np.float32(math.sqrt(dim)))
+    return found
+
+
+def _whole_numbers(vectors: Vectors, most: int) -> tuple[Vectors, Vectors]:
+    """Vectors (k, D) in whole numbers of some size (k, 1), of which the sum of `most` is exact in float32."""
+    size = np.abs(vectors).max(axis=1, keepdims=True) / (_EXACT // most)
+    return np.rint(vectors / np.maximum(size, np.float32(1e-30))), size
 
 
 def _halves(packed: Packed, dim: int) -> tuple[Vectors, Vectors]:

@@ -16,8 +16,9 @@ import numpy as np
 
 from nlb_retriever.encoding.base import Vectors
 
-TERM_DIM = 32
-"""Numbers of a term's vector."""
+TERM_DIM = 192
+"""Numbers of a term's vector, of which a passage keeps the signs: 32 in four bits, two thirds of the place, are worse,
+all 384 in full no better (docs/benchmarks.md)."""
 NO_TERMS: Vectors = np.empty((0, TERM_DIM), dtype=np.float32)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from nlb_retriever.config import Manifest
 from nlb_retriever.encoding import ChunkEncoder, Vectors, find_term_projection
-from nlb_retriever.encoding.packing import Packed, pack_all
+from nlb_retriever.encoding.packing import Packed, pack_all, pack_signs
 from nlb_retriever.encoding.terms import NO_TERMS, TermProjection
 from nlb_retriever.errors import EncoderError, MismatchError
 from nlb_retriever.model import checkpoint as checkpoints
@@ -48,7 +48,8 @@ class BookVectors:
     """For each passage its spans' vectors as the chunk encoder makes them, packed, at least one; empty where it makes
     none."""
     terms: Sequence[Packed] = ()
-    """For each passage the vectors of its terms, packed; empty where the library has none."""
+    """For each passage the signs of its terms' vectors, packed, in ascending order of the terms; empty where libraries
+    have none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +166,7 @@ class Vectorizer:
                 [own if len(own) else row[None] for own, row in zip(parts.spans, parts.whole, strict=False)]
             )
             if self._terms and parts.states:  # a model's folder of a former version gives none
-                terms += pack_all(self._terms.pool(parts.states, [own.ids for own in words]))
+                terms += pack_all(self._terms.pool(parts.states, [own.ids for own in words]), pack_signs)
             if progress:
                 progress(len(batch))
         owners = np.fromiter((passage.section for passage in passages), dtype=np.int64, count=len(passages))

@@ -18,7 +18,7 @@ DENSE_WEIGHT: Mapping[Level, float] = {"book": 0.4, "section": 0.65, "passage": 
 """Weight of a candidate's similarity, beside 1 for its words (BM25)."""
 WITH_SPANS = 1.3
 """The same for passages whose spans were compared, too: they tell more."""
-WITH_TERMS = 4.0
+WITH_TERMS = 5.0
 """The same where the terms were, too."""
 UNSEEN = 0.5
 """Similarity of what only words found, as a share of the lowest that vectors found: measured on three libraries, the

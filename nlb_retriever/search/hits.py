@@ -16,7 +16,10 @@ from nlb_retriever.store.points import point_id
 READ_CLOSELY = 20
 """Best passages whose sentences decide their order, and so which are the first ten: 0.5 more of 100 of FairytaleQA's
 train questions have their answer there than with 10."""
-SENTENCE_WEIGHT = 0.2
+WORDS_WEIGHT = 0.2
+"""Of the shares of the query's words that a passage's best sentence and its best two neighbouring ones hold."""
+TERMS_WEIGHT = 0.25
+"""Of the share of the query that they hold by terms that are like its terms, in place of these."""
 
 
 def fetch_hits(
@@ -41,15 +44,18 @@ def fetch_hits(
 def _fetch_closely(query: str, ranking: Ranking, count: int, store: LibraryStore) -> tuple[list[Hit], Overlap | None]:
     records = store.get_passages(ranking.top(max(count, READ_CLOSELY) if count else 0))
     best = max(ranking.scores.values(), default=0.0) or 1.0
-    overlap = find_overlap(query, [record.text for record in records[:READ_CLOSELY]])
-    bonuses = (*overlap.bonuses, *[0.0] * len(records))
-    scores = [
-        ranking.scores[record.id] / best + SENTENCE_WEIGHT * bonus
-        for record, bonus in zip(records, bonuses, strict=False)
-    ]
+    overlap, read = None, records[:READ_CLOSELY]
+    if ranking.matches:
+        shares = ranking.matches.of_sentences([(record.id, record.text) for record in read])
+        bonuses = [TERMS_WEIGHT * share for share in shares]
+    else:
+        overlap = find_overlap(query, [record.text for record in read])
+        bonuses = [WORDS_WEIGHT * bonus for bonus in overlap.bonuses]
+    bonuses += [0.0] * (len(records) - len(read))
+    scores = [ranking.scores[record.id] / best + bonus for record, bonus in zip(records, bonuses, strict=True)]
     order = sorted(range(len(records)), key=lambda index: -scores[index])[:count]
     hits = [to_hit(records[index], scores[index]) for index in order]
-    return hits, overlap.of(order) if count <= READ_CLOSELY else None
+    return hits, overlap.of(order) if overlap and count <= READ_CLOSELY else None
 
 
 def _fetch_books(ranking: Ranking, count: int, store: LibraryStore) -> list[Hit]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from nlb_retriever.encoding import Vectors
-from nlb_retriever.encoding.terms import NO_TERMS
 from nlb_retriever.model.vectorizer import EncodedQuery
 from nlb_retriever.records import LEVELS, BookRecord, Level
 from nlb_retriever.search.fusion import UNSEEN, Pool, combine, make_pool
+from nlb_retriever.search.matching import TermMatches, match_terms
 from nlb_retriever.search.question import find_names, kind_of
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope
@@ -24,7 +23,7 @@ FOR_BOOKS = 300
 """The same where vectors alone decide on books, by `SEVERAL` passages of each: among 355 novels 100 are too few."""
 WHOLE_WEIGHT = 0.5
 """Weight of a passage's similarity beside that of its most similar span."""
-TERMS_WEIGHT: Mapping[Level, float] = {"book": 1.0, "section": 1.0, "passage": 2.0}
+TERMS_WEIGHT: Mapping[Level, float] = {"book": 1.0, "section": 1.0, "passage": 4.0}
 """The same of its terms: the mean, over the query's terms, of the similarity of the passage's most similar one."""
 STATEMENT_WORDS = 6
 """What has fewer may be a book's title."""
@@ -51,6 +50,8 @@ class Ranking:
     """What the search by vector found at the wanted level, best first."""
     words: Sequence[Candidate]
     """What the search by words found at the wanted level, best first."""
+    matches: TermMatches | None = None
+    """Of the passages whose terms were compared."""
 
     def top(self, count: int) -> list[str]:
         """Ids of the best candidates."""
@@ -86,16 +87,18 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
         scores = {candidate.id: candidate.score for candidate in dense[level] or words[level]}
         return Ranking(scores=scores, pools={}, dense=dense[level], words=words[level])
     compared: list[Candidate] = []
-    terms = NO_TERMS
-    if vectors is not None and not flat:
-        terms = vectors.terms if _wants_terms(request, vectors) else NO_TERMS
-        if len(terms) or _wants_spans(request, vectors):
-            found_by = dense["passage"], words["passage"]
-            compared = _compare_parts(*found_by, vectors, terms, TERMS_WEIGHT[level], store)
-            dense["passage"] = compared or dense["passage"]
+    matches = None
+    if vectors is not None and not flat and (_wants_terms(request, vectors) or _wants_spans(request, vectors)):
+        passages = {each.id: each for each in (*dense["passage"], *words["passage"])}
+        if len(vectors.terms) and _wants_terms(request, vectors):
+            matches = match_terms(vectors.terms, store.terms([*passages]))
+        compared = _compare_parts(passages, dense["passage"], vectors, matches, TERMS_WEIGHT[level], store)
+        dense["passage"] = compared or dense["passage"]
     pools = {each: make_pool(each, dense[each], words[each]) for each in levels}
     if compared:
-        pools["passage"] = make_pool("passage", compared, words["passage"], with_spans=True, with_terms=len(terms) > 0)
+        pools["passage"] = make_pool(
+            "passage", compared, words["passage"], with_spans=True, with_terms=matches is not None
+        )
     if flat:
         return Ranking(scores=pools[level].scores, pools={}, dense=dense[level], words=words[level])
     scores = combine(level, pools, without_names=_names_nobody(request))
@@ -106,7 +109,7 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
             where = all_of(scope.filter(level), Condition("book_id", "in", tuple(book.id for book in named)))
             query = StoreQuery(level=level, dense=vectors.at(level), where=where, limit=len(named))
             scores = _put_first(store.search([query])[0], scores)
-    return Ranking(scores=scores, pools=pools, dense=dense[level], words=words[level])
+    return Ranking(scores=scores, pools=pools, dense=dense[level], words=words[level], matches=matches)
 
 
 def _correct_for_length(scores: Mapping[str, float], books: Sequence[BookRecord]) -> dict[str, float]:
@@ -146,10 +149,10 @@ def _names_nobody(request: SearchRequest) -> bool:
 
 
 def _compare_parts(
+    passages: Mapping[str, Candidate],
     dense: Sequence[Candidate],
-    words: Sequence[Candidate],
     vectors: EncodedQuery,
-    terms: Vectors,
+    matches: TermMatches | None,
     weight: float,
     store: LibraryStore,
 ) -> list[Candidate]:
@@ -159,21 +162,18 @@ def _compare_parts(
     former version, or with a chunk encoder that makes none.
 
     Args:
-        dense: found by vector.
-        words: found by words.
+        passages: all that were found, by id.
+        dense: those found by vector.
         vectors: the query's.
-        terms: (t, d) its terms to compare, or none.
+        matches: of its terms, if they count.
         weight: of their similarity.
         store: the library, in a session.
     """
-    passages = {each.id: each for each in (*dense, *words)}
     ids = tuple(passages)
-    query = StoreQuery(level="passage", dense=vectors.whole[None], parts="span", ids=ids, limit=len(ids))
-    queries = [query, *([replace(query, dense=terms, parts="term")] if len(terms) else [])]
-    found, *rest = store.search(queries)
+    [found] = store.search([StoreQuery(level="passage", dense=vectors.whole, spans=True, ids=ids, limit=len(ids))])
     if len(found) < len(ids):
         return []
-    similar = {each.id: each.score for own in rest for each in own}
+    similar = matches.of_passages() if matches else {}
     whole = {each.id: each.score for each in dense}
     unseen = UNSEEN * min(whole.values(), default=0.0)
     scores = {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from nlb_retriever.config import Manifest
+from nlb_retriever.encoding.packing import Packed
 from nlb_retriever.errors import StoreError
 from nlb_retriever.records import Book, BookRecord, Level, Passage, PassageRecord, SectionRecord
 from nlb_retriever.store import points
@@ -139,6 +140,10 @@ class LibraryStore:
         prepared = [prepare(query, self.manifest.dims) for query in queries]
 
         return self._read(lambda view: run(view, prepared, self._find_books(view)))
+
+    def terms(self, passages: Sequence[str]) -> dict[str, Packed]:
+        """The vectors of some passages' terms, packed, by the passages' ids; those without any are left out."""
+        return self._read(lambda view: view.terms(passages))
 
     def warm(self) -> None:
         """Open all levels and read their vectors once, as the first search else does."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import LEVELS, Level
-from nlb_retriever.store.backends.base import Floats, PassagePart, PayloadKeys, PointQuery, StoredPoint, View
+from nlb_retriever.store.backends.base import Floats, PayloadKeys, PointQuery, StoredPoint, View
 from nlb_retriever.store.filters import Filter, conditions, is_native, matches, resolve, weaken
 from nlb_retriever.text.words import Sparse, weigh_query
 
@@ -31,7 +31,7 @@ class StoreQuery:
 
     level: Level
     dense: Floats | None = None
-    """(dims[level],), its first D numbers of unit length; with `parts` (k, D), unit rows."""
+    """(dims[level],), its first D numbers of unit length."""
     text: str | None = None
     """Searched with BM25. Exactly one of `dense` and `text` is given."""
     where: Filter | None = None
@@ -41,9 +41,8 @@ class StoreQuery:
     """Compare with every vector; None: for books and sections, and for passages while they are few."""
     ids: tuple[str, ...] | None = None
     """Only these points, as to score candidates that another search found; what is found has no `book_id` then."""
-    parts: PassagePart | None = None
-    """Compare each row of `dense` with the most similar of these parts of each passage of `ids`, and take the mean: a
-    query as the chunk encoder encodes it with "span", its terms with "term"."""
+    spans: bool = False
+    """Compare `dense`, a query as the chunk encoder encodes it, with the most similar span of each passage of `ids`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +86,7 @@ def prepare(query: StoreQuery, dims: Mapping[Level, int]) -> Prepared | None:
     else:
         vector = np.asarray(query.dense, dtype=np.float32)
         dim = dims[query.level]
-        if query.parts is None and vector.shape != (dim,):
+        if vector.shape != (dim,):
             raise QueryError(f"the query's vector has shape {vector.shape}, the library's {query.level}s need ({dim},)")
         if not np.isfinite(vector).all() or not vector.any():
             raise QueryError("the query's vector is zero or not finite")
@@ -98,7 +97,7 @@ def prepare(query: StoreQuery, dims: Mapping[Level, int]) -> Prepared | None:
         limit=query.limit,
         where=query.where,
         ids=query.ids,
-        parts=query.parts,
+        spans=query.spans,
         exact=query.level != "passage" if query.exact is None else query.exact,
         payload=_KEYS[query.level] if query.ids is None else False,
     )

@@ -1,11 +1,11 @@
-"""Span vectors in four bits a number."""
+"""Vectors of spans in four bits a number, of terms in one."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from nlb_retriever.encoding.packing import compare, pack, pack_all, unpack
+from nlb_retriever.encoding.packing import compare, compare_signs, pack, pack_all, pack_signs, unpack
 
 
 @pytest.mark.parametrize("dim", [384, 7])
@@ -33,11 +33,28 @@ def test_packed_vectors_are_compared_like_unpacked_ones(dim: int) -> None:
     assert compare(packed[:0], vectors).shape == (0, 3)
 
 
+def test_signs_are_compared_like_unit_rows_of_them() -> None:
+    numbers = np.random.default_rng(3)
+    rows, vectors = (numbers.standard_normal((count, 192)).astype(np.float32) for count in (50, 3))
+    packed = pack_signs(rows)
+    assert packed.shape == (50, 24) and packed.dtype == np.uint8
+    found = compare_signs(packed, vectors)
+    np.testing.assert_allclose(found, np.where(rows > 0, 1, -1) / np.sqrt(192) @ vectors.T, atol=1e-3)
+    np.testing.assert_array_equal(compare_signs(packed[7:9], vectors[1:]), found[7:9, 1:])
+    np.testing.assert_array_equal(compare_signs(packed[::-1], 1024 * vectors), 1024 * found[::-1])
+    assert compare_signs(packed[:0], vectors).shape == (0, 3)
+    assert not compare_signs(packed, np.zeros((1, 192), np.float32)).any()
+    itself = compare_signs(packed, np.where(rows > 0, 1, -1).astype(np.float32) / np.float32(np.sqrt(192)))
+    np.testing.assert_allclose(np.diagonal(itself), 1, atol=1e-5)
+
+
 def test_several_arrays_are_packed_as_each_alone() -> None:
     numbers = np.random.default_rng(2)
     parts = [numbers.standard_normal((rows, 8)).astype(np.float32) for rows in (3, 0, 1)]
     for own, part in zip(pack_all(parts), parts, strict=True):
         np.testing.assert_array_equal(own, pack(part))
+    for own, part in zip(pack_all(parts, pack_signs), parts, strict=True):
+        np.testing.assert_array_equal(own, pack_signs(part))
     assert pack_all([]) == []
 
 

@@ -14,8 +14,7 @@ import pytest
 from nlb_retriever import Retriever, SearchRequest, index_files
 from nlb_retriever.encoding import Parts, find_term_projection
 from nlb_retriever.encoding.openvino import OpenVinoEncoder
-from nlb_retriever.encoding.packing import pack, unpack
-from nlb_retriever.encoding.terms import TERM_DIM
+from nlb_retriever.encoding.packing import compare_signs, pack, pack_signs, unpack
 from nlb_retriever.indexing import request as indexing_request
 from nlb_retriever.records import LEVELS, Level, Mode, Strategy
 from nlb_retriever.search import hits, request, run
@@ -127,7 +126,7 @@ def test_a_passage_is_as_similar_as_its_most_similar_span_itself_and_its_terms(r
     whole = {hit.id: hit.score for hit in retriever.store.search([own])[0]}
     for passage, rows, own_terms in zip(passages, parts.spans, terms, strict=True):
         span = (unpack(pack(rows), rows.shape[1]) @ vectors.whole).max()
-        term = (unpack(pack(own_terms), TERM_DIM) @ vectors.terms.T).max(axis=0).mean()
+        term = compare_signs(pack_signs(own_terms), vectors.terms).max(axis=0).mean()
         expected = span + WHOLE_WEIGHT * whole[passage.id] + TERMS_WEIGHT["passage"] * term
         assert found[passage.id] == pytest.approx(expected, abs=0.05)
 

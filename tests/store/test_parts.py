@@ -1,4 +1,4 @@
-"""Passages compared by the vectors of their spans and terms, on every backend."""
+"""The vectors of passages' spans and terms, on every backend."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from nlb_retriever.encoding.packing import unpack
-from nlb_retriever.encoding.terms import TERM_DIM
 from nlb_retriever.errors import StoreError
 from nlb_retriever.store import LibraryStore, StoreQuery
 from nlb_retriever.store.backends.base import Floats
@@ -20,7 +19,7 @@ UNKNOWN = "00000000-0000-0000-0000-000000000000"
 
 
 def compare_spans(store: LibraryStore, vector: Floats, ids: Sequence[str]) -> dict[str, float]:
-    query = StoreQuery(level="passage", dense=vector[None], parts="span", ids=tuple(ids), limit=len(ids))
+    query = StoreQuery(level="passage", dense=vector, spans=True, ids=tuple(ids), limit=len(ids))
     return {hit.id: hit.score for hit in store.search([query])[0]}
 
 
@@ -44,21 +43,21 @@ def test_passages_are_compared_by_their_most_similar_span(open_library: Opener) 
     assert compare_spans(store, vector, ids) == pytest.approx(expected, abs=2e-4)
 
 
-def test_passages_are_compared_by_the_mean_of_the_most_similar_term_of_each_of_a_query(open_library: Opener) -> None:
+def test_passages_have_the_terms_that_were_written(open_library: Opener) -> None:
     store = open_library()
-    made = make_book(1)
-    store.publish(*made.parts)
-    ids = tuple(passage.id for passage in store.passages(made.book.id))
-    terms = [unpack(own, TERM_DIM) for own in made.vectors.terms]
-    rows = np.stack([terms[5][0], terms[5][1], terms[2][0]])
-    expected = {point: float((own @ rows.T).max(axis=0).mean()) for point, own in zip(ids, terms, strict=True)}
-    query = StoreQuery(level="passage", dense=rows, parts="term", ids=ids, limit=len(ids))
-    spans = StoreQuery(level="passage", dense=made.vectors.passages[:1], parts="span", ids=ids, limit=len(ids))
+    with_terms, without = make_book(1), make_book(2)
+    without = replace(without, vectors=replace(without.vectors, terms=()))
+    none = with_terms.vectors.terms[4][:0]
+    terms = [*with_terms.vectors.terms[:4], none, *with_terms.vectors.terms[5:]]
+    store.publish(with_terms.book, with_terms.passages, replace(with_terms.vectors, terms=terms))
+    store.publish(*without.parts)
+    ids, others = ([passage.id for passage in store.passages(each.book.id)] for each in (with_terms, without))
     for _ in range(2):
-        of_terms, of_spans = store.search([query, spans])
-        assert of_terms[0].id == ids[5]
-        assert {hit.id: hit.score for hit in of_terms} == pytest.approx(expected, abs=2e-4)
-        assert {hit.id: hit.score for hit in of_spans} == compare_spans(store, made.vectors.passages[0], ids)
+        found = store.terms([*others, UNKNOWN, *reversed(ids)])
+        assert sorted(found) == sorted({*ids} - {ids[4]})
+        for own, expected in zip(ids, terms, strict=True):
+            np.testing.assert_array_equal(found.get(own, none), expected)
+        assert store.terms([]) == store.terms([UNKNOWN]) == {}
         store.optimize()
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from qdrant_client import QdrantClient, models
 
-from nlb_retriever.encoding.terms import TERM_DIM
 from nlb_retriever.errors import LibraryBusy
 from nlb_retriever.records import LEVELS
 from nlb_retriever.store import And, Condition, LibraryStore, StoreQuery
@@ -125,12 +123,12 @@ def test_requests_are_bounded_in_points_and_bytes() -> None:
     assert list(batches([])) == []
 
 
-def test_collections_of_a_former_version_have_no_vectors_of_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_collections_of_a_former_version_have_no_vectors_of_spans(monkeypatch: pytest.MonkeyPatch) -> None:
     client = QdrantClient(":memory:")
     monkeypatch.setattr(
-        server_points, "_part_params", lambda dim: models.VectorParams(size=dim, distance=models.Distance.DOT)
+        server_points, "_span_params", lambda dim: models.VectorParams(size=dim, distance=models.Distance.DOT)
     )
-    monkeypatch.setattr(server_points, "PART_VECTORS", {"span": "text-other", "term": "text-others"})
+    monkeypatch.setattr(server_points, "SPANS", "text-other")
     open_on_server(Server(client, "former"), "former", create=MANIFEST, writer=True)
     monkeypatch.undo()
     store = open_on_server(Server(client, "former"), "former", writer=True)
@@ -138,7 +136,7 @@ def test_collections_of_a_former_version_have_no_vectors_of_parts(monkeypatch: p
     store.publish(*made.parts)
     ids = tuple(passage.id for passage in store.passages(made.book.id))
     dense = made.vectors.passages[3]
-    spans = StoreQuery(level="passage", dense=dense[None], parts="span", ids=ids, limit=12)
-    terms = StoreQuery(level="passage", dense=np.ones((2, TERM_DIM), np.float32), parts="term", ids=ids, limit=12)
+    spans = StoreQuery(level="passage", dense=dense, spans=True, ids=ids, limit=12)
     whole = StoreQuery(level="passage", dense=dense, limit=1)
-    assert [[hit.id for hit in hits] for hits in store.search([spans, whole, terms])] == [[], [ids[3]], []]
+    assert [[hit.id for hit in hits] for hits in store.search([spans, whole])] == [[], [ids[3]]]
+    assert store.terms(ids).keys() == {*ids}

@@ -25,6 +25,8 @@ PayloadKeys = bool | tuple[str, ...]
 PassagePart = Literal["span", "term"]
 """What of a passage has vectors of its own."""
 PARTS: tuple[PassagePart, ...] = get_args(PassagePart)
+_SENT: Mapping[PassagePart, int] = {"span": 24, "term": 2}
+"""About as many bytes as a packed byte of such parts takes in a request."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +45,7 @@ class Point:
         """About as many bytes as it takes in a request."""
         words = 24 * len(self.sparse.indices) if self.sparse else 0
         numbers = 12 * len(self.dense) if self.dense is not None else 0
-        parts = sum(24 * packed.size for packed in self.parts.values())
+        parts = sum(_SENT[part] * packed.size for part, packed in self.parts.items())
         return len(str(self.payload.get("text", ""))) + words + numbers + parts + 1000
 
 
@@ -80,9 +82,8 @@ class PointQuery:
     where: Filter | None = None
     ids: tuple[str, ...] | None = None
     """Only among these points."""
-    parts: PassagePart | None = None
-    """Compare each row of `vector`, (k, D) then, with the most similar of a passage's parts of this kind, and take the
-    mean; passages without any are not found. Needs `ids`."""
+    spans: bool = False
+    """Compare with the most similar span of each passage; those without are not found. Needs `ids`."""
     exact: bool = True
     payload: PayloadKeys = True
 
@@ -125,6 +126,9 @@ class View(Protocol):
         ...
 
     def query_batch(self, level: Level, queries: Sequence[PointQuery]) -> list[list[StoredPoint]]: ...
+    def terms(self, passages: Sequence[str]) -> dict[str, Packed]:
+        """The vectors of some passages' terms, by the passages' ids; those without any are left out."""
+        ...
 
 
 class Backend(Protocol):

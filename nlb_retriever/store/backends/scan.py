@@ -19,7 +19,7 @@ import numpy as np
 from nlb_retriever.encoding.packing import compare
 from nlb_retriever.records import Level
 from nlb_retriever.store.backends.array_file import Array, Mask
-from nlb_retriever.store.backends.base import Floats, PassagePart, PointQuery
+from nlb_retriever.store.backends.base import Floats, PointQuery
 from nlb_retriever.store.backends.compose import unit
 from nlb_retriever.store.backends.segment import COSINE
 from nlb_retriever.text.words import Sparse
@@ -49,7 +49,7 @@ def search(parts: Sequence[Part], level: Level, query: PointQuery, rows: Mapping
     if isinstance(vector, Sparse):
         score = _words(parts, level, vector)
     else:
-        score = _parts(query.parts, vector) if query.parts else _vectors(level, vector)
+        score = _spans(vector) if query.spans else _vectors(level, vector)
     found: list[Hit] = []
     for part in parts:
         mask = part.mask(level, query.where)
@@ -85,18 +85,17 @@ def _vectors(level: Level, query: Floats) -> Callable[[Part, Mask | None, Array 
     return score
 
 
-def _parts(kind: PassagePart, rows: Floats) -> Callable[[Part, Mask | None, Array | None], tuple[Floats, Array | None]]:
-    """Compares each of some vectors with the most similar part of some passages, and takes the mean."""
+def _spans(vector: Floats) -> Callable[[Part, Mask | None, Array | None], tuple[Floats, Array | None]]:
+    """Compares with the most similar span of some passages."""
 
     def score(part: Part, mask: Mask | None, own: Array | None) -> tuple[Floats, Array | None]:
-        if own is None or not part.segment.has(kind):
+        if own is None or not part.segment.has("span"):
             return np.empty(0, np.float32), np.empty(0, np.int64)
-        packed, counts = part.segment.parts(kind, own)
+        packed, counts = part.segment.parts("span", own)
         own, counts = own[counts > 0], counts[counts > 0]
         if not len(own):
             return np.empty(0, np.float32), own
-        best = np.maximum.reduceat(compare(packed, rows), np.cumsum(counts) - counts)
-        return best.mean(axis=1), own
+        return np.maximum.reduceat(compare(packed, vector[None])[:, 0], np.cumsum(counts) - counts), own
 
     return score
 

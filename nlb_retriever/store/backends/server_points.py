@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -9,10 +10,10 @@ from typing import Any
 import numpy as np
 from qdrant_client import QdrantClient, models
 
-from nlb_retriever.encoding.packing import unpack
+from nlb_retriever.encoding.packing import Packed, unpack
 from nlb_retriever.encoding.terms import TERM_DIM
 from nlb_retriever.records import LEVELS, Level
-from nlb_retriever.store.backends.base import PassagePart, PayloadKeys, Point, PointQuery, StoredPoint
+from nlb_retriever.store.backends.base import PayloadKeys, Point, PointQuery, StoredPoint
 from nlb_retriever.store.backends.server_client import Server
 from nlb_retriever.store.filters import KEYWORD_KEYS, NUMBER_KEYS, Filter, to_native
 from nlb_retriever.text.words import Sparse
@@ -20,15 +21,18 @@ from nlb_retriever.text.words import Sparse
 DENSE = "text-dense"
 SPARSE = "text-sparse-new"
 """Names of the vectors, as LlamaIndex's QdrantVectorStore has them."""
-PART_VECTORS: Mapping[PassagePart, str] = {"span": "text-spans", "term": "text-terms"}
-"""Of a passage's parts: several, of which the most similar counts."""
+SPANS = "text-spans"
+"""Of a passage's spans: several, of which the most similar counts."""
+TERMS = "terms"
+"""Key of a passage's payload: the packed vectors of its terms in base64. They are compared here, as a server has no
+vectors of signs; as numbers they would take 500 times the place."""
 BATCH_POINTS = 200
 BATCH_BYTES = 4_000_000
 """Bounds of one request; a single larger point still goes alone."""
 SEARCH_BREADTH = 256
 """Candidates (ef) that a graph search keeps; more is slower and nearer to exact."""
-_PART_DIGITS = 4
-"""Decimals that are sent of the numbers of parts, which have four bits each."""
+_SPAN_DIGITS = 4
+"""Decimals that are sent of the numbers of spans, which have four bits each."""
 _PAGE = 200
 _DISTANCES = {
     "book": models.Distance.COSINE,
@@ -55,10 +59,7 @@ class Collections:
                 self._server.call(lambda client, name=name: client.delete_collection(name))  # type: ignore[misc]
             vectors = {DENSE: models.VectorParams(size=dims[level], distance=_DISTANCES[level])}
             if level == "passage":
-                vectors |= {
-                    PART_VECTORS["span"]: _part_params(dims[level]),
-                    PART_VECTORS["term"]: _part_params(TERM_DIM),
-                }
+                vectors[SPANS] = _span_params(dims[level])
             sparse = {SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)}
             self._server.call(
                 lambda client, name=name, vectors=vectors, sparse=sparse: client.create_collection(  # type: ignore[misc]
@@ -76,16 +77,15 @@ class Collections:
                     )
 
     @cached_property
-    def part_dims(self) -> dict[PassagePart, int]:
-        """Numbers of the vectors of passages' parts, if there are such: former versions made none."""
+    def has_spans(self) -> bool:
+        """Whether passages have vectors of their spans: former versions made none."""
         info = self._server.call(lambda client: client.get_collection(self._names["passage"]))
-        known = info.config.params.vectors
-        sizes = {part: known.get(name) for part, name in PART_VECTORS.items()} if isinstance(known, dict) else {}
-        return {part: params.size for part, params in sizes.items() if params}
+        vectors = info.config.params.vectors
+        return isinstance(vectors, dict) and SPANS in vectors
 
     def upsert(self, level: Level, points: Iterable[Point]) -> None:
         for batch in batches(points):
-            structs = [_to_struct(point, self.part_dims if level == "passage" else {}) for point in batch]
+            structs = [_to_struct(point, has_spans=level == "passage" and self.has_spans) for point in batch]
             self._server.call(lambda client, structs=structs: client.upsert(self._names[level], structs, wait=True))  # type: ignore[misc]
 
     def delete(self, level: Level, where: Filter) -> None:
@@ -138,19 +138,14 @@ class Collections:
         return [found[point] for point in ids if point in found]
 
     def query_batch(self, level: Level, queries: Sequence[PointQuery]) -> list[list[StoredPoint]]:
-        if missing := {query.parts for query in queries if query.parts} - set(
-            self.part_dims if level == "passage" else ()
-        ):
-            return [[] if query.parts in missing else self.query_batch(level, [query])[0] for query in queries]
+        if any(query.spans for query in queries) and not self.has_spans:
+            return [[] if query.spans else self.query_batch(level, [query])[0] for query in queries]
         tuned = not _is_in_memory(self._server.client)
         requests = [_request(query, is_tuned=tuned) for query in queries]
         answers = self._server.call(lambda client: client.query_batch_points(self._names[level], requests))
         return [
-            [
-                StoredPoint(id=str(hit.id), payload=hit.payload or {}, score=hit.score / _summed(query))
-                for hit in answer.points
-            ]
-            for query, answer in zip(queries, answers, strict=True)
+            [StoredPoint(id=str(hit.id), payload=hit.payload or {}, score=hit.score) for hit in answer.points]
+            for answer in answers
         ]
 
 
@@ -213,7 +208,7 @@ def _request(query: PointQuery, *, is_tuned: bool) -> models.QueryRequest:
     if isinstance(vector, Sparse):
         native, name = models.SparseVector(indices=vector.indices, values=vector.values), SPARSE
     else:
-        native, name = vector.tolist(), PART_VECTORS[query.parts] if query.parts else DENSE
+        native, name = ([vector.tolist()], SPANS) if query.spans else (vector.tolist(), DENSE)
     return models.QueryRequest(
         query=native,
         using=name,
@@ -224,16 +219,11 @@ def _request(query: PointQuery, *, is_tuned: bool) -> models.QueryRequest:
     )
 
 
-def _summed(query: PointQuery) -> int:
-    """How many similarities the server adds up to a score."""
-    return len(query.vector) if query.parts and not isinstance(query.vector, Sparse) else 1
-
-
 def _payload(keys: PayloadKeys) -> Any:
     return keys if isinstance(keys, bool) else list(keys)
 
 
-def _part_params(dim: int) -> models.VectorParams:
+def _span_params(dim: int) -> models.VectorParams:
     """Vectors that only score what others found: without a graph, on the disk."""
     return models.VectorParams(
         size=dim,
@@ -245,17 +235,24 @@ def _part_params(dim: int) -> models.VectorParams:
     )
 
 
-def _to_struct(point: Point, part_dims: Mapping[PassagePart, int]) -> models.PointStruct:
+def _to_struct(point: Point, *, has_spans: bool) -> models.PointStruct:
     vector: dict[str, Any] = {}
-    for part, dim in part_dims.items():
-        if (packed := point.parts.get(part)) is not None and len(packed):
-            rows = unpack(packed, dim).astype(np.float64)
-            vector[PART_VECTORS[part]] = rows.round(_PART_DIGITS).tolist()
+    spans, terms = point.parts.get("span"), point.parts.get("term")
+    if has_spans and spans is not None and point.dense is not None:
+        vector[SPANS] = unpack(spans, len(point.dense)).astype(np.float64).round(_SPAN_DIGITS).tolist()
     if point.dense is not None:
         vector[DENSE] = point.dense.tolist()
     if point.sparse is not None and point.sparse.indices:
         vector[SPARSE] = models.SparseVector(indices=point.sparse.indices, values=point.sparse.values)
-    return models.PointStruct(id=point.id, vector=vector, payload=point.payload)
+    payload = point.payload
+    if terms is not None and len(terms):
+        payload = {**payload, TERMS: b64encode(terms.tobytes()).decode("ascii")}
+    return models.PointStruct(id=point.id, vector=vector, payload=payload)
+
+
+def from_text(terms: str) -> Packed:
+    """The packed vectors of a passage's terms from its payload."""
+    return np.frombuffer(b64decode(terms), np.uint8).reshape(-1, TERM_DIM // 8)
 
 
 def _from_record(record: models.Record) -> StoredPoint:

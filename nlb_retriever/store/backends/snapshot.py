@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from nlb_retriever.config import Manifest
+from nlb_retriever.encoding.packing import Packed
 from nlb_retriever.records import Level
 from nlb_retriever.store.backends import scan
 from nlb_retriever.store.backends.array_file import Array, Mask
@@ -126,6 +127,16 @@ class Snapshot:
     def query_batch(self, level: Level, queries: Sequence[PointQuery]) -> list[list[StoredPoint]]:
         found = {ids: self._find(level, ids) for ids in {query.ids for query in queries} if ids is not None}
         return [self._query(level, query, None if query.ids is None else found[query.ids]) for query in queries]
+
+    def terms(self, passages: Sequence[str]) -> dict[str, Packed]:
+        found: dict[str, Packed] = {}
+        for part, rows in self._find("passage", passages).items():
+            if len(rows) and part.segment.has("term"):
+                packed, counts = part.segment.parts("term", rows)
+                own = np.split(packed, np.cumsum(counts)[:-1])
+                ids = part.segment.ids("passage", rows)
+                found |= {point: each for point, each in zip(ids, own, strict=True) if len(each)}
+        return found
 
     def _query(self, level: Level, query: PointQuery, only: Mapping[Part, Array] | None) -> list[StoredPoint]:
         hits = scan.search(self.parts, level, query, only)
