@@ -8,7 +8,7 @@ unit vectors are compared. On FairytaleQA val this costs vectors alone 0.3 point
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from nlb_retriever.encoding.base import Vectors
 
 Packed: TypeAlias = NDArray[np.uint8]
-"""(s, (D + 1) // 2), two numbers a byte; of terms (s, D // 8), eight."""
+"""(s, (D + 1) // 2), two numbers a byte; of signs (s, D // 8), eight."""
 _DEVIATIONS = 2.5
 _HALF = 8
 """Steps on each side of zero."""
@@ -40,7 +40,7 @@ def pack_signs(vectors: Vectors) -> Packed:
     return np.packbits(vectors > 0, axis=1)
 
 
-def pack_all(parts: Sequence[Vectors], pack: Callable[[Vectors], Packed] = pack) -> list[Packed]:
+def pack_all(parts: Sequence[Vectors]) -> list[Packed]:
     """Pack the rows of several arrays at once."""
     return np.split(pack(np.concatenate(parts)), np.cumsum([len(own) for own in parts])[:-1]) if parts else []
 

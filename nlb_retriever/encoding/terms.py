@@ -13,12 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nlb_retriever.encoding.base import Vectors
+from nlb_retriever.encoding.packing import Packed, compare_signs, pack_signs
 
 TERM_DIM = 192
 """Numbers of a term's vector, of which a passage keeps the signs: 32 in four bits, two thirds of the place, are worse,
 all 384 in full no better (docs/benchmarks.md)."""
+SENTENCES = 32
+"""Sentences of a passage that are told apart; those behind count as one."""
+TERM_BYTES = (TERM_DIM + SENTENCES) // 8
 NO_TERMS: Vectors = np.empty((0, TERM_DIM), dtype=np.float32)
 
 
@@ -61,3 +66,37 @@ class TermProjection:
         mapped = sums / counts[:, None].astype(np.float32) + self.bias
         mapped /= np.maximum(np.linalg.norm(mapped, axis=1, keepdims=True), 1e-9)
         return np.split(mapped, np.searchsorted(distinct >> 32, np.arange(1, len(terms))))
+
+
+def pack_terms(
+    vectors: Sequence[Vectors], terms: Sequence[Sequence[int]], places: Sequence[Sequence[int]]
+) -> list[Packed]:
+    """The terms of some passages as they are kept.
+
+    Args:
+        vectors: of each passage those (t, d) of its terms, as `TermProjection.pool` gives them.
+        terms: of each passage the terms (w,) of its words.
+        places: of each passage the number (w,) of each word's sentence.
+
+    Returns:
+        For each (t, `TERM_BYTES`): the signs of a term's vector, and a bit for every sentence that it is in.
+    """
+    packed = []
+    for own, words, sentences in zip(vectors, terms, places, strict=True):
+        distinct, rows = np.unique(np.asarray(words, np.int64), return_inverse=True)
+        marks = np.zeros(len(distinct), "<u4")
+        np.bitwise_or.at(marks, rows, np.uint32(1) << np.minimum(sentences, SENTENCES - 1).astype(np.uint32))
+        packed.append(np.concatenate([pack_signs(own), marks.view(np.uint8).reshape(-1, SENTENCES // 8)], axis=1))
+    return packed
+
+
+def compare_terms(packed: Packed, query: Vectors) -> Vectors:
+    """Products (t, k) of the unit rows that packed terms stand for with a query's (k, d)."""
+    return compare_signs(packed[:, : TERM_DIM // 8], query)
+
+
+def find_sentences(packed: Packed) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows of packed terms and numbers of sentences: one pair for each sentence that a term is in, by row."""
+    marks = np.unpackbits(packed[:, TERM_DIM // 8 :], axis=1, bitorder="little")
+    rows, sentences = np.nonzero(marks)
+    return rows, sentences

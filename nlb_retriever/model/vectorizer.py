@@ -12,8 +12,8 @@ import numpy as np
 
 from nlb_retriever.config import Manifest
 from nlb_retriever.encoding import ChunkEncoder, Vectors, find_term_projection
-from nlb_retriever.encoding.packing import Packed, pack_all, pack_signs
-from nlb_retriever.encoding.terms import NO_TERMS, TermProjection
+from nlb_retriever.encoding.packing import Packed, pack_all
+from nlb_retriever.encoding.terms import NO_TERMS, TermProjection, pack_terms
 from nlb_retriever.errors import EncoderError, MismatchError
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.checkpoint import Checkpoint
@@ -48,8 +48,7 @@ class BookVectors:
     """For each passage its spans' vectors as the chunk encoder makes them, packed, at least one; empty where it makes
     none."""
     terms: Sequence[Packed] = ()
-    """For each passage the signs of its terms' vectors, packed, in ascending order of the terms; empty where libraries
-    have none."""
+    """For each passage its terms, packed (`encoding.terms.pack_terms`); empty where the library has none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +165,9 @@ class Vectorizer:
                 [own if len(own) else row[None] for own, row in zip(parts.spans, parts.whole, strict=False)]
             )
             if self._terms and parts.states:  # a model's folder of a former version gives none
-                terms += pack_all(self._terms.pool(parts.states, [own.ids for own in words]), pack_signs)
+                ids = [own.ids for own in words]
+                sentences = [own.in_sentences(text) for own, text in zip(words, texts, strict=True)]
+                terms += pack_terms(self._terms.pool(parts.states, ids), ids, sentences)
             if progress:
                 progress(len(batch))
         owners = np.fromiter((passage.section for passage in passages), dtype=np.int64, count=len(passages))

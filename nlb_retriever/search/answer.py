@@ -13,7 +13,7 @@ from nlb_retriever.search.quotes import NOT_FOUND, Quote, choose_quotes, cite, i
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.search.short_answer import answer_shortly, quote_spans
 
-PASSAGES = 10
+PASSAGES = 12
 """Best passages that an answer is made of."""
 SENTENCES_OF = 5
 """Best passages whose sentences are compared with the question, where the reader finds no words that answer it."""

@@ -46,8 +46,9 @@ def _fetch_closely(query: str, ranking: Ranking, count: int, store: LibraryStore
     best = max(ranking.scores.values(), default=0.0) or 1.0
     overlap, read = None, records[:READ_CLOSELY]
     if ranking.matches:
-        shares = ranking.matches.of_sentences([(record.id, record.text) for record in read])
-        bonuses = [TERMS_WEIGHT * share for share in shares]
+        closely = [max(0.0, ranking.matches.closely.get(record.id, 0.0)) for record in read]
+        highest = max(closely, default=0.0) or 1.0
+        bonuses = [TERMS_WEIGHT * similarity / highest for similarity in closely]
     else:
         overlap = find_overlap(query, [record.text for record in read])
         bonuses = [WORDS_WEIGHT * bonus for bonus in overlap.bonuses]

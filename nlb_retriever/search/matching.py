@@ -1,67 +1,30 @@
 """How a query's terms match those of passages, and of the sentences in them: late interaction.
 
 Each term of the query counts with its most similar one (MaxSim; ColBERT, Khattab & Zaharia 2020, arXiv 2004.12832,
-section 3.2), in a passage or in a sentence of it.
+section 3.2), in a passage or in its best sentences.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nlb_retriever.encoding import Vectors
-from nlb_retriever.encoding.packing import Packed, compare_signs
-from nlb_retriever.text.sentences import sentence_spans
-from nlb_retriever.text.terms import find_terms
+from nlb_retriever.encoding.packing import Packed
+from nlb_retriever.encoding.terms import SENTENCES, compare_terms, find_sentences
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TermMatches:
-    """How similar the terms of some passages are to a query's."""
+    """How similar passages are to a query, term by term."""
 
-    similarities: Mapping[str, Vectors]
-    """Passage's id -> (m, t), of each of its terms, in ascending order, to each of the query."""
-
-    def of_passages(self) -> dict[str, float]:
-        """The mean, over the query's terms, of the similarity of each passage's most similar one."""
-        counts = [len(own) for own in self.similarities.values()]
-        if not counts:
-            return {}
-        best = np.maximum.reduceat(np.concatenate([*self.similarities.values()]), np.cumsum([0, *counts[:-1]]))
-        return dict(zip(self.similarities, best.mean(axis=1).tolist(), strict=True))
-
-    def of_sentences(self, passages: Sequence[tuple[str, str]]) -> list[float]:
-        """How much of a query the sentences of passages hold, that of the passage with the most being 1.
-
-        Args:
-            passages: id and text of each.
-
-        Returns:
-            For each the mean of two shares: of its best sentence, and of its best two neighbouring ones.
-        """
-        ones, twos = [], []
-        for passage, text in passages:
-            best = self._in_sentences(passage, text)
-            ones.append(best.mean(axis=1).max())
-            twos.append(np.maximum(best[:-1], best[1:]).mean(axis=1).max() if len(best) > 1 else ones[-1])
-        highest = [max(max(own, default=0.0), 1e-9) for own in (ones, twos)]
-        return [max(0.0, one / highest[0] + two / highest[1]) / 2 for one, two in zip(ones, twos, strict=True)]
-
-    def _in_sentences(self, passage: str, text: str) -> Vectors:
-        """For each sentence (s, t) the similarity of its most similar term to each of the query; 0 without terms."""
-        sentences = sentence_spans(text)
-        terms = find_terms(text)
-        distinct, rows = np.unique(terms.ids, return_inverse=True)
-        similarities = self.similarities.get(passage)
-        if similarities is None or len(distinct) != len(similarities) or not len(sentences):
-            return np.zeros((1, 1), np.float32)
-        owners = np.searchsorted([start for start, _ in sentences], terms.offsets, side="right") - 1
-        own, firsts = np.unique(owners, return_index=True)
-        best = np.zeros((len(sentences), similarities.shape[1]), np.float32)
-        best[own] = np.maximum.reduceat(similarities[rows], firsts)
-        return best
+    whole: Mapping[str, float]
+    """Passage's id -> the mean, over the query's terms, of the similarity of its most similar one."""
+    closely: Mapping[str, float]
+    """Passage's id -> the same of its best sentence, and of its best two neighbouring ones; the mean of both."""
 
 
 def match_terms(query: Vectors, passages: Mapping[str, Packed]) -> TermMatches:
@@ -69,10 +32,39 @@ def match_terms(query: Vectors, passages: Mapping[str, Packed]) -> TermMatches:
 
     Args:
         query: (t, d) unit rows.
-        passages: the terms of each, by its id; none without any.
+        passages: the packed terms of each, by its id; none without any.
     """
     if not passages:
-        return TermMatches({})
-    products = compare_signs(np.concatenate([*passages.values()]), query)
-    own = np.split(products, np.cumsum([len(each) for each in passages.values()])[:-1])
-    return TermMatches(dict(zip(passages, own, strict=True)))
+        return TermMatches(whole={}, closely={})
+    packed = np.concatenate([*passages.values()])
+    ends = np.cumsum([len(own) for own in passages.values()])
+    similar = compare_terms(packed, query)
+    whole = np.maximum.reduceat(similar, np.r_[0, ends[:-1]]).mean(axis=1)
+    rows, sentences = find_sentences(packed)
+    closely = _match_sentences(similar, rows, np.searchsorted(ends, rows, side="right") * SENTENCES + sentences)
+    return TermMatches(
+        whole=dict(zip(passages, whole.tolist(), strict=True)),
+        closely=dict(zip(passages, closely.tolist(), strict=True)),
+    )
+
+
+def _match_sentences(similar: Vectors, rows: NDArray[np.intp], places: NDArray[np.intp]) -> Vectors:
+    """`TermMatches.closely` of all passages, each of which has a place.
+
+    Args:
+        similar: (m, t), of every passage's terms to the query's.
+        rows: of a term in a sentence.
+        places: number of its passage, times `SENTENCES`, plus that of the sentence.
+    """
+    order = np.argsort(places, kind="stable")
+    distinct, firsts = np.unique(places[order], return_index=True)
+    best = np.maximum.reduceat(similar[rows[order]], firsts)
+    ones = best.mean(axis=1)
+    owners = distinct // SENTENCES
+    twos = np.maximum(best[:-1], best[1:]).mean(axis=1)
+    twos[(np.diff(distinct) > 1) | (np.diff(owners) > 0)] = -np.inf
+    passages = np.flatnonzero(np.diff(owners, prepend=-1))
+    highest = np.maximum.reduceat(ones, passages)
+    pairs = np.maximum(np.maximum.reduceat(np.append(twos, -np.inf), passages), highest)
+    found: Vectors = ((highest + pairs) / 2).astype(np.float32)
+    return found

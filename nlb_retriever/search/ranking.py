@@ -23,8 +23,8 @@ FOR_BOOKS = 300
 """The same where vectors alone decide on books, by `SEVERAL` passages of each: among 355 novels 100 are too few."""
 WHOLE_WEIGHT = 0.5
 """Weight of a passage's similarity beside that of its most similar span."""
-TERMS_WEIGHT: Mapping[Level, float] = {"book": 1.0, "section": 1.0, "passage": 4.0}
-"""The same of its terms: the mean, over the query's terms, of the similarity of the passage's most similar one."""
+TERMS_WEIGHT: Mapping[Level, float] = {"book": 1.0, "section": 1.5, "passage": 4.0}
+"""The same of its terms; for sections of those within its best sentences."""
 STATEMENT_WORDS = 6
 """What has fewer may be a book's title."""
 LENGTH_WEIGHT = 0.05
@@ -92,7 +92,7 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
         passages = {each.id: each for each in (*dense["passage"], *words["passage"])}
         if len(vectors.terms) and _wants_terms(request, vectors):
             matches = match_terms(vectors.terms, store.terms([*passages]))
-        compared = _compare_parts(passages, dense["passage"], vectors, matches, TERMS_WEIGHT[level], store)
+        compared = _compare_parts(passages, dense["passage"], vectors, _similarities(matches, level), store)
         dense["passage"] = compared or dense["passage"]
     pools = {each: make_pool(each, dense[each], words[each]) for each in levels}
     if compared:
@@ -136,6 +136,12 @@ def _wants_terms(request: SearchRequest, vectors: EncodedQuery) -> bool:
     return request.mode == "dense" if request.level == "book" else _wants_spans(request, vectors)
 
 
+def _similarities(matches: TermMatches | None, level: Level) -> dict[str, float]:
+    """The similarity of passages' terms, weighted."""
+    found = {} if matches is None else matches.closely if level == "section" else matches.whole
+    return {each: TERMS_WEIGHT[level] * similarity for each, similarity in found.items()}
+
+
 def _names_nobody(request: SearchRequest) -> bool:
     """Whether a query has no names and its best passage decides: for books, where it is a statement.
 
@@ -152,8 +158,7 @@ def _compare_parts(
     passages: Mapping[str, Candidate],
     dense: Sequence[Candidate],
     vectors: EncodedQuery,
-    matches: TermMatches | None,
-    weight: float,
+    terms: Mapping[str, float],
     store: LibraryStore,
 ) -> list[Candidate]:
     """Passages with the similarity of their most similar span, their own and that of their terms, best first.
@@ -165,20 +170,17 @@ def _compare_parts(
         passages: all that were found, by id.
         dense: those found by vector.
         vectors: the query's.
-        matches: of its terms, if they count.
-        weight: of their similarity.
+        terms: the similarity of their terms, weighted, by id, if it counts.
         store: the library, in a session.
     """
     ids = tuple(passages)
     [found] = store.search([StoreQuery(level="passage", dense=vectors.whole, spans=True, ids=ids, limit=len(ids))])
     if len(found) < len(ids):
         return []
-    similar = matches.of_passages() if matches else {}
     whole = {each.id: each.score for each in dense}
     unseen = UNSEEN * min(whole.values(), default=0.0)
     scores = {
-        each.id: each.score + WHOLE_WEIGHT * whole.get(each.id, unseen) + weight * similar.get(each.id, 0.0)
-        for each in found
+        each.id: each.score + WHOLE_WEIGHT * whole.get(each.id, unseen) + terms.get(each.id, 0.0) for each in found
     }
     return [
         Candidate(id=each, score=score, book_id=passages[each].book_id, section_id=passages[each].section_id)

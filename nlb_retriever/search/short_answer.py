@@ -18,7 +18,7 @@ from nlb_retriever.text.words import word_ids
 HIT_WEIGHT, WORDS_WEIGHT, QUESTION_PENALTY = 2.0, 1.5, 3.0
 """Weights of a passage's score, of the share of the question's words in the sentence, and of a sentence that is itself
 a question, beside 1 for the span's score over "no answer": chosen on FairytaleQA and LiteraryQA val."""
-VOTES = 4.0
+VOTES = 3.5
 """Weight of the same words in several passages, where a question asks for words: names that come back answer more
 often. 1 for a clause, whose words hardly come back, and for who a name is, which another name does not answer."""
 MENTIONS, BOOK_WEIGHT = 2.0, 2.0

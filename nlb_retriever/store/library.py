@@ -142,7 +142,7 @@ class LibraryStore:
         return self._read(lambda view: run(view, prepared, self._find_books(view)))
 
     def terms(self, passages: Sequence[str]) -> dict[str, Packed]:
-        """The vectors of some passages' terms, packed, by the passages' ids; those without any are left out."""
+        """The packed terms of some passages, by the passages' ids; those without any are left out."""
         return self._read(lambda view: view.terms(passages))
 
     def warm(self) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
 
+from nlb_retriever.text.sentences import sentence_spans
 from nlb_retriever.text.words import count_words, word_ids
 
 MOST_TERMS = 64
@@ -22,6 +24,11 @@ class Terms:
     """Where each begins."""
     ids: list[int]
     """The term of each, as `text.words` numbers them: equal for words of one stem."""
+
+    def in_sentences(self, text: str) -> list[int]:
+        """Number of the sentence of the text that each is in."""
+        starts = [start for start, _ in sentence_spans(text)]
+        return [max(0, bisect_right(starts, offset) - 1) for offset in self.offsets]
 
 
 def find_terms(text: str) -> Terms:

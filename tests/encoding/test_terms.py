@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from nlb_retriever.encoding import DEFAULT_ENCODER, ChunkEncoder, find_term_projection, identify_encoder, load_encoder
-from nlb_retriever.encoding.terms import TERM_DIM, TermProjection
+from nlb_retriever.encoding.terms import (
+    NO_TERMS,
+    SENTENCES,
+    TERM_BYTES,
+    TERM_DIM,
+    TermProjection,
+    compare_terms,
+    find_sentences,
+    pack_terms,
+)
 from nlb_retriever.text.terms import find_terms
 
 
@@ -31,6 +40,16 @@ def test_a_terms_vector_is_the_mean_state_of_its_words_mapped(projection: TermPr
     assert none.shape == (0, TERM_DIM)
     np.testing.assert_allclose(two, projection.pool([states[[4, 3]]], [[4, 9]])[0], atol=1e-6)
     assert [own.shape for own in projection.pool([states[:0]], [[]])] == [(0, TERM_DIM)]
+
+
+def test_terms_are_kept_as_signs_and_sentences() -> None:
+    vectors = np.random.default_rng(1).standard_normal((3, TERM_DIM)).astype(np.float32)
+    first, none = pack_terms([vectors, NO_TERMS], [[9, 4, 7, 4], []], [[0, 1, 1, 40], []])
+    assert first.shape == (3, TERM_BYTES) and none.shape == (0, TERM_BYTES)
+    products = compare_terms(first, vectors)
+    np.testing.assert_allclose(products, np.where(vectors > 0, 1, -1) @ vectors.T / TERM_DIM**0.5, atol=2e-3)
+    rows, sentences = find_sentences(np.concatenate([none, first]))
+    assert [*zip(rows.tolist(), sentences.tolist(), strict=True)] == [(0, 1), (0, SENTENCES - 1), (1, 1), (2, 0)]
 
 
 def test_other_encoders_have_none() -> None:

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nlb_retriever.config import Manifest
-from nlb_retriever.encoding.packing import Packed, pack, pack_signs
-from nlb_retriever.encoding.terms import TERM_DIM
+from nlb_retriever.encoding.packing import Packed, pack
+from nlb_retriever.encoding.terms import TERM_BYTES
 from nlb_retriever.records import Book, Page, Passage, PassageRecord, Section
 from nlb_retriever.store import Candidate, LibraryStore
 from nlb_retriever.store.backends.base import Floats
@@ -102,6 +102,6 @@ def make_book(
         sections=unit(numbers.standard_normal((sections, dim))),
         book=unit(numbers.standard_normal(dim)),
         spans=[pack(unit(numbers.standard_normal((1 + index % 3, dim)))) for index in range(len(spans))],
-        terms=[pack_signs(numbers.standard_normal((2 + index % 4, TERM_DIM))) for index in range(len(spans))],
+        terms=[numbers.integers(0, 256, (2 + index % 4, TERM_BYTES), np.uint8) for index in range(len(spans))],
     )
     return Made(Book(**values), tuple(spans), vectors)  # type: ignore[arg-type]

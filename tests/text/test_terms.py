@@ -18,6 +18,14 @@ def test_terms_are_the_words_that_count_and_where_they_stand() -> None:
     assert {*found.ids} == {*count_words(text).indices}
 
 
+def test_terms_know_their_sentences() -> None:
+    text = " The keeper slept. A storm came!\n\nThe lamp of the keeper went out."
+    found = find_terms(text)
+    assert found.in_sentences(text) == [0, 0, 1, 1, 2, 2, 2]
+    assert find_terms("").in_sentences("") == []
+    assert find_terms("lamp").in_sentences("lamp") == [0]
+
+
 @pytest.mark.parametrize("text", ["", "  ", "the of and", "—“”!"])
 def test_a_text_may_have_none(text: str) -> None:
     assert find_terms(text).offsets == find_terms(text).ids == []

@@ -127,7 +127,7 @@ class View(Protocol):
 
     def query_batch(self, level: Level, queries: Sequence[PointQuery]) -> list[list[StoredPoint]]: ...
     def terms(self, passages: Sequence[str]) -> dict[str, Packed]:
-        """The vectors of some passages' terms, by the passages' ids; those without any are left out."""
+        """The packed terms of some passages, by the passages' ids; those without any are left out."""
         ...
 
 

@@ -20,7 +20,7 @@ ordinal, so a book is a stretch of rows:
     text_firsts     (B + 1,) int64      first byte of each book's text
     passage.spans   (m, (D + 1) // 2) uint8  packed vectors of the passages' spans
     passage.span_firsts (n + 1,) int64  each passage's first span
-    passage.terms   (m, d // 8) uint8   packed signs of the vectors of their terms
+    passage.terms   (m, 28) uint8       their packed terms
     passage.term_firsts (n + 1,) int64  each passage's first term
 
 These are left out where no passage has any, as in former versions.

@@ -11,7 +11,7 @@ import numpy as np
 from qdrant_client import QdrantClient, models
 
 from nlb_retriever.encoding.packing import Packed, unpack
-from nlb_retriever.encoding.terms import TERM_DIM
+from nlb_retriever.encoding.terms import TERM_BYTES
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store.backends.base import PayloadKeys, Point, PointQuery, StoredPoint
 from nlb_retriever.store.backends.server_client import Server
@@ -24,8 +24,8 @@ SPARSE = "text-sparse-new"
 SPANS = "text-spans"
 """Of a passage's spans: several, of which the most similar counts."""
 TERMS = "terms"
-"""Key of a passage's payload: the packed vectors of its terms in base64. They are compared here, as a server has no
-vectors of signs; as numbers they would take 500 times the place."""
+"""Key of a passage's payload: its packed terms in base64. They are compared here, as a server has no vectors of signs
+and does not know of sentences."""
 BATCH_POINTS = 200
 BATCH_BYTES = 4_000_000
 """Bounds of one request; a single larger point still goes alone."""
@@ -251,8 +251,8 @@ def _to_struct(point: Point, *, has_spans: bool) -> models.PointStruct:
 
 
 def from_text(terms: str) -> Packed:
-    """The packed vectors of a passage's terms from its payload."""
-    return np.frombuffer(b64decode(terms), np.uint8).reshape(-1, TERM_DIM // 8)
+    """The packed terms of a passage from its payload."""
+    return np.frombuffer(b64decode(terms), np.uint8).reshape(-1, TERM_BYTES)
 
 
 def _from_record(record: models.Record) -> StoredPoint:
