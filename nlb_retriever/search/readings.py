@@ -18,9 +18,9 @@ READ, READ_TO_ANSWER = 40, 20
 """Best passages that are read to put them in order, and to answer, which gains nothing by more; as many as are wanted
 where that is more, but never more than `MOST_READ`."""
 MOST_READ = 100
-WEIGHT = 0.2
+WEIGHT = 0.1
 """Weight of a passage's relevance (a logit), beside its score over the best one's."""
-COVERAGE, TEMPERATURE = 10.0, 5.0
+COVERAGE, TEMPERATURE = 5.0, 5.0
 """Weight of the likely answers that a passage holds and those before it do not, and temperature of their scores: chosen
 on LiteraryQA and FairytaleQA val (docs/reader.md)."""
 CLAUSE_TOKENS = 5
