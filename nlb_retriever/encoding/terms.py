@@ -98,5 +98,4 @@ def compare_terms(packed: Packed, query: Vectors) -> Vectors:
 def find_sentences(packed: Packed) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Rows of packed terms and numbers of sentences: one pair for each sentence that a term is in, by row."""
     marks = np.unpackbits(packed[:, TERM_DIM // 8 :], axis=1, bitorder="little")
-    rows, sentences = np.nonzero(marks)
-    return rows, sentences
+    return np.divmod(np.flatnonzero(marks.view(np.bool_)), SENTENCES)
