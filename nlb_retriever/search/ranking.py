@@ -88,12 +88,13 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
         return Ranking(scores=scores, pools={}, dense=dense[level], words=words[level])
     compared: list[Candidate] = []
     matches = None
-    if vectors is not None and not flat and (_wants_terms(request, vectors) or _wants_spans(request, vectors)):
+    if vectors is not None and not flat:
         passages = {each.id: each for each in (*dense["passage"], *words["passage"])}
         if len(vectors.terms) and _wants_terms(request, vectors):
             matches = match_terms(vectors.terms, store.terms([*passages]))
-        compared = _compare_parts(passages, dense["passage"], vectors, _similarities(matches, level), store)
-        dense["passage"] = compared or dense["passage"]
+        if matches or _wants_spans(request, vectors):
+            compared = _compare_parts(passages, dense["passage"], vectors, _similarities(matches, level), store)
+            dense["passage"] = compared or dense["passage"]
     pools = {each: make_pool(each, dense[each], words[each]) for each in levels}
     if compared:
         pools["passage"] = make_pool(

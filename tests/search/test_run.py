@@ -154,6 +154,21 @@ def test_a_library_whose_spans_have_no_vectors_is_searched_without(
         assert max(hit.score for hit in ranking.dense) < 1, "a cosine"
 
 
+def test_vectors_alone_rank_books_without_spans_where_there_are_no_terms(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lighthouse.txt").write_text(LIGHTHOUSE, encoding="utf-8")
+    with monkeypatch.context() as former:
+        former.setattr(indexing_request, "find_term_projection", lambda _: None)
+        index_files([tmp_path / "lighthouse.txt"], tmp_path / "library")
+    with Retriever(tmp_path / "library") as former_one:
+        for level, mode, wanted in (("book", "dense", False), ("book", "fused", True), ("passage", "dense", True)):
+            request = SearchRequest(query=STORM, level=level, mode=mode)
+            vectors = former_one.vectorizer.encode_query(STORM)
+            pool = rank(request, Scope(level=level), vectors, former_one.store).pools["passage"]
+            assert (pool.with_spans, pool.with_terms) == (wanted, False)
+
+
 @pytest.mark.parametrize(
     ("level", "mode", "query", "wanted"),
     [
