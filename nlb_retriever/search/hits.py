@@ -16,9 +16,9 @@ from nlb_retriever.store.points import point_id
 READ_CLOSELY = 20
 """Best passages whose sentences decide their order, and so which are the first ten: 0.5 more of 100 of FairytaleQA's
 train questions have their answer there than with 10."""
-WORDS_WEIGHT = 0.2
+SENTENCE_WORDS_WEIGHT = 0.2
 """Of the shares of the query's words that a passage's best sentence and its best two neighbouring ones hold."""
-TERMS_WEIGHT = 0.25
+SENTENCE_TERMS_WEIGHT = 0.25
 """Of the share of the query that they hold by terms that are like its terms, in place of these."""
 
 
@@ -48,10 +48,10 @@ def _fetch_closely(query: str, ranking: Ranking, count: int, store: LibraryStore
     if ranking.matches:
         closely = [max(0.0, ranking.matches.closely.get(record.id, 0.0)) for record in read]
         highest = max(closely, default=0.0) or 1.0
-        bonuses = [TERMS_WEIGHT * similarity / highest for similarity in closely]
+        bonuses = [SENTENCE_TERMS_WEIGHT * similarity / highest for similarity in closely]
     else:
         overlap = find_overlap(query, [record.text for record in read])
-        bonuses = [WORDS_WEIGHT * bonus for bonus in overlap.bonuses]
+        bonuses = [SENTENCE_WORDS_WEIGHT * bonus for bonus in overlap.bonuses]
     bonuses += [0.0] * (len(records) - len(read))
     scores = [ranking.scores[record.id] / best + bonus for record, bonus in zip(records, bonuses, strict=True)]
     order = sorted(range(len(records)), key=lambda index: -scores[index])[:count]

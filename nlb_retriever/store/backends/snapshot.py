@@ -125,8 +125,7 @@ class Snapshot:
         return found
 
     def query_batch(self, level: Level, queries: Sequence[PointQuery]) -> list[list[StoredPoint]]:
-        found = {ids: self._find(level, ids) for ids in {query.ids for query in queries} if ids is not None}
-        return [self._query(level, query, None if query.ids is None else found[query.ids]) for query in queries]
+        return [self._query(level, query) for query in queries]
 
     def terms(self, passages: Sequence[str]) -> dict[str, Packed]:
         found: dict[str, Packed] = {}
@@ -138,7 +137,8 @@ class Snapshot:
                 found |= {point: each for point, each in zip(ids, own, strict=True) if len(each)}
         return found
 
-    def _query(self, level: Level, query: PointQuery, only: Mapping[Part, Array] | None) -> list[StoredPoint]:
+    def _query(self, level: Level, query: PointQuery) -> list[StoredPoint]:
+        only = None if query.ids is None else self._find(level, query.ids)
         hits = scan.search(self.parts, level, query, only)
         points: dict[tuple[Part, int], StoredPoint] = {}
         for part in {part for _, part, _ in hits}:
