@@ -29,7 +29,7 @@ from data import dev_folder, literaryqa
 
 from nlb_retriever import Retriever
 from nlb_retriever.encoding.packing import Packed
-from nlb_retriever.model.vectorizer import BookVectors
+from nlb_retriever.model.vectors import BookVectors
 from nlb_retriever.records import LEVELS, Book, Passage
 from nlb_retriever.store import LibraryStore, open_store
 

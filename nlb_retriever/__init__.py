@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from nlb_retriever.indexing.report import BookRef as BookRef
     from nlb_retriever.indexing.report import IndexEvent as IndexEvent
     from nlb_retriever.indexing.report import IndexReport as IndexReport
-    from nlb_retriever.model.vectorizer import EncodedQuery as EncodedQuery
     from nlb_retriever.model.vectorizer import Vectorizer as Vectorizer
+    from nlb_retriever.model.vectors import EncodedQuery as EncodedQuery
     from nlb_retriever.reader.interface import AnswerSpan as AnswerSpan
     from nlb_retriever.reader.interface import Reader as Reader
     from nlb_retriever.reader.interface import Reading as Reading
@@ -83,7 +83,8 @@ _MODULES = {
     "errors": _ERRORS,
     "indexing.indexer": "index_books index_files",
     "indexing.report": "BookRef IndexEvent IndexReport",
-    "model.vectorizer": "EncodedQuery Vectorizer",
+    "model.vectorizer": "Vectorizer",
+    "model.vectors": "EncodedQuery",
     "reader.interface": "AnswerSpan Reader Reading",
     "reading.text": "book_from_text",
     "records": _RECORDS,

@@ -1,19 +1,25 @@
-"""Carrying out a plan: each book is read, cut into passages, encoded and published, one after the other."""
+"""Carrying out a plan: each book is read, cut into passages, encoded and published, in order."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import itemgetter
+from typing import TypeVar
 
 from nlb_retriever.config import Manifest
-from nlb_retriever.encoding import ChunkEncoder
+from nlb_retriever.encoding import ChunkEncoder, Vectors
 from nlb_retriever.errors import EncoderError, ReadingError
 from nlb_retriever.indexing.plan import FileSource, Plan, Task
 from nlb_retriever.indexing.report import BookRef, Observer, Progress
 from nlb_retriever.model.vectorizer import Vectorizer
+from nlb_retriever.model.vectors import PackedParts, PassageBatch
 from nlb_retriever.reading import ReaderPool
-from nlb_retriever.records import Book, FailedFile
+from nlb_retriever.records import Book, FailedFile, Passage
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.text.chunking import Chunker
 
@@ -59,12 +65,13 @@ def carry_out(
     indexed: list[BookRef] = []
     failed: list[FailedFile] = []
     warnings: list[tuple[str, str]] = []
-    for task, book, failures in _publish_all(plan.tasks, store, manifest, load, progress):
-        failed += failures
-        if book is not None:
-            changed = task.replaces is not None
-            indexed.append(BookRef(book_id=book.id, title=book.title, source=book.source, changed=changed))
-            warnings += [(book.source, warning) for warning in book.warnings]
+    with closing(_publish_all(plan.tasks, store, manifest, load, progress)) as jobs:
+        for job in jobs:
+            failed += job.failures
+            if book := job.book:
+                changed = job.task.replaces is not None
+                indexed.append(BookRef(book_id=book.id, title=book.title, source=book.source, changed=changed))
+                warnings += [(book.source, warning) for warning in book.warnings]
     for record in plan.removed:
         store.remove(record.id)
     if indexed:
@@ -78,64 +85,158 @@ def _publish_all(
     manifest: Manifest,
     load: Callable[[str], ChunkEncoder],
     progress: Progress,
-) -> Iterator[tuple[Task, Book | None, list[FailedFile]]]:
-    """Publish each task's book, in order; gives it, None where it is left out, and what failed."""
+) -> Generator[_Job, None, None]:
+    """Publish each task's book, in order.
+
+    This thread encodes, with all cores. What needs one core is done beside it: one thread reads and cuts what comes
+    next, another one packs and writes what is encoded.
+    """
     if not tasks:
         return
-    with ReaderPool() as pool:
-        files = pool.read(task.input.path for task in tasks if isinstance(task.input, FileSource))
-        publisher = _Publisher(store, manifest, load, progress)
-        for task in tasks:
-            progress.start(task.input.source)
-            failures: list[FailedFile] = []
-            if isinstance(task.input, FileSource):
-                outcome = publisher.publish(task, next(files)[1])
-                if isinstance(outcome, FailedFile) and task.input.fallback:
-                    failures.append(outcome)
-                    outcome = publisher.publish(task, task.input.fallback.load())
-            else:
-                outcome = publisher.publish(task, task.input.load())
-            if isinstance(outcome, FailedFile):
-                failures.append(outcome)
-                progress.finish(failed=True)
-                yield task, None, failures
-            else:
-                progress.finish(failed=False)
-                yield task, outcome, failures
+    with ThreadPoolExecutor(1) as ahead, ThreadPoolExecutor(1) as behind, ReaderPool() as pool:
+        publisher = _Publisher(store, manifest, load, progress, behind)
+        try:
+            for job, batches in groupby(_iterate_ahead(publisher.prepare(tasks, pool), ahead), key=itemgetter(0)):
+                for number, (_, batch) in enumerate(batches):
+                    publisher.encode(job, batch)
+                    if number == 0:
+                        yield from publisher.finish()
+                        publisher.announce(job)
+                    if batch and job.book:
+                        progress.encoded(batch.tokens)
+                publisher.write(job)
+            yield from publisher.finish()
+        finally:  # interrupted: what is being written is published
+            for _ in publisher.finish():
+                pass
+
+
+_T = TypeVar("_T")
+
+
+def _iterate_ahead(items: Iterator[_T], ahead: Executor) -> Iterator[_T]:
+    """Iterate in another thread: while one item is used, the next one is made."""
+    coming = ahead.submit(next, items, None)
+    while (item := coming.result()) is not None:
+        coming = ahead.submit(next, items, None)
+        yield item
+
+
+@dataclass(kw_only=True, eq=False)
+class _Job:
+    """A task on its way through a run."""
+
+    task: Task
+    book: Book | None = None
+    """None where it is left out."""
+    passages: Sequence[Passage] = ()
+    batches: Iterable[PassageBatch] = ()
+    packed: list[Future[PackedParts]] = field(default_factory=list)
+    written: Future[None] | None = None
+    failures: list[FailedFile] = field(default_factory=list)
+
+    def fail(self, error: ReadingError | EncoderError) -> None:
+        self.book = None
+        self.failures.append(FailedFile(source=self.task.input.source, reason=str(error)))
 
 
 class _Publisher:
     """Cuts, encodes and writes books."""
 
     def __init__(
-        self, store: LibraryStore, manifest: Manifest, load: Callable[[str], ChunkEncoder], progress: Progress
+        self,
+        store: LibraryStore,
+        manifest: Manifest,
+        load: Callable[[str], ChunkEncoder],
+        progress: Progress,
+        behind: Executor,
     ) -> None:
         self._store = store
         self._vectorizer = Vectorizer.of_library(store.location, manifest, lambda: load(manifest.chunk_encoder))
         encoder = self._vectorizer.encoder
         self._chunker = Chunker(encoder.tokenizer, tokens=manifest.chunk_tokens)
         self._progress = progress
+        self._behind = behind
+        self._last: _Job | None = None
         _log.info("encoding with %s", encoder.backend)
 
-    def publish(self, task: Task, read: Book | ReadingError) -> Book | FailedFile:
-        source = task.input.source
+    def prepare(self, tasks: Sequence[Task], pool: ReaderPool) -> Iterator[tuple[_Job, PassageBatch | None]]:
+        """Read and cut books; gives each with its batches, with None where there are none."""
+        files = pool.read(task.input.path for task in tasks if isinstance(task.input, FileSource))
+        for task in tasks:
+            job = _Job(task=task)
+            if isinstance(task.input, FileSource):
+                self._cut(job, next(files)[1])
+                if job.book is None and task.input.fallback:
+                    self._cut(job, task.input.fallback.load())
+            else:
+                self._cut(job, task.input.load())
+            if job.book is None:
+                yield job, None
+            for batch in job.batches:
+                yield job, batch
+
+    def _cut(self, job: _Job, read: Book | ReadingError) -> None:
         if isinstance(read, ReadingError):
-            return FailedFile(source=source, reason=str(read))
-        book = replace(read, id=task.book_id, source=source)
+            job.fail(read)
+            return
+        book = replace(read, id=job.task.book_id, source=job.task.input.source)
         passages = self._chunker.passages(book.text, book.sections)
-        lengths = [passage.tokens for passage in passages]
-        first = 0
-
-        def count(passages_done: int) -> None:
-            nonlocal first
-            first, begin = first + passages_done, first
-            self._progress.encoded(sum(lengths[begin:first]))
-
-        self._progress.encoding(book.title, sum(lengths))
         try:
-            vectors = self._vectorizer.vectorize(book, passages, progress=count)
+            job.batches = self._vectorizer.batches(book, passages)
         except EncoderError as error:
-            return FailedFile(source=source, reason=str(error))
-        self._progress.publishing()
+            job.fail(error)
+        else:
+            job.book, job.passages = book, passages
+
+    def encode(self, job: _Job, batch: PassageBatch | None) -> None:
+        """Encode a batch, unless the book is left out."""
+        if batch is None or job.book is None:
+            return
+        for packed in job.packed[-2:-1]:  # no more than two wait
+            packed.result()
+        try:
+            parts = self._vectorizer.encode(batch)
+        except EncoderError as error:
+            job.fail(error)
+        else:
+            job.packed.append(self._behind.submit(self._vectorizer.pack, batch, parts))
+
+    def announce(self, job: _Job) -> None:
+        """Report that a book is being encoded."""
+        self._progress.start(job.task.input.source)
+        if job.book:
+            self._progress.encoding(job.book.title, sum(passage.tokens for passage in job.passages))
+
+    def write(self, job: _Job) -> None:
+        """Begin to write a book that is encoded, unless it is left out; `finish` gives it."""
+        self._last = job
+        if job.book is None:
+            return
+        try:
+            titles = self._vectorizer.encode_titles(job.book, job.passages)
+        except EncoderError as error:
+            job.fail(error)
+        else:
+            self._progress.publishing()
+            job.written = self._behind.submit(self._write, job.book, job.passages, job.packed, titles)
+
+    def _write(
+        self,
+        book: Book,
+        passages: Sequence[Passage],
+        packed: Sequence[Future[PackedParts]],
+        titles: Mapping[int, Vectors],
+    ) -> None:
+        vectors = self._vectorizer.join(book, passages, [own.result() for own in packed], titles)
         self._store.publish(book, passages, vectors)
-        return book
+
+    def finish(self) -> Iterator[_Job]:
+        """Wait for the book that is being written, if there is one, and give it."""
+        job, self._last = self._last, None
+        if job is None:
+            return
+        if job.written:
+            job.written.result()
+        self._progress.finish(failed=job.book is None)
+        yield job

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -11,14 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nlb_retriever.config import Manifest
-from nlb_retriever.encoding import ChunkEncoder, Vectors, find_term_projection
+from nlb_retriever.encoding import ChunkEncoder, Parts, Vectors, find_term_projection
 from nlb_retriever.encoding.packing import Packed, pack_all
 from nlb_retriever.encoding.terms import NO_TERMS, TermProjection, pack_terms
 from nlb_retriever.errors import EncoderError, MismatchError
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.model.dct import dct_coefficients
-from nlb_retriever.records import Book, Level, Passage
+from nlb_retriever.model.vectors import BookVectors, EncodedQuery, PackedParts, PassageBatch, PooledVectors, RawQuery
+from nlb_retriever.records import Book, Passage
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_retriever.text.spans import span_starts
 from nlb_retriever.text.terms import find_query_terms, find_terms
@@ -30,67 +30,6 @@ if TYPE_CHECKING:
 _TEXTS_AT_ONCE = 256
 MAX_SENTENCES = 300
 """Sentences of a query that are encoded one by one: a long question costs as much as a chapter, not as a book."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class BookVectors:
-    """All vectors of a book: float32 rows of unit length, D numbers each; those of sections may go on behind them."""
-
-    passages: Vectors
-    """(n, D), one row a passage: the chunk encoder's vectors, mapped by the checkpoint's projection if it has one."""
-    sections: Vectors
-    """(s, section_dim), one row a section of the book: the mean of its passages' contextual vectors, likewise mapped,
-    followed by its order features, if the checkpoint has any. A section without a passage (a heading's path and no
-    text) has the vector of its titles."""
-    book: Vectors
-    """(D,), the mean over all passages, likewise mapped."""
-    spans: Sequence[Packed] = ()
-    """For each passage its spans' vectors as the chunk encoder makes them, packed, at least one; empty where it makes
-    none."""
-    terms: Sequence[Packed] = ()
-    """For each passage its terms, packed (`encoding.terms.pack_terms`); empty where the library has none."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PooledVectors:
-    """What the chunks of a book are together: float32 rows."""
-
-    sections: Vectors
-    """(s, section_dim), one row a range of chunks: unit vectors (D,), then their order features."""
-    book: Vectors
-    """(D,), the whole book's."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RawQuery:
-    """A query as the chunk encoder encodes it."""
-
-    whole: Vectors
-    """(D,), of all of its text."""
-    sentences: Vectors
-    """(n, D), one row a sentence, in order; a query of one sentence has `whole` as its only row."""
-    terms: Vectors = field(default_factory=lambda: NO_TERMS)
-    """(t, d), one row a term; none for a summary, and where libraries have none."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class EncodedQuery:
-    """A query as libraries are searched with it."""
-
-    vector: Vectors
-    """(D,), a unit vector for books, sections and passages alike."""
-    order: Vectors
-    """(section_dim - D,), its order features, which follow it for sections."""
-    sentences: Vectors
-    """(n, D), each to be compared with passages."""
-    whole: Vectors
-    """(D,), as the chunk encoder encodes it."""
-    terms: Vectors = field(default_factory=lambda: NO_TERMS)
-    """(t, d), unit rows, each to be compared with the terms of passages; none where there are none to compare with."""
-
-    def at(self, level: Level) -> Vectors:
-        """The vector that a level is searched with."""
-        return np.concatenate([self.vector, self.order]) if level == "section" else self.vector
 
 
 class Vectorizer:
@@ -134,55 +73,89 @@ class Vectorizer:
         """Numbers of a section's vector."""
         return self.projections.section_dim if self.projections else self.encoder.identity.dim
 
-    def vectorize(
-        self, book: Book, passages: Sequence[Passage], *, progress: Callable[[int], None] | None = None
-    ) -> BookVectors:
-        """Encode a book's passages and pool them over its sections and the whole.
-
-        Args:
-            book: the book.
-            passages: all of its passages, in order.
-            progress: called after each batch with the number of passages that it encoded.
+    def batches(self, book: Book, passages: Sequence[Passage]) -> Iterator[PassageBatch]:
+        """A book's passages as they are encoded together.
 
         Raises:
-            EncoderError: there are no passages, or the encoder gave a vector that is not a unit vector (NaN).
+            EncoderError: there are none.
         """
         if not passages:
             raise EncoderError(f"{book.source} has no passages to encode: it holds no text")
-        vectors = np.empty((len(passages), self.encoder.identity.dim), dtype=np.float32)
-        spans: list[Packed] = []
+        starts = range(0, len(passages), _TEXTS_AT_ONCE)
+        return (self._batch(book, passages[start : start + _TEXTS_AT_ONCE]) for start in starts)
+
+    def _batch(self, book: Book, passages: Sequence[Passage]) -> PassageBatch:
+        texts = [book.text[passage.start : passage.end] for passage in passages]
+        return PassageBatch(
+            texts=texts,
+            names=[f"{book.source}, characters {passage.start} to {passage.end}" for passage in passages],
+            spans=[span_starts(text) for text in texts],
+            terms=[find_terms(text) for text in texts] if self._terms else [],
+            tokens=sum(passage.tokens for passage in passages),
+        )
+
+    def encode(self, batch: PassageBatch) -> Parts:
+        """Encode the passages of a batch.
+
+        Raises:
+            EncoderError: the encoder gave a vector that is not a unit vector (NaN).
+        """
+        parts = self.encoder.encode_parts(batch.texts, batch.spans, [own.offsets for own in batch.terms])
+        self._check(parts.whole, batch.names)
+        return parts
+
+    def pack(self, batch: PassageBatch, parts: Parts) -> PackedParts:
+        """The encoded passages of a batch as they are kept."""
+        spans = pack_all([own if len(own) else row[None] for own, row in zip(parts.spans, parts.whole, strict=False)])
         terms: list[Packed] = []
-        for start in range(0, len(passages), _TEXTS_AT_ONCE):
-            batch = passages[start : start + _TEXTS_AT_ONCE]
-            texts = [book.text[passage.start : passage.end] for passage in batch]
-            places = [f"{book.source}, characters {passage.start} to {passage.end}" for passage in batch]
-            words = [find_terms(text) for text in texts] if self._terms else []
-            parts = self.encoder.encode_parts(
-                texts, [span_starts(text) for text in texts], [own.offsets for own in words]
-            )
-            vectors[start : start + len(batch)] = self._check(parts.whole, places)
-            spans += pack_all(
-                [own if len(own) else row[None] for own, row in zip(parts.spans, parts.whole, strict=False)]
-            )
-            if self._terms and parts.states:  # a model's folder of a former version gives none
-                ids = [own.ids for own in words]
-                sentences = [own.in_sentences(text) for own, text in zip(words, texts, strict=True)]
-                terms += pack_terms(self._terms.pool(parts.states, ids), ids, sentences)
-            if progress:
-                progress(len(batch))
+        if self._terms and parts.states:  # a model's folder of a former version gives none
+            ids = [own.ids for own in batch.terms]
+            sentences = [own.in_sentences(text) for own, text in zip(batch.terms, batch.texts, strict=True)]
+            terms = pack_terms(self._terms.pool(parts.states, ids), ids, sentences)
+        return PackedParts(whole=parts.whole, spans=spans, terms=terms)
+
+    def encode_titles(self, book: Book, passages: Sequence[Passage]) -> dict[int, Vectors]:
+        """Vectors (D,) of the titles of sections without a passage, by their numbers; raises what `encode` does."""
+        empty = sorted(set(range(len(book.sections))) - {passage.section for passage in passages})
+        if not empty:
+            return {}
+        titles = [" ".join((book.title, *book.sections[index].path)) for index in empty]
+        names = self._encode(titles, [f"{book.source}, the title {title!r}" for title in titles])
+        return dict(zip(empty, names, strict=True))
+
+    def join(
+        self, book: Book, passages: Sequence[Passage], packed: Sequence[PackedParts], titles: Mapping[int, Vectors]
+    ) -> BookVectors:
+        """Pool a book's passages over its sections and the whole.
+
+        Args:
+            book: the book.
+            passages: all of its passages, in order; at least one.
+            packed: its batches, in order.
+            titles: as `encode_titles` gives them.
+        """
+        vectors = np.concatenate([own.whole for own in packed])
         owners = np.fromiter((passage.section for passage in passages), dtype=np.int64, count=len(passages))
         borders = np.searchsorted(owners, np.arange(len(book.sections) + 1)).tolist()
         filled = [index for index, (first, last) in enumerate(pairwise(borders)) if first < last]
         pooled = self.pool(vectors, [(borders[index], borders[index + 1]) for index in filled])
         sections = np.zeros((len(book.sections), self.section_dim), dtype=np.float32)
         sections[filled] = pooled.sections
-        if empty := sorted(set(range(len(book.sections))) - set(filled)):
-            titles = [" ".join((book.title, *book.sections[index].path)) for index in empty]
-            names = self._encode(titles, [f"{book.source}, the title {title!r}" for title in titles])
-            sections[empty, : vectors.shape[1]] = self.projections.passage(names) if self.projections else names
+        if titles:
+            names = np.stack(list(titles.values()))
+            sections[list(titles), : vectors.shape[1]] = self.projections.passage(names) if self.projections else names
         return BookVectors(
-            passages=self.passages(vectors, owners), sections=sections, book=pooled.book, spans=spans, terms=terms
+            passages=self.passages(vectors, owners),
+            sections=sections,
+            book=pooled.book,
+            spans=[row for own in packed for row in own.spans],
+            terms=[row for own in packed for row in own.terms],
         )
+
+    def vectorize(self, book: Book, passages: Sequence[Passage]) -> BookVectors:
+        """Make all vectors of a book, one batch after the other; raises what `batches` and `encode` do."""
+        packed = [self.pack(batch, self.encode(batch)) for batch in self.batches(book, passages)]
+        return self.join(book, passages, packed, self.encode_titles(book, passages))
 
     def passages(self, chunks: Vectors, sections: Indexes) -> Vectors:
         """What is stored for a book's passages.

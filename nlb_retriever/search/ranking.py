@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nlb_retriever.model.vectorizer import EncodedQuery
+from nlb_retriever.model.vectors import EncodedQuery
 from nlb_retriever.records import LEVELS, BookRecord, Level
 from nlb_retriever.search.fusion import UNSEEN, Pool, combine, make_pool
 from nlb_retriever.search.matching import TermMatches, match_terms

@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from nlb_retriever.encoding import DEFAULT_ENCODER, mean_article
-from nlb_retriever.model.vectorizer import EncodedQuery, Vectorizer
+from nlb_retriever.model.vectorizer import Vectorizer
+from nlb_retriever.model.vectors import EncodedQuery
 from nlb_retriever.reader import Reading
 from nlb_retriever.records import Hit
 from nlb_retriever.search.question import MOST_WORDS, find_capitals, find_names

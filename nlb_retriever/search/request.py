@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import get_args
 
 from nlb_retriever.errors import QueryError
-from nlb_retriever.model.vectorizer import EncodedQuery
+from nlb_retriever.model.vectors import EncodedQuery
 from nlb_retriever.records import LEVELS, Level, Mode, Strategy
 from nlb_retriever.search.question import Kind, as_question, kind_of
 from nlb_retriever.store.filters import Filter, check

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from nlb_retriever.model.reranker import MIN_SENTENCES, Vectors, compute_features, score_features
-from nlb_retriever.model.vectorizer import EncodedQuery, Vectorizer, query_sentences
+from nlb_retriever.model.vectorizer import Vectorizer, query_sentences
+from nlb_retriever.model.vectors import EncodedQuery
 from nlb_retriever.search.ranking import Ranking
 from nlb_retriever.store import Candidate, LibraryStore, SectionVectors, StoreQuery
 from nlb_retriever.text.cleaning import clean_query

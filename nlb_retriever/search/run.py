@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from nlb_retriever.model.vectorizer import EncodedQuery, Vectorizer
+from nlb_retriever.model.vectorizer import Vectorizer
+from nlb_retriever.model.vectors import EncodedQuery
 from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Hit
 from nlb_retriever.search.hits import fetch_hits, widen

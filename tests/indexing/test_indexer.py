@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever.config import UNTRAINED
-from nlb_retriever.encoding import DEFAULT_ENCODER
+from nlb_retriever.encoding import DEFAULT_ENCODER, Parts
 from nlb_retriever.errors import EncoderError, MismatchError
 from nlb_retriever.indexing import indexer, request
 from nlb_retriever.indexing.indexer import index_files
 from nlb_retriever.indexing.report import IndexEvent, IndexReport
+from nlb_retriever.model.vectorizer import Vectorizer
+from nlb_retriever.model.vectors import PassageBatch
 from nlb_retriever.store import open_store
 from tests.doubles import KeywordEncoder
 from tests.indexing.novels import contents, write_book
@@ -235,16 +237,14 @@ def test_names_of_any_bytes_are_indexed_and_found_again(library: Path, tmp_path:
 
 
 def test_nan_from_an_encoder_fails_that_book_only(books: Path, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from nlb_retriever.model.vectorizer import Vectorizer
+    encode = Vectorizer.encode
 
-    vectorize = Vectorizer.vectorize
-
-    def broken(self: Vectorizer, book: object, *args: object, **kwargs: object) -> object:
-        if book.source.endswith("book-1.txt"):  # type: ignore[attr-defined]
+    def broken(self: Vectorizer, batch: PassageBatch) -> Parts:
+        if "book-1.txt" in batch.names[0]:
             raise EncoderError("the encoder gave no unit vector for passage 3")
-        return vectorize(self, book, *args, **kwargs)  # type: ignore[arg-type]
+        return encode(self, batch)
 
-    monkeypatch.setattr(Vectorizer, "vectorize", broken)
+    monkeypatch.setattr(Vectorizer, "encode", broken)
     report: IndexReport = index_files([books], library)
     assert [Path(failed.source).name for failed in report.failed] == ["book-1.txt"]
     assert len(report.indexed) == 3

@@ -9,13 +9,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from nlb_retriever.errors import LibraryBusy
+from nlb_retriever.encoding import Parts
+from nlb_retriever.errors import LibraryBusy, StoreError
 from nlb_retriever.indexing.indexer import index_files
 from nlb_retriever.indexing.report import IndexEvent
-from nlb_retriever.store import open_store
+from nlb_retriever.model.vectorizer import Vectorizer
+from nlb_retriever.model.vectors import PassageBatch
+from nlb_retriever.records import Book
+from nlb_retriever.store import LibraryStore, open_store
 from tests.indexing.novels import contents
 
 
@@ -49,6 +54,44 @@ def test_an_interrupted_run_goes_on_and_equals_an_unbroken_one(books: Path, libr
     assert (len(report.unchanged), len(report.indexed)) == (2, 2)
     index_files([books], tmp_path / "unbroken")
     assert contents(library) == contents(tmp_path / "unbroken")
+
+
+def test_a_book_that_is_being_written_is_published_when_the_next_is_interrupted(
+    books: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events: list[IndexEvent] = []
+    encode = Vectorizer.encode
+
+    def stop(self: Vectorizer, batch: PassageBatch) -> Parts:
+        if "book-1.txt" in batch.names[0]:
+            raise KeyboardInterrupt
+        return encode(self, batch)
+
+    monkeypatch.setattr(Vectorizer, "encode", stop)
+    with pytest.raises(KeyboardInterrupt):
+        index_files([books], library, observer=events.append)
+    assert [event.kind for event in events] == ["plan", "encoding", "encoding", "publishing", "done"]
+    with open_store(library) as store:
+        assert [Path(entry.source).name for entry in store.books()] == ["book-0.txt"]
+
+
+def test_a_book_that_cannot_be_written_ends_the_run(
+    books: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish = LibraryStore.publish
+
+    def full(self: LibraryStore, book: Book, *others: Any) -> None:
+        if book.source.endswith("book-1.txt"):
+            raise StoreError("no space left on device")
+        publish(self, book, *others)
+
+    events: list[IndexEvent] = []
+    monkeypatch.setattr(LibraryStore, "publish", full)
+    with pytest.raises(StoreError, match="no space left"):
+        index_files([books], library, observer=events.append)
+    assert [event.index for event in events if event.kind == "done"] == [1]
+    with open_store(library) as store:
+        assert len(store.books()) == 1
 
 
 RUN = "import sys; from nlb_retriever.indexing.indexer import index_files; index_files([sys.argv[1]], sys.argv[2])"

@@ -16,7 +16,7 @@ from llama_index.core.instrumentation.span_handlers import SimpleSpanHandler
 from nlb_integrations import NLBRetriever
 from nlb_integrations.llama_index import SearchEvent
 from nlb_retriever import Retriever, SearchRequest, SearchResult
-from nlb_retriever.model.vectorizer import RawQuery
+from nlb_retriever.model.vectors import RawQuery
 from tests.integrations.ticking import run_while_ticking
 
 STORM = "What broke in the November storm?"

@@ -19,7 +19,8 @@ from nlb_retriever.model.config import NextLevelConfig
 from nlb_retriever.model.next_level import NextLevelEncoder
 from nlb_retriever.model.projections import KINDS, Projection, Projections
 from nlb_retriever.model.reranker import FEATURES
-from nlb_retriever.model.vectorizer import MAX_SENTENCES, BookVectors, Vectorizer
+from nlb_retriever.model.vectorizer import MAX_SENTENCES, Vectorizer
+from nlb_retriever.model.vectors import BookVectors
 from nlb_retriever.records import Book, Section
 from nlb_retriever.text.chunking import Chunker
 from tests.doubles import KeywordEncoder
@@ -103,14 +104,14 @@ def test_an_untrained_backbone_gives_the_means_too(tmp_path: Path) -> None:
     np.testing.assert_allclose(zero.book, plain.book, atol=1e-6)
 
 
-def test_progress_counts_every_passage_of_a_long_book_once() -> None:
+def test_every_passage_of_a_long_book_is_in_one_batch() -> None:
     tales = book("A whale. A duel. " * 3000)
     passages = CHUNKER.passages(tales.text, tales.sections)
-    steps: list[int] = []
-    vectors = Vectorizer(ENCODER, checkpoint.load(checkpoint.UNTRAINED)).vectorize(
-        tales, passages, progress=steps.append
-    )
-    assert sum(steps) == len(passages) == 6000 and len(steps) > 1
+    vectorizer = Vectorizer(ENCODER, checkpoint.load(checkpoint.UNTRAINED))
+    batches = list(vectorizer.batches(tales, passages))
+    assert len(batches) > 1 and sum(len(batch.texts) for batch in batches) == len(passages) == 6000
+    assert sum(batch.tokens for batch in batches) == sum(passage.tokens for passage in passages)
+    vectors = vectorizer.vectorize(tales, passages)
     np.testing.assert_array_equal(vectors.passages[::2], np.tile(unit(1, 0, 0, 0), (3000, 1)))
 
 

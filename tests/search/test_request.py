@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nlb_retriever.errors import QueryError
-from nlb_retriever.model.vectorizer import EncodedQuery
+from nlb_retriever.model.vectors import EncodedQuery
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.store import Condition
 

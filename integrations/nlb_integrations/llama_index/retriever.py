@@ -26,7 +26,7 @@ from nlb_integrations.llama_index.events import SearchEvent, dispatcher
 from nlb_integrations.llama_index.filters import to_filter
 from nlb_integrations.llama_index.nodes import to_nodes
 from nlb_retriever.errors import QueryError
-from nlb_retriever.model.vectorizer import EncodedQuery, RawQuery
+from nlb_retriever.model.vectors import EncodedQuery, RawQuery
 from nlb_retriever.records import Level, Mode, Strategy
 from nlb_retriever.search.request import SearchRequest, check_choices
 from nlb_retriever.search.retriever import Retriever

@@ -24,7 +24,8 @@ from nlb_retriever.atomic import write_file
 from nlb_retriever.encoding import ChunkEncoder, Parts, Vectors, identify_encoder, load_encoder
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.model import checkpoint as checkpoints
-from nlb_retriever.model.vectorizer import RawQuery, Vectorizer
+from nlb_retriever.model.vectorizer import Vectorizer
+from nlb_retriever.model.vectors import RawQuery
 from nlb_retriever.records import Section
 from nlb_retriever.text.chunking import Chunker
 from nlb_training.data.examples import Span
