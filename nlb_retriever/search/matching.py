@@ -37,11 +37,12 @@ def match_terms(query: Vectors, passages: Mapping[str, Packed]) -> TermMatches:
     if not passages:
         return TermMatches(whole={}, closely={})
     packed = np.concatenate([*passages.values()])
-    ends = np.cumsum([len(own) for own in passages.values()])
+    counts = [len(own) for own in passages.values()]
     similar = compare_terms(packed, query)
-    whole = np.maximum.reduceat(similar, np.r_[0, ends[:-1]]).mean(axis=1)
+    whole = np.maximum.reduceat(similar, np.cumsum([0, *counts[:-1]])).mean(axis=1)
     rows, sentences = find_sentences(packed)
-    closely = _match_sentences(similar, rows, np.searchsorted(ends, rows, side="right") * SENTENCES + sentences)
+    owners = np.repeat(np.arange(len(counts)), counts)
+    closely = _match_sentences(similar, rows, owners[rows] * SENTENCES + sentences)
     return TermMatches(
         whole=dict(zip(passages, whole.tolist(), strict=True)),
         closely=dict(zip(passages, closely.tolist(), strict=True)),
@@ -56,8 +57,12 @@ def _match_sentences(similar: Vectors, rows: NDArray[np.intp], places: NDArray[n
         rows: of a term in a sentence.
         places: number of its passage, times `SENTENCES`, plus that of the sentence.
     """
+    if places.max() < 1 << 16:
+        places = places.astype(np.uint16)  # sorted three times as fast
     order = np.argsort(places, kind="stable")
-    distinct, firsts = np.unique(places[order], return_index=True)
+    placed = places[order].astype(np.intp)
+    firsts = np.flatnonzero(np.diff(placed, prepend=-1))
+    distinct = placed[firsts]
     best = np.maximum.reduceat(similar[rows[order]], firsts)
     ones = best.mean(axis=1)
     owners = distinct // SENTENCES

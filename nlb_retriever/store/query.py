@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,8 +46,7 @@ class StoreQuery:
     """Compare `dense`, a query as the chunk encoder encodes it, with the most similar span of each passage of `ids`."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A point that a search found, before its text is read."""
 
     id: str
