@@ -168,7 +168,8 @@ def encode_parts(
             touched = slice(*np.searchsorted(borders, [window.first + 1, window.last]) - [1, 0])
             within = np.maximum(borders[touched], window.first) - window.first
             tokens = own[windows.lead : windows.lead + window.last - window.first]
-            sums[window.owner][touched] += np.add.reduceat(tokens, within, axis=0)
+            for total, begin, end in zip(sums[window.owner][touched], within, [*within[1:], None], strict=True):
+                total += tokens[begin:end].sum(axis=0)  # four times as fast as np.add.reduceat
 
     forward(windows.rows, take)
     return Parts(whole=_unit(vectors), spans=[_unit(own) for own in sums], states=states)

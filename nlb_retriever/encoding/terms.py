@@ -62,8 +62,12 @@ class TermProjection:
         distinct, firsts, counts = np.unique(keys[order], return_index=True, return_counts=True)
         if not len(distinct):
             return [NO_TERMS for _ in terms]
-        sums = np.add.reduceat((np.concatenate(states) @ self.weight.T)[order], firsts, axis=0)
-        mapped = sums / counts[:, None].astype(np.float32) + self.bias
+        rows = np.concatenate(states)
+        sums = rows[order[firsts]]
+        for place in range(1, counts.max()):  # most terms are there once: faster than np.add.reduceat
+            more = np.flatnonzero(counts > place)
+            sums[more] += rows[order[firsts[more] + place]]
+        mapped = (sums / counts[:, None].astype(np.float32)) @ self.weight.T + self.bias
         mapped /= np.maximum(np.linalg.norm(mapped, axis=1, keepdims=True), 1e-9)
         return np.split(mapped, np.searchsorted(distinct >> 32, np.arange(1, len(terms))))
 
