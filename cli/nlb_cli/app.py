@@ -127,7 +127,7 @@ app.command()(doctor)
 
 def main() -> None:
     """Run the command line."""
-    # Of NumPy's, which is imported later: its threads spin after each product, and encoding needs the cores (3% faster).
+    # NumPy, imported later, has threads that spin after each product: encoding needs the cores (3% faster).
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _replace_closed_streams()
     app(prog_name="nlb")

@@ -169,7 +169,7 @@ def encode_parts(
             within = np.maximum(borders[touched], window.first) - window.first
             tokens = own[windows.lead : windows.lead + window.last - window.first]
             for total, begin, end in zip(sums[window.owner][touched], within, [*within[1:], None], strict=True):
-                total += tokens[begin:end].sum(axis=0)  # four times as fast as np.add.reduceat
+                np.add(total, tokens[begin:end].sum(axis=0), out=total)  # four times as fast as np.add.reduceat
 
     forward(windows.rows, take)
     return Parts(whole=_unit(vectors), spans=[_unit(own) for own in sums], states=states)

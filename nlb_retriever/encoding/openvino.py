@@ -130,8 +130,10 @@ class OpenVinoEncoder:
 
     @cached_property
     def _queue(self) -> Any:
-        """The compiled model's request queue: with several streams one request more, which waits while a stream's results
-        are taken (3% faster)."""
+        """The compiled model's request queue.
+
+        Of several streams none waits while results are taken: there is one request more (3% faster).
+        """
         requests = self._streams + 1 if self._streams > 1 else 1
         return load_openvino().AsyncInferQueue(self._compiled.model, requests)
 
