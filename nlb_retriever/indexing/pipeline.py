@@ -97,9 +97,11 @@ def _publish_all(
         publisher = _Publisher(store, manifest, load, progress, behind)
         try:
             for job, batches in groupby(_iterate_ahead(publisher.prepare(tasks, pool), ahead), key=itemgetter(0)):
+                if not (writing := publisher.is_writing):
+                    publisher.announce(job)
                 for number, (_, batch) in enumerate(batches):
                     publisher.encode(job, batch)
-                    if number == 0:
+                    if writing and number == 0:  # beside the first batch, the book before was written
                         yield from publisher.finish()
                         publisher.announce(job)
                     if batch and job.book:
@@ -188,6 +190,11 @@ class _Publisher:
             job.fail(error)
         else:
             job.book, job.passages = book, passages
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether `finish` has a book to give."""
+        return self._last is not None
 
     def encode(self, job: _Job, batch: PassageBatch | None) -> None:
         """Encode a batch, unless the book is left out."""
