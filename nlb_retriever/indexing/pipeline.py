@@ -7,9 +7,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from itertools import groupby
-from operator import itemgetter
-from typing import TypeVar
 
 from nlb_retriever.config import Manifest
 from nlb_retriever.encoding import ChunkEncoder, Vectors
@@ -95,36 +92,34 @@ def _publish_all(
         return
     with ThreadPoolExecutor(1) as ahead, ThreadPoolExecutor(1) as behind, ReaderPool() as pool:
         publisher = _Publisher(store, manifest, load, progress, behind)
+        steps = publisher.prepare(tasks, pool)
+        coming = ahead.submit(next, steps, None)
         try:
-            for job, batches in groupby(_iterate_ahead(publisher.prepare(tasks, pool), ahead), key=itemgetter(0)):
-                if not (writing := publisher.is_writing):
+            while True:
+                if not coming.done():  # there is nothing to encode beside the writing
+                    yield from publisher.finish()
+                if (step := coming.result()) is None:
+                    break
+                coming = ahead.submit(next, steps, None)
+                job, batch = step
+                writing = publisher.is_writing
+                if not writing and job.left == len(job.passages):
                     publisher.announce(job)
-                for number, (_, batch) in enumerate(batches):
-                    publisher.encode(job, batch)
-                    if writing and number == 0:  # beside the first batch, the book before was written
-                        yield from publisher.finish()
-                        publisher.announce(job)
-                    if batch and job.book:
-                        progress.encoded(batch.tokens)
-                publisher.write(job)
+                publisher.encode(job, batch)
+                if writing:
+                    yield from publisher.finish()
+                    publisher.announce(job)
+                if batch and job.book:
+                    progress.encoded(batch.tokens)
+                if not job.left:
+                    publisher.write(job)
             yield from publisher.finish()
         finally:  # interrupted: what is being written is published
             for _ in publisher.finish():
                 pass
 
 
-_T = TypeVar("_T")
-
-
-def _iterate_ahead(items: Iterator[_T], ahead: Executor) -> Iterator[_T]:
-    """Iterate in another thread: while one item is used, the next one is made."""
-    coming = ahead.submit(next, items, None)
-    while (item := coming.result()) is not None:
-        coming = ahead.submit(next, items, None)
-        yield item
-
-
-@dataclass(kw_only=True, eq=False)
+@dataclass(kw_only=True)
 class _Job:
     """A task on its way through a run."""
 
@@ -133,6 +128,8 @@ class _Job:
     """None where it is left out."""
     passages: Sequence[Passage] = ()
     batches: Iterable[PassageBatch] = ()
+    left: int = 0
+    """Passages that are not encoded yet."""
     packed: list[Future[PackedParts]] = field(default_factory=list)
     written: Future[None] | None = None
     failures: list[FailedFile] = field(default_factory=list)
@@ -189,7 +186,7 @@ class _Publisher:
         except EncoderError as error:
             job.fail(error)
         else:
-            job.book, job.passages = book, passages
+            job.book, job.passages, job.left = book, passages, len(passages)
 
     @property
     def is_writing(self) -> bool:
@@ -198,6 +195,8 @@ class _Publisher:
 
     def encode(self, job: _Job, batch: PassageBatch | None) -> None:
         """Encode a batch, unless the book is left out."""
+        if batch:
+            job.left -= len(batch.texts)
         if batch is None or job.book is None:
             return
         for packed in job.packed[-2:-1]:  # no more than two wait

@@ -7,7 +7,9 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,9 @@ from nlb_retriever.indexing.indexer import index_files
 from nlb_retriever.indexing.report import IndexEvent
 from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.model.vectors import PassageBatch
-from nlb_retriever.records import Book
+from nlb_retriever.records import Book, Passage, Section
 from nlb_retriever.store import LibraryStore, open_store
+from nlb_retriever.text.chunking import Chunker
 from tests.indexing.novels import contents
 
 
@@ -74,6 +77,26 @@ def test_a_book_that_is_being_written_is_published_when_the_next_is_interrupted(
     assert [event.kind for event in events] == ["plan", "encoding", "encoding", "publishing", "done"]
     with open_store(library) as store:
         assert [Path(entry.source).name for entry in store.books()] == ["book-0.txt"]
+
+
+def test_a_book_is_published_while_the_next_is_still_read(
+    books: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published, waited = threading.Event(), []
+    passages = Chunker.passages
+
+    def slow(self: Chunker, text: str, sections: Sequence[Section]) -> tuple[Passage, ...]:
+        if text == (books / "book-1.txt").read_text():
+            waited.append(published.wait(60))
+        return passages(self, text, sections)
+
+    def see(event: IndexEvent) -> None:
+        if event.kind == "done" and event.index == 1:
+            published.set()
+
+    monkeypatch.setattr(Chunker, "passages", slow)
+    assert len(index_files([books], library, observer=see).indexed) == 4
+    assert waited == [True]
 
 
 def test_a_book_that_cannot_be_written_ends_the_run(
