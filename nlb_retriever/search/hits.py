@@ -46,7 +46,8 @@ def _fetch_closely(query: str, ranking: Ranking, count: int, store: LibraryStore
     best = max(ranking.scores.values(), default=0.0) or 1.0
     overlap, read = None, records[:READ_CLOSELY]
     if ranking.matches:
-        closely = [max(0.0, ranking.matches.closely.get(record.id, 0.0)) for record in read]
+        found = ranking.matches.closely_in([record.id for record in read])
+        closely = [max(0.0, found.get(record.id, 0.0)) for record in read]
         highest = max(closely, default=0.0) or 1.0
         bonuses = [SENTENCE_TERMS_WEIGHT * similarity / highest for similarity in closely]
     else:

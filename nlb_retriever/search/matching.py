@@ -6,8 +6,8 @@ section 3.2), in a passage or in its best sentences.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,48 +15,59 @@ from numpy.typing import NDArray
 from nlb_retriever.encoding import Vectors
 from nlb_retriever.encoding.packing import Packed
 from nlb_retriever.encoding.terms import SENTENCES, compare_terms, find_sentences
+from nlb_retriever.store import PassageTerms
 
 
-@dataclass(frozen=True, kw_only=True)
 class TermMatches:
     """How similar passages are to a query, term by term."""
 
-    whole: Mapping[str, float]
-    """Passage's id -> the mean, over the query's terms, of the similarity of its most similar one."""
-    closely: Mapping[str, float]
-    """Passage's id -> the same of its best sentence, and of its best two neighbouring ones; the mean of both."""
+    def __init__(self, query: Vectors, terms: PassageTerms) -> None:
+        """Compare a query's terms with those of passages.
+
+        Args:
+            query: (t, d) unit rows.
+            terms: of the passages.
+        """
+        self._terms = terms
+        self._similar = compare_terms(terms.packed, query)
+        self._firsts = np.cumsum(terms.counts) - terms.counts
+
+    @cached_property
+    def whole(self) -> Mapping[str, float]:
+        """Passage's id -> the mean, over the query's terms, of the similarity of its most similar one."""
+        if not self._terms.ids:
+            return {}
+        best = np.maximum.reduceat(self._similar, self._firsts).mean(axis=1)
+        return dict(zip(self._terms.ids, best.tolist(), strict=True))
+
+    @cached_property
+    def closely(self) -> Mapping[str, float]:
+        """Passage's id -> the same of its best sentence, and of its best two neighbouring ones; the mean of both."""
+        return self.closely_in(self._terms.ids)
+
+    def closely_in(self, passages: Iterable[str]) -> dict[str, float]:
+        """`closely` of some passages; those without terms are left out."""
+        indexes = {each: index for index, each in enumerate(self._terms.ids)}
+        ids = [each for each in passages if each in indexes]
+        if not ids:
+            return {}
+        own = np.array([indexes[each] for each in ids])
+        counts = self._terms.counts[own]
+        rows = np.repeat(self._firsts[own] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        found = _match_sentences(self._similar[rows], self._terms.packed[rows], counts)
+        return dict(zip(ids, found.tolist(), strict=True))
 
 
-def match_terms(query: Vectors, passages: Mapping[str, Packed]) -> TermMatches:
-    """Compare a query's terms with those of passages.
-
-    Args:
-        query: (t, d) unit rows.
-        passages: the packed terms of each, by its id; none without any.
-    """
-    if not passages:
-        return TermMatches(whole={}, closely={})
-    packed = np.concatenate([*passages.values()])
-    counts = [len(own) for own in passages.values()]
-    similar = compare_terms(packed, query)
-    whole = np.maximum.reduceat(similar, np.cumsum([0, *counts[:-1]])).mean(axis=1)
-    rows, sentences = find_sentences(packed)
-    owners = np.repeat(np.arange(len(counts)), counts)
-    closely = _match_sentences(similar, rows, owners[rows] * SENTENCES + sentences)
-    return TermMatches(
-        whole=dict(zip(passages, whole.tolist(), strict=True)),
-        closely=dict(zip(passages, closely.tolist(), strict=True)),
-    )
-
-
-def _match_sentences(similar: Vectors, rows: NDArray[np.intp], places: NDArray[np.intp]) -> Vectors:
-    """`TermMatches.closely` of all passages, each of which has a place.
+def _match_sentences(similar: Vectors, packed: Packed, counts: NDArray[np.integer]) -> Vectors:
+    """`TermMatches.closely` of some passages.
 
     Args:
         similar: (m, t), of every passage's terms to the query's.
-        rows: of a term in a sentence.
-        places: number of its passage, times `SENTENCES`, plus that of the sentence.
+        packed: (m, `TERM_BYTES`), the terms.
+        counts: how many each passage has.
     """
+    rows, sentences = find_sentences(packed)
+    places = np.repeat(np.arange(len(counts)), counts)[rows] * SENTENCES + sentences
     if places.max() < 1 << 16:
         places = places.astype(np.uint16)  # sorted three times as fast
     order = np.argsort(places, kind="stable")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from nlb_retriever.model.vectors import EncodedQuery
 from nlb_retriever.records import LEVELS, BookRecord, Level
 from nlb_retriever.search.fusion import UNSEEN, Pool, combine, make_pool
-from nlb_retriever.search.matching import TermMatches, match_terms
+from nlb_retriever.search.matching import TermMatches
 from nlb_retriever.search.question import find_names, kind_of
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope
@@ -91,7 +91,7 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
     if vectors is not None and not flat:
         passages = {each.id: each for each in (*dense["passage"], *words["passage"])}
         if len(vectors.terms) and _wants_terms(request, vectors):
-            matches = match_terms(vectors.terms, store.terms([*passages]))
+            matches = TermMatches(vectors.terms, store.terms([*passages]))
         if matches or _wants_spans(request, vectors):
             compared = _compare_parts(passages, dense["passage"], vectors, _similarities(matches, level), store)
             dense["passage"] = compared or dense["passage"]

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from nlb_retriever.store.backends.base import SectionVectors
+from nlb_retriever.store.backends.base import PassageTerms, SectionVectors
 from nlb_retriever.store.filters import And, Condition, Filter, Not, Or, all_of, at_level
 from nlb_retriever.store.library import LibraryStore
 from nlb_retriever.store.open import open_store
@@ -20,6 +20,7 @@ __all__ = [
     "LibraryStore",
     "Not",
     "Or",
+    "PassageTerms",
     "RescuedLibrary",
     "SectionVectors",
     "StoreQuery",

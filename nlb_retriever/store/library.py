@@ -10,11 +10,18 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from nlb_retriever.config import Manifest
-from nlb_retriever.encoding.packing import Packed
 from nlb_retriever.errors import StoreError
 from nlb_retriever.records import Book, BookRecord, Level, Passage, PassageRecord, SectionRecord
 from nlb_retriever.store import points
-from nlb_retriever.store.backends.base import Backend, NewVersion, PayloadKeys, SectionVectors, StoredPoint, View
+from nlb_retriever.store.backends.base import (
+    Backend,
+    NewVersion,
+    PassageTerms,
+    PayloadKeys,
+    SectionVectors,
+    StoredPoint,
+    View,
+)
 from nlb_retriever.store.filters import Filter, check_metadata, matches, resolve
 from nlb_retriever.store.lock import WriterLock
 from nlb_retriever.store.lookup import find_book
@@ -141,8 +148,8 @@ class LibraryStore:
 
         return self._read(lambda view: run(view, prepared, self._find_books(view)))
 
-    def terms(self, passages: Sequence[str]) -> dict[str, Packed]:
-        """The packed terms of some passages, by the passages' ids; those without any are left out."""
+    def terms(self, passages: Sequence[str]) -> PassageTerms:
+        """The terms of some passages, in any order; those without are left out."""
         return self._read(lambda view: view.terms(passages))
 
     def warm(self) -> None:

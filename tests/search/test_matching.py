@@ -7,7 +7,8 @@ import pytest
 
 from nlb_retriever.encoding.packing import Packed
 from nlb_retriever.encoding.terms import NO_TERMS, SENTENCES, TERM_DIM, pack_terms
-from nlb_retriever.search.matching import TermMatches, match_terms
+from nlb_retriever.search.matching import TermMatches
+from nlb_retriever.store import PassageTerms
 from nlb_retriever.text.terms import find_terms
 
 WORDS = "keeper lamp storm sea bread oven".split()
@@ -31,7 +32,7 @@ def pack(text: str) -> Packed:
 
 def match(query: str, names: list[str]) -> TermMatches:
     rows = np.stack([SIGNS[word] for word in query.split()]).astype(np.float32) / np.float32(TERM_DIM**0.5)
-    return match_terms(rows, {name: pack(TEXTS[name]) for name in names})
+    return TermMatches(rows, PassageTerms.of({name: pack(TEXTS[name]) for name in names}))
 
 
 def cosine(query: str, text: str) -> float:
@@ -60,13 +61,18 @@ def test_each_passage_is_compared_as_it_is_alone() -> None:
     for name in TEXTS:
         alone = match("keeper lamp storm", [name])
         assert (alone.whole[name], alone.closely[name]) == (together.whole[name], together.closely[name])
+    assert together.closely_in(["near", "unknown", "apart"]) == {
+        name: together.closely[name] for name in ("near", "apart")
+    }
 
 
 def test_sentences_behind_many_are_as_one() -> None:
     text = "Nobody came. " * (SENTENCES - 1) + "The keeper slept. A storm came. A storm came. The lamp went out."
     rows = np.stack([SIGNS[word] for word in ("keeper", "lamp")]).astype(np.float32) / np.float32(TERM_DIM**0.5)
-    assert match_terms(rows, {"long": pack(text)}).closely["long"] == pytest.approx(1, abs=1e-5)
+    found = TermMatches(rows, PassageTerms.of({"long": pack(text)}))
+    assert found.closely["long"] == pytest.approx(1, abs=1e-5)
 
 
 def test_no_passages_match_nothing() -> None:
-    assert match_terms(NO_TERMS, {}) == TermMatches(whole={}, closely={})
+    found = TermMatches(NO_TERMS, PassageTerms.of({}))
+    assert found.whole == found.closely == found.closely_in(["unknown"]) == {}

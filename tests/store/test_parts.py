@@ -54,10 +54,12 @@ def test_passages_have_the_terms_that_were_written(open_library: Opener) -> None
     ids, others = ([passage.id for passage in store.passages(each.book.id)] for each in (with_terms, without))
     for _ in range(2):
         found = store.terms([*others, UNKNOWN, *reversed(ids)])
-        assert sorted(found) == sorted({*ids} - {ids[4]})
-        for own, expected in zip(ids, terms, strict=True):
-            np.testing.assert_array_equal(found.get(own, none), expected)
-        assert store.terms([]) == store.terms([UNKNOWN]) == {}
+        assert sorted(found.ids) == sorted({*ids} - {ids[4]})
+        own = dict(zip(found.ids, np.split(found.packed, np.cumsum(found.counts)[:-1]), strict=True))
+        for point, expected in zip(ids, terms, strict=True):
+            np.testing.assert_array_equal(own.get(point, none), expected)
+        for nothing in (store.terms([]), store.terms([UNKNOWN])):
+            assert (len(nothing.ids), len(nothing.packed), len(nothing.counts)) == (0, 0, 0)
         store.optimize()
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from nlb_retriever.config import Manifest
 from nlb_retriever.encoding.packing import Packed
+from nlb_retriever.encoding.terms import TERM_BYTES
 from nlb_retriever.records import Level
 from nlb_retriever.store.filters import Filter
 from nlb_retriever.text.words import Sparse
@@ -74,6 +75,25 @@ class SectionVectors:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PassageTerms:
+    """The terms of p passages, all of which have some."""
+
+    ids: Sequence[str]
+    """(p,), of the passages."""
+    packed: Packed
+    """(m, b), one passage's after the other."""
+    counts: npt.NDArray[np.integer]
+    """(p,), how many each has."""
+
+    @classmethod
+    def of(cls, terms: Mapping[str, Packed]) -> PassageTerms:
+        """Join the terms of passages by their ids."""
+        own = {point: packed for point, packed in terms.items() if len(packed)}
+        packed = np.concatenate([np.empty((0, TERM_BYTES), np.uint8), *own.values()])
+        return cls(ids=[*own], packed=packed, counts=np.array([len(each) for each in own.values()], np.intp))
+
+
+@dataclass(frozen=True, kw_only=True)
 class PointQuery:
     """One search in one level: by a dense or by a sparse vector."""
 
@@ -126,8 +146,8 @@ class View(Protocol):
         ...
 
     def query_batch(self, level: Level, queries: Sequence[PointQuery]) -> list[list[StoredPoint]]: ...
-    def terms(self, passages: Sequence[str]) -> dict[str, Packed]:
-        """The packed terms of some passages, by the passages' ids; those without any are left out."""
+    def terms(self, passages: Sequence[str]) -> PassageTerms:
+        """The terms of some passages, in any order; those without are left out."""
         ...
 
 

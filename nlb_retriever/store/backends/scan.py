@@ -125,20 +125,22 @@ def _words(
 
     A word's inverse document frequency is counted over the points that are to be seen.
     """
-    postings = {part: part.segment.postings(level, query.indices) for part in parts}
+    wanted = np.array(query.indices, np.uint32)
+    postings = {part: part.segment.postings(level, wanted) for part in parts}
     total, counts = 0, np.zeros(len(query.indices), np.float32)
     for part in parts:
         seen = part.mask(level)
         total += part.segment.count_worded(level, seen)
-        counts += np.array([len(rows) if seen is None else seen[rows].sum() for rows, _ in postings[part]])
+        for index, rows, _ in postings[part]:
+            counts[index] += len(rows) if seen is None else seen[rows].sum()
     half, one = np.float32(0.5), np.float32(1)
     rarity = np.log((np.float32(total) - counts + half) / (counts + half) + one)
     factors = np.array(query.values, np.float32) * rarity
 
     def score(part: Part, mask: Mask | None, own: Array | None) -> tuple[Floats, Array | None]:
         scores = np.zeros(part.segment.rows[level], np.float32)
-        for factor, (rows, weights) in zip(factors, postings[part], strict=True):
-            scores[rows] += factor * weights
+        for index, rows, weights in postings[part]:
+            scores[rows] += factors[index] * weights
         seen = scores if mask is None else scores * mask
         found = np.flatnonzero(seen) if own is None else own[seen[own] > 0]
         return scores[found], found

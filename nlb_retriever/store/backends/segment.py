@@ -29,7 +29,7 @@ These are left out where no passage has any, as in former versions.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -162,13 +162,20 @@ class Segment:
             at[left] += 1
         return found
 
-    def postings(self, level: Level, wanted: Sequence[int]) -> list[tuple[Array, Floats]]:
-        """For each word the rows of the points that hold it, and its weights there."""
+    def postings(self, level: Level, wanted: Array) -> list[tuple[int, Array, Floats]]:
+        """For each word that is there its index, the rows of the points that hold it, and its weights in them.
+
+        Args:
+            level: of the points.
+            wanted: words (w,), uint32.
+        """
         words, starts, pairs = (self.file[f"{level}.{name}"] for name in ("words", "starts", "postings"))
-        numbers = np.array(wanted, np.uint32)
-        firsts, lasts = starts[words.searchsorted(numbers)], starts[words.searchsorted(numbers, "right")]
-        own = (pairs[first:last] for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True))
-        return [(each[:, 0], each[:, 1].view(np.float32)) for each in own]
+        firsts, lasts = starts[words.searchsorted(wanted)], starts[words.searchsorted(wanted, "right")]
+        found = []
+        for index in np.flatnonzero(lasts > firsts).tolist():
+            own = pairs[firsts[index] : lasts[index]]
+            found.append((index, own[:, 0], own[:, 1].view(np.float32)))
+        return found
 
     def count_worded(self, level: Level, mask: Mask | None) -> int:
         """How many points, of all or of those that are True, have words."""

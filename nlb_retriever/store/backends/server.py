@@ -15,10 +15,17 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from nlb_retriever.config import Manifest, missing_library
-from nlb_retriever.encoding.packing import Packed
 from nlb_retriever.errors import LibraryBusy, LibraryDamaged, StoreError
 from nlb_retriever.records import LEVELS, Level
-from nlb_retriever.store.backends.base import NewVersion, PayloadKeys, Point, PointQuery, StoredPoint, View
+from nlb_retriever.store.backends.base import (
+    NewVersion,
+    PassageTerms,
+    PayloadKeys,
+    Point,
+    PointQuery,
+    StoredPoint,
+    View,
+)
 from nlb_retriever.store.backends.server_client import Server
 from nlb_retriever.store.backends.server_points import TERMS, Collections, from_text
 from nlb_retriever.store.failpoint import failpoint
@@ -117,9 +124,9 @@ class ServerView:
         seen = [replace(query, where=all_of(query.where, self._seen)) for query in queries]
         return [list(map(self._renamed, hits)) for hits in self._collections.query_batch(level, seen)]
 
-    def terms(self, passages: Sequence[str]) -> dict[str, Packed]:
+    def terms(self, passages: Sequence[str]) -> PassageTerms:
         found = self.retrieve("passage", passages, payload=(TERMS,))
-        return {point.id: from_text(point.payload[TERMS]) for point in found if TERMS in point.payload}
+        return PassageTerms.of({each.id: from_text(each.payload[TERMS]) for each in found if TERMS in each.payload})
 
     def _visible(self, level: Level, where: Filter | None) -> Filter | None:
         return all_of(_BOOKS_ONLY if level == "book" else None, where, self._seen)

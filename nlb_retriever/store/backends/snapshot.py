@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from nlb_retriever.config import Manifest
-from nlb_retriever.encoding.packing import Packed
+from nlb_retriever.encoding.terms import TERM_BYTES
 from nlb_retriever.records import Level
 from nlb_retriever.store.backends import scan
 from nlb_retriever.store.backends.array_file import Array, Mask
-from nlb_retriever.store.backends.base import PayloadKeys, PointQuery, StoredPoint
+from nlb_retriever.store.backends.base import PassageTerms, PayloadKeys, PointQuery, StoredPoint
 from nlb_retriever.store.backends.masks import fitting
 from nlb_retriever.store.backends.segment import Segment
 from nlb_retriever.store.filters import Filter
@@ -127,15 +127,16 @@ class Snapshot:
     def query_batch(self, level: Level, queries: Sequence[PointQuery]) -> list[list[StoredPoint]]:
         return [self._query(level, query) for query in queries]
 
-    def terms(self, passages: Sequence[str]) -> dict[str, Packed]:
-        found: dict[str, Packed] = {}
+    def terms(self, passages: Sequence[str]) -> PassageTerms:
+        ids: list[str] = []
+        packed, counts = [np.empty((0, TERM_BYTES), np.uint8)], [np.empty(0, np.int64)]
         for part, rows in self._find("passage", passages).items():
             if len(rows) and part.segment.has("term"):
-                packed, counts = part.segment.parts("term", rows)
-                own = np.split(packed, np.cumsum(counts)[:-1])
-                ids = part.segment.ids("passage", rows)
-                found |= {point: each for point, each in zip(ids, own, strict=True) if len(each)}
-        return found
+                terms, of_each = part.segment.parts("term", rows)
+                ids += part.segment.ids("passage", rows[of_each > 0])
+                packed.append(terms)
+                counts.append(of_each[of_each > 0])
+        return PassageTerms(ids=ids, packed=np.concatenate(packed), counts=np.concatenate(counts))
 
     def _query(self, level: Level, query: PointQuery) -> list[StoredPoint]:
         only = None if query.ids is None else self._find(level, query.ids)
