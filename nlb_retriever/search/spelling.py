@@ -1,22 +1,23 @@
-"""Words of a question that none of the searched books has, in the books' spelling: "Gridlestone" to "Girdlestone".
+"""Words of a question in the books' spelling, where none of those searched has them: "Gridlestone" to "Girdlestone".
 
 A word is read so where the chunk encoder does not know it as one word either, and one letter more, less or other, or
 two neighbours swapped, make a word of the books: most misspellings are one such edit (Damerau, A technique for computer
 detection and correction of spelling errors, 1964). Where none is, a name is also looked for as other translations
-spell it (text/transliteration.py).
+spell it (text/transliteration.py). So is a name that stands in one or two passages of a book, as in its preface, and
+is replaced where the book has another spelling far more often: "Astolfo" where the poem has "Astolpho".
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.search.question import MOST_WORDS
 from nlb_retriever.search.scope import Scope
-from nlb_retriever.store import Filter, LibraryStore, StoreQuery
+from nlb_retriever.store import Condition, Filter, LibraryStore, StoreQuery, all_of
 from nlb_retriever.text.transliteration import make_variants
 from nlb_retriever.text.words import word_ids
 
@@ -26,12 +27,14 @@ PASSAGES = 50
 """That hold another spelling of a word, and in which the books' is counted."""
 VARIANTS = 2000
 """Spellings of a foreign name that are looked for, those with the fewest changes."""
+SELDOM, OFTEN = 2, 20
+"""Passages that a name may stand in and still be replaced by another spelling, and how often its book has that."""
 _WORD = re.compile(r"[^\W\d_]+")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzàáâãäåæçèéêëíîïñòóôõöøùúûüœ"
 
 
 def respell(query: str, scope: Scope, vectorizer: Vectorizer, store: LibraryStore) -> str | None:
-    """A query with its misspelt words as the books have them; None where none is, or it has more than `MOST_WORDS`.
+    """A query with its words as the books spell them; None where they do, or it has more than `MOST_WORDS`.
 
     Args:
         query: cleaned.
@@ -44,18 +47,30 @@ def respell(query: str, scope: Scope, vectorizer: Vectorizer, store: LibraryStor
         return None
     rare = [word for word in dict.fromkeys(words) if len(word) >= LEAST_LETTERS and not _is_known(word, vectorizer)]
     where = replace(scope, sections=None, before=None).filter("passage")
-    found = store.search([StoreQuery(level="passage", text=word, where=where, limit=1) for word in rare])
+    found = store.search([StoreQuery(level="passage", text=word, where=where, limit=SELDOM + 1) for word in rare])
     spellings = {}
-    for word in (word for word, hits in zip(rare, found, strict=True) if not hits):
-        edits = make_edits(word.lower())
-        if any(not word_ids(edit) for edit in edits):  # one of the most common words, which are not searched for
-            continue
-        forms = _find_forms(word, edits, where, store)
-        if not forms and word[0].isupper():
-            forms = _find_forms(word, make_variants(word.lower(), VARIANTS), where, store)
+    for word, hits in zip(rare, found, strict=True):
+        forms: Mapping[str, int] = {}
+        if not hits:
+            forms = _find_unknown(word, where, store)
+        elif len(hits) <= SELDOM and word[0].isupper():
+            own = all_of(where, Condition("book_id", "in", tuple({hit.book_id for hit in hits})))
+            others = _find_forms(word, make_variants(word.lower(), VARIANTS), own, store)
+            forms = {form: count for form, count in others.items() if count >= OFTEN}
         if forms:
             spellings[word] = max(forms, key=lambda form: (forms[form], form))
     return _WORD.sub(lambda match: spellings.get(match.group(), match.group()), query) if spellings else None
+
+
+def _find_unknown(word: str, where: Filter | None, store: LibraryStore) -> Counter[str]:
+    """The books' spellings of a word that none of them has."""
+    edits = make_edits(word.lower())
+    if any(not word_ids(edit) for edit in edits):  # one of the most common words, which are not searched for
+        return Counter()
+    forms = _find_forms(word, edits, where, store)
+    if not forms and word[0].isupper():
+        forms = _find_forms(word, make_variants(word.lower(), VARIANTS), where, store)
+    return forms
 
 
 def make_edits(word: str) -> set[str]:

@@ -1,8 +1,8 @@
 """Other spellings of a foreign name: "Pozdnyshev" is "Posdnicheff" in one translation, "Calchas" is "Calkas".
 
 Letters that stand for the same sound of a foreign name in English, French and German books are exchanged, and single
-letters for double ones. The groups hold what the romanizations of Cyrillic and Greek (ALA-LC, and the French and
-German ones of the 19th century) make of the same letter.
+letters for double ones; an "e" at the end is left out ("Agramante", "Agramant"). The groups hold what the romanizations
+of Cyrillic and Greek (ALA-LC, and the French and German ones of the 19th century) make of the same letter.
 """
 
 from __future__ import annotations
@@ -55,6 +55,8 @@ def _parts(name: str) -> list[tuple[str, list[str]]]:
             others |= {single} | _SPELLINGS.get(single, frozenset())
         elif letters == single and single not in _VOWELS and at:
             others |= {double}
+        if letters == "e" and at == len(name) - 1:
+            others |= {""}
         parts.append((letters, sorted(others - {letters})))
         at += len(letters)
     return parts

@@ -10,7 +10,7 @@ from nlb_retriever import Retriever, book_from_text, index_books
 from nlb_retriever.search.question import MOST_WORDS
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, resolve_scope
-from nlb_retriever.search.spelling import make_edits, respell
+from nlb_retriever.search.spelling import OFTEN, make_edits, respell
 
 ABBEY = """\
 The House of Girdlestone
@@ -98,6 +98,23 @@ def test_the_most_frequent_word_is_taken(tmp_path: Path) -> None:
     with Retriever(tmp_path / "library") as retriever:
         scope: Scope = resolve_scope(SearchRequest(query="x"), retriever.store)
         assert respell("Did Harolz dance?", scope, retriever.vectorizer, retriever.store) == "Did Harold dance?"
+
+
+def test_a_name_of_the_preface_is_spelled_as_its_own_book_does(tmp_path: Path) -> None:
+    poem = (
+        "Preface: Ariosto calls him Astolfo, her Marfisa. "
+        + "Astolpho flew. " * OFTEN
+        + "Marphisa rode. " * (OFTEN - 1)
+    )
+    books = {"Poem": poem, "Other": "Philippa wrote to Brunello. " * OFTEN, "Third": "Phillipa met Brunelo, once."}
+    index_books(
+        [book_from_text(text, source=title, title=title) for title, text in books.items()], tmp_path / "library"
+    )
+    with Retriever(tmp_path / "library") as retriever:
+        assert spelled(retriever, "How does Astolfo fly?") == "How does Astolpho fly?"
+        assert spelled(retriever, "How does astolfo fly?") is None, "no name"
+        assert spelled(retriever, "How does Marfisa ride?") is None, "Marphisa is not there often enough"
+        assert spelled(retriever, "Whom did Phillipa meet?") is None, "Philippa is in another book"
 
 
 def test_edits_are_one_letter_away() -> None:

@@ -22,6 +22,7 @@ MOST = 2000
         ("phillamon", "philammon"),
         ("aeneas", "eneas"),
         ("isaac", "isac"),
+        ("agramante", "agramant"),
     ],
 )
 def test_names_are_spelled_as_in_another_translation(name: str, other: str) -> None:
