@@ -4,7 +4,9 @@ A word is read so where the chunk encoder does not know it as one word either, a
 two neighbours swapped, make a word of the books: most misspellings are one such edit (Damerau, A technique for computer
 detection and correction of spelling errors, 1964). Where none is, a name is also looked for as other translations
 spell it (text/transliteration.py). So is a name that stands in one or two passages of a book, as in its preface, and
-is replaced where the book has another spelling far more often: "Astolfo" where the poem has "Astolpho".
+is replaced where the book has another spelling far more often: "Astolfo" where the poem has "Astolpho". And a long name
+that is still unknown is read as the most similar one in the passages that the other words find: "Trefinnis" as
+"Tregennis".
 """
 
 from __future__ import annotations
@@ -13,9 +15,10 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 
 from nlb_retriever.model.vectorizer import Vectorizer
-from nlb_retriever.search.question import MOST_WORDS
+from nlb_retriever.search.question import MOST_WORDS, find_names
 from nlb_retriever.search.scope import Scope
 from nlb_retriever.store import Condition, Filter, LibraryStore, StoreQuery, all_of
 from nlb_retriever.text.transliteration import make_variants
@@ -29,6 +32,8 @@ VARIANTS = 2000
 """Spellings of a foreign name that are looked for, those with the fewest changes."""
 SELDOM, OFTEN = 2, 20
 """Passages that a name may stand in and still be replaced by another spelling, and how often its book has that."""
+LONG_NAME, SIMILARITY = 7, 0.75
+"""Least letters of a name that is looked for by its similarity to others, and the least similarity (of difflib)."""
 _WORD = re.compile(r"[^\W\d_]+")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzàáâãäåæçèéêëíîïñòóôõöøùúûüœ"
 
@@ -48,11 +53,14 @@ def respell(query: str, scope: Scope, vectorizer: Vectorizer, store: LibraryStor
     rare = [word for word in dict.fromkeys(words) if len(word) >= LEAST_LETTERS and not _is_known(word, vectorizer)]
     where = replace(scope, sections=None, before=None).filter("passage")
     found = store.search([StoreQuery(level="passage", text=word, where=where, limit=SELDOM + 1) for word in rare])
+    names = _WORD.findall(" ".join(find_names(query)))
     spellings = {}
     for word, hits in zip(rare, found, strict=True):
         forms: Mapping[str, int] = {}
         if not hits:
             forms = _find_unknown(word, where, store)
+            if not forms and word in names and len(word) >= LONG_NAME:
+                forms = _find_similar(word, query, where, store)
         elif len(hits) <= SELDOM and word[0].isupper():
             own = all_of(where, Condition("book_id", "in", tuple({hit.book_id for hit in hits})))
             others = _find_forms(word, make_variants(word.lower(), VARIANTS), own, store)
@@ -91,12 +99,25 @@ def _is_known(word: str, vectorizer: Vectorizer) -> bool:
 def _find_forms(word: str, spellings: Collection[str], where: Filter | None, store: LibraryStore) -> Counter[str]:
     """How often other spellings of a word stand in some passages, as written there; a name's only with a capital."""
     wanted = set(spellings)
-    query = StoreQuery(level="passage", text=" ".join(sorted(wanted)), where=where, limit=PASSAGES)
-    passages = store.get_passages([hit.id for hit in store.search([query])[0]])
+    passages = _read_passages(" ".join(sorted(wanted)), where, store)
     is_name = word[0].isupper()
     return Counter(
         form
         for passage in passages
-        for form in _WORD.findall(passage.text)
+        for form in _WORD.findall(passage)
         if form.lower() in wanted and (form[0].isupper() or not is_name)
     )
+
+
+def _find_similar(word: str, query: str, where: Filter | None, store: LibraryStore) -> dict[str, int]:
+    """The name most like a word in the passages that the rest of a query finds; none where all differ more."""
+    others = " ".join(each for each in _WORD.findall(query) if each != word)
+    found = {form for passage in _read_passages(others, where, store) for form in _WORD.findall(passage)}
+    names = sorted(form for form in found if form[0] == word[0] and form.lower() not in found)
+    return dict.fromkeys(get_close_matches(word, names, n=1, cutoff=SIMILARITY), 1)
+
+
+def _read_passages(words: str, where: Filter | None, store: LibraryStore) -> list[str]:
+    """The texts of the passages that some words find."""
+    found = store.search([StoreQuery(level="passage", text=words, where=where, limit=PASSAGES)])[0]
+    return [passage.text for passage in store.get_passages([hit.id for hit in found])]

@@ -59,6 +59,14 @@ def spelled(retriever: Retriever, query: str, **options: str) -> str | None:
         ("Who had siblings?", None),  # known to the encoder, and so no mistake
         ("Who is Burdene?", None),  # with a capital a name is wanted, not "burdened"
         ("Who is Zzyzxq?", None),
+        (
+            "Why did Mr. Trefinnis laugh?",
+            "Why did Mr. Tregennis laugh?",
+        ),  # the most similar name beside the other words
+        ("Why is the millwheel of Trefinnis rotten?", "Why is the millwheel of Trebennis rotten?"),
+        ("Who is Trefinnis?", None),  # no other words
+        ("Why did trefinnis laugh?", None),
+        ("Trefinnis laughed at whom?", None),  # the first word may be no name
         ("Gridlestone " * (MOST_WORDS + 1), None),
     ],
 )
