@@ -40,8 +40,10 @@ BOOK_WEIGHT = 0.05
 """Weights of a passage's section and of its book."""
 SECTION_WITH_SPANS, BOOK_WITH_SPANS = 0.4, 0.1
 """The same where its spans were compared, too, since its own score is higher then."""
-SECTION_WITH_TERMS, BOOK_WITH_TERMS = 0.9, 0.25
+SECTION_WITH_TERMS, BOOK_WITH_TERMS = 1.2, 0.4
 """The same where their terms were, too."""
+SECTION_WITHOUT_NAMES, BOOK_WITHOUT_NAMES = 0.9, 0.15
+"""The same for queries that name nobody: which book they are about, its other passages hardly tell."""
 SECTION_WITHOUT_WORDS, BOOK_WITHOUT_WORDS = 0.0, 0.1
 """The same where vectors alone decide: the passage's own tells where it stands."""
 
@@ -140,10 +142,10 @@ def combine(level: Level, pools: Mapping[Level, Pool], *, without_names: bool = 
     Args:
         level: of the candidates.
         pools: of the levels that are combined.
-        without_names: whether books and sections are ranked by BEST_WITHOUT_NAMES, if spans were compared.
+        without_names: whether the query names nobody, which counts where spans or terms were compared.
     """
     if level == "passage":
-        return from_levels_above(pools["passage"], pools["section"], pools["book"])
+        return from_levels_above(pools["passage"], pools["section"], pools["book"], without_names=without_names)
     scores = from_passages(level, pools[level], pools["passage"], without_names=without_names)
     return scores if level == "section" or pools["passage"].has_words else _add_several(scores, pools)
 
@@ -170,7 +172,7 @@ def from_passages(level: Level, pool: Pool, passages: Pool, *, without_names: bo
     return {each: score + weight * best.get(owners[each] or "", (lowest, ""))[0] for each, score in pool.scores.items()}
 
 
-def from_levels_above(passages: Pool, sections: Pool, books: Pool) -> dict[str, float]:
+def from_levels_above(passages: Pool, sections: Pool, books: Pool, *, without_names: bool = False) -> dict[str, float]:
     """Scores of passages: their own, their section's and their book's."""
     book_scores = from_passages("book", books, passages)
     by_book = {books.candidates[each].book_id: score for each, score in book_scores.items()}
@@ -180,6 +182,8 @@ def from_levels_above(passages: Pool, sections: Pool, books: Pool) -> dict[str, 
         section_weight, book_weight = SECTION_WITH_SPANS, BOOK_WITH_SPANS
         if passages.with_terms:
             section_weight, book_weight = SECTION_WITH_TERMS, BOOK_WITH_TERMS
+            if without_names:
+                section_weight, book_weight = SECTION_WITHOUT_NAMES, BOOK_WITHOUT_NAMES
         if not passages.has_words:
             section_weight, book_weight = SECTION_WITHOUT_WORDS, BOOK_WITHOUT_WORDS
     return {

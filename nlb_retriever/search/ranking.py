@@ -144,7 +144,7 @@ def _similarities(matches: TermMatches | None, level: Level) -> dict[str, float]
 
 
 def _names_nobody(request: SearchRequest) -> bool:
-    """Whether a query has no names and its best passage decides: for books, where it is a statement.
+    """Whether a query has no names and so its best passage decides: for books, where it is a statement.
 
     Which book a question without names is about, the book as a whole tells as well, and what has few words may be a
     book's title.
@@ -152,7 +152,7 @@ def _names_nobody(request: SearchRequest) -> bool:
     query = request.query
     if find_names(query):
         return False
-    return request.level == "section" or (kind_of(query) is None and len(query.split()) >= STATEMENT_WORDS)
+    return request.level != "book" or (kind_of(query) is None and len(query.split()) >= STATEMENT_WORDS)
 
 
 def _compare_parts(

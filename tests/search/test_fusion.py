@@ -15,6 +15,7 @@ from nlb_retriever.search.fusion import (
     SECTION_WEIGHT,
     SECTION_WITH_SPANS,
     SECTION_WITH_TERMS,
+    SECTION_WITHOUT_NAMES,
     SECTION_WITHOUT_WORDS,
     SEVERAL_WEIGHT,
     WITH_SPANS,
@@ -127,14 +128,15 @@ def test_the_best_passage_counts_more_where_spans_were_compared(level: Level, ow
 def test_sections_count_more_for_passages_whose_spans_were_compared_and_nothing_by_vectors_alone() -> None:
     found, books = candidates(p_b1_s1=1.0, q_b2_s2=1.0), make_pool("book", [], candidates(x_b1=1.0, y_b2=1.0))
     sections = make_pool("section", [], [Candidate(id="s1", score=2.0), Candidate(id="s2", score=1.0)])
-    for words, with_spans, with_terms, weight in (
-        (found, True, True, SECTION_WITH_TERMS),
-        (found, True, False, SECTION_WITH_SPANS),
-        (found, False, False, SECTION_WEIGHT),
-        ([], True, True, SECTION_WITHOUT_WORDS),
-        ([], True, False, SECTION_WITHOUT_WORDS),
-        ([], False, False, SECTION_WEIGHT),
+    for words, with_spans, with_terms, without_names, weight in (
+        (found, True, True, False, SECTION_WITH_TERMS),
+        (found, True, True, True, SECTION_WITHOUT_NAMES),
+        (found, True, False, True, SECTION_WITH_SPANS),
+        (found, False, False, True, SECTION_WEIGHT),
+        ([], True, True, True, SECTION_WITHOUT_WORDS),
+        ([], True, False, False, SECTION_WITHOUT_WORDS),
+        ([], False, False, False, SECTION_WEIGHT),
     ):
         pool = make_pool("passage", found, words, with_spans=with_spans, with_terms=with_terms)
-        scores = from_levels_above(pool, sections, books)
+        scores = from_levels_above(pool, sections, books, without_names=without_names)
         assert scores["p_b1_s1"] - scores["q_b2_s2"] == pytest.approx(weight * 0.5)

@@ -31,6 +31,8 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("the clock keeper", "book", False),
         ("who finds a letter in the clock?", "section", True),
         ("who finds a letter in the clock?", "book", False),
+        ("who finds a letter in the clock?", "passage", True),
+        ("what does Margaret find?", "passage", False),
         ("the keeper and Margaret find a letter", "section", False),
         ("the keeper and Margaret find a letter", "book", False),
     ],
