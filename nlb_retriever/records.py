@@ -235,9 +235,9 @@ class ShortAnswer:
     """A few words that answer a question."""
 
     text: str
-    """Verbatim from the book but for line ends."""
+    """Verbatim from the book but for line ends; of who wrote a book, the author as the library names them."""
     citation: int
-    """Number of the citation that says so, from 0."""
+    """Number of the citation that says so, or of that book, from 0."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.reader import Reader, find_reader, load_reader
 from nlb_retriever.records import Answer, Hit, Level, Mode, Strategy
 from nlb_retriever.search.answer import ALL_PASSAGES, PASSAGES, compose_all, compose_answer
+from nlb_retriever.search.authors import answer_author
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.run import SearchResult, run_search
 from nlb_retriever.store import Filter, LibraryStore, open_store
@@ -169,7 +170,8 @@ class Retriever:
         """Answer a question with sentences of the library.
 
         Where there is a reader, it judges the passages of a short question in English, and finds the words in them
-        that answer. Else the sentences with most of the question's words are quoted.
+        that answer. Else the sentences with most of the question's words are quoted. Who wrote a book, its record
+        tells.
 
         Args:
             question: in words, of any length.
@@ -200,7 +202,8 @@ class Retriever:
             relevant_only=True,
         )
         result = self.run(request)
-        answer = compose_all(result) if all_passages else compose_answer(result, limit)
+        answer = answer_author(result, self.store)
+        answer = answer or (compose_all(result) if all_passages else compose_answer(result, limit))
         return replace(answer, question=request.query, searched=result.searched)
 
     def run(self, request: SearchRequest) -> SearchResult:

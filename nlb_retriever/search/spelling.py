@@ -97,16 +97,13 @@ def _is_known(word: str, vectorizer: Vectorizer) -> bool:
 
 
 def _find_forms(word: str, spellings: Collection[str], where: Filter | None, store: LibraryStore) -> Counter[str]:
-    """How often other spellings of a word stand in some passages, as written there; a name's only with a capital."""
+    """How often other spellings of a word stand in some passages, as written there; of a name only other names."""
     wanted = set(spellings)
     passages = _read_passages(" ".join(sorted(wanted)), where, store)
-    is_name = word[0].isupper()
-    return Counter(
-        form
-        for passage in passages
-        for form in _WORD.findall(passage)
-        if form.lower() in wanted and (form[0].isupper() or not is_name)
-    )
+    found = Counter(form for passage in passages for form in _WORD.findall(passage) if form.lower() in wanted)
+    if not word[0].isupper():
+        return found
+    return Counter({form: count for form, count in found.items() if form[0].isupper() and count >= found[form.lower()]})
 
 
 def _find_similar(word: str, query: str, where: Filter | None, store: LibraryStore) -> dict[str, int]:

@@ -24,15 +24,26 @@ def _has(words: list[str], book: BookRecord) -> bool:
     return all(word in text for word in words)
 
 
+def is_titled(book: BookRecord, title: str) -> bool:
+    """Whether a book has that title, with or without its subtitle."""
+    words = _words(title)
+    return bool(words) and words in _titles(book)
+
+
 def _is_name(words: list[str], book: BookRecord) -> bool:
     author = _words(book.author or "")
     if sorted(words) == sorted(author):  # "James, Henry"
         return True
-    for title in filter(None, (_words(book.title), _words(_SUBTITLE.split(book.title, maxsplit=1)[0]))):
+    for title in _titles(book):
         for part, rest in ((words[: len(title)], words[len(title) :]), (words[-len(title) :], words[: -len(title)])):
             if part == title and {"by", *author}.issuperset(rest):
                 return True
     return False
+
+
+def _titles(book: BookRecord) -> list[list[str]]:
+    """The words of a book's title, and of what stands before its subtitle."""
+    return [*filter(None, (_words(book.title), _words(_SUBTITLE.split(book.title, maxsplit=1)[0])))]
 
 
 def _words(text: str) -> list[str]:

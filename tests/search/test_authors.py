@@ -1,0 +1,95 @@
+"""Who wrote a book."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever.store import Condition
+
+WITH_TITLE_PAGE = """\
+THE LAMP;
+
+or, A KEEPER'S TALE
+
+by Ada M. Writer
+
+CHAPTER I.
+
+The keeper lit the lamp and wrote a letter to Writer's Club. It was late.
+"""
+WITHOUT = "The bread rose.\n\nIt was eaten on Sunday by all of us. Who wrote the recipe, nobody knew."
+BOOKS = (
+    (WITH_TITLE_PAGE, "The Lamp; or, A Keeper's Tale", "Ada M. Writer", "en"),
+    (WITHOUT, "Country Bread", "Jean Baker", "en"),
+    (WITHOUT.replace("bread", "dough"), "Poems", "Ann One", "en"),
+    (WITHOUT.replace("bread", "pain"), "Poems", "Zoe Two", "fr"),
+    (WITHOUT.replace("bread", "scone"), "Nobody's Book", None, "en"),
+)
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    library = tmp_path_factory.mktemp("authors") / "library"
+    books = [
+        replace(book_from_text(text, source=f"{title} {author}", title=title, author=author), language=language)
+        for text, title, author, language in BOOKS
+    ]
+    index_books(books, library)
+    return Retriever(library)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who wrote The Lamp?",
+        "who wrote the lamp",
+        "Who is the author of “The Lamp; or, A Keeper's Tale”?",
+        "Who's the author of the novel 'Lamp'?",
+        "Who was the writer of the book called The Lamp ?",
+    ],
+)
+def test_the_author_is_named_with_the_line_of_the_title_page(retriever: Retriever, question: str) -> None:
+    answer = retriever.answer(question)
+    assert (answer.found, answer.short, answer.text, answer.confidence) == (
+        True,
+        "Ada M. Writer",
+        "by Ada M. Writer",
+        "sure",
+    )
+    [citation] = answer.citations
+    assert WITH_TITLE_PAGE[citation.quote_start : citation.quote_end] == "by Ada M. Writer"
+    assert citation.hit.title == "The Lamp; or, A Keeper's Tale"
+
+
+def test_a_book_without_a_title_page_is_cited_by_its_first_sentence(retriever: Retriever) -> None:
+    answer = retriever.answer("Who wrote Country Bread?")
+    assert (answer.short, answer.text) == ("Jean Baker", "It was eaten on Sunday by all of us.")
+
+
+def test_two_books_of_one_title_have_two_authors(retriever: Retriever) -> None:
+    answer = retriever.answer("Who wrote Poems?")
+    assert {short.text for short in answer.shorts} == {"Ann One", "Zoe Two"}
+    for short in answer.shorts:
+        assert answer.citations[short.citation].hit.author == short.text
+
+
+def test_the_scope_decides_which_book_is_meant(retriever: Retriever) -> None:
+    french = Condition("language", "eq", "fr")
+    assert retriever.answer("Who wrote Poems?", where=french).short == "Zoe Two"
+    assert retriever.answer("Who wrote this book?", book="Country Bread").short == "Jean Baker"
+    assert retriever.answer("Who is the author of it?", book="Country Bread").short == "Jean Baker"
+    for question, options in (
+        ("Who wrote Country Bread?", {"where": french}),
+        ("Who wrote Country Bread?", {"book": "The Lamp"}),
+        ("Who wrote this book?", {}),
+    ):
+        assert retriever.answer(question, **options).short != "Jean Baker"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("question", ["Who wrote a letter?", "Who wrote Nobody's Book?", "Who wrote?", "Who wrote “”?"])
+def test_other_questions_are_answered_from_the_text(retriever: Retriever, question: str) -> None:
+    authors = {author for _, _, author, _ in BOOKS}
+    assert retriever.answer(question).short not in authors - {None}
