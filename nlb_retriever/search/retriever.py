@@ -14,8 +14,8 @@ from nlb_retriever.errors import EncoderError, NlbError
 from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.reader import Reader, find_reader, load_reader
 from nlb_retriever.records import Answer, Hit, Level, Mode, Strategy
+from nlb_retriever.search.about_book import answer_about_book
 from nlb_retriever.search.answer import ALL_PASSAGES, PASSAGES, compose_all, compose_answer
-from nlb_retriever.search.authors import answer_author
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.run import SearchResult, run_search
 from nlb_retriever.store import Filter, LibraryStore, open_store
@@ -170,8 +170,8 @@ class Retriever:
         """Answer a question with sentences of the library.
 
         Where there is a reader, it judges the passages of a short question in English, and finds the words in them
-        that answer. Else the sentences with most of the question's words are quoted. Who wrote a book, its record
-        tells.
+        that answer. Else the sentences with most of the question's words are quoted. Who wrote a book and who its
+        characters are is answered for the book as a whole (search/about_book.py).
 
         Args:
             question: in words, of any length.
@@ -202,7 +202,7 @@ class Retriever:
             relevant_only=True,
         )
         result = self.run(request)
-        answer = answer_author(result, self.store)
+        answer = answer_about_book(result, self.store)
         answer = answer or (compose_all(result) if all_passages else compose_answer(result, limit))
         return replace(answer, question=request.query, searched=result.searched)
 

@@ -1,8 +1,9 @@
-"""Who wrote a book."""
+"""Questions about a book as a whole: who wrote it, who its characters are."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -93,3 +94,71 @@ def test_the_scope_decides_which_book_is_meant(retriever: Retriever) -> None:
 def test_other_questions_are_answered_from_the_text(retriever: Retriever, question: str) -> None:
     authors = {author for _, _, author, _ in BOOKS}
     assert retriever.answer(question).short not in authors - {None}
+
+
+STORY = """\
+CHAPTER I.
+
+Dickson McCunn walked out. "A fine day," said Dickson. Heritage was late. Heritage laughed. Dickson had a stick. Then
+Saskia came, and Dickson looked at her. Heritage went home.
+
+CHAPTER II.
+
+Dickson went to bed and Dickson sat up; Heritage did not. "Who is there?" asked Saskia. Dickson thought of tea. Heritage
+said no. Saskia smiled. Dickson McCunn slept, Dickson McCunn ate. "I was," said Saskia, and Saskia turned away.
+"""
+
+
+@pytest.fixture(scope="module")
+def stories(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    library = tmp_path_factory.mktemp("characters") / "library"
+    texts = {"The Tower; or, A Romance": STORY, "Country Bread": WITHOUT}
+    index_books([book_from_text(text, source=title, title=title) for title, text in texts.items()], library)
+    return Retriever(library)
+
+
+@pytest.mark.parametrize(
+    ("question", "options", "short"),
+    [
+        ("Who is the main character of The Tower?", {}, "Dickson McCunn"),
+        ("Who's the hero in “The Tower”?", {}, "Dickson McCunn"),
+        ("Who is the protagonist?", {"book": "The Tower"}, "Dickson McCunn"),
+        ("who is the central character of the story", {"book": "The Tower"}, "Dickson McCunn"),
+        ("Who are the characters in the novel The Tower?", {}, "Dickson McCunn, Heritage, Saskia"),
+        ("List all the main characters.", {"book": "The Tower"}, "Dickson McCunn, Heritage, Saskia"),
+    ],
+)
+def test_characters_are_named_with_the_sentences_that_name_them(
+    stories: Retriever, question: str, options: dict[str, str], short: str
+) -> None:
+    answer = stories.answer(question, **options)  # type: ignore[arg-type]
+    assert answer.short == short
+    for name, citation in zip(short.split(", "), answer.citations, strict=False):
+        assert citation.answer
+        start, end = citation.answer
+        assert STORY[start:end] == name
+        assert citation.quote_start <= start < end <= citation.quote_end
+    assert answer.citations[0].quote == "Dickson McCunn walked out."
+
+
+def test_two_who_do_as_much_are_both_named(tmp_path: Path) -> None:
+    text = "Anna said no. Otto said yes. " * 6 + "Berta laughed. " * 5
+    index_books([book_from_text(text, source="duet", title="Duet")], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        answer = retriever.answer("Who is the protagonist?")  # the only book of the library
+        assert [short.text for short in answer.shorts] == ["Anna", "Otto"]
+
+
+@pytest.mark.parametrize(
+    ("question", "options"),
+    [
+        ("Who are the characters?", {}),  # of which book?
+        ("Who are the characters in Emma?", {}),  # no such book
+        ("Who are the characters in The Tower?", {"book": "Country Bread"}),
+        ("Who is the main character?", {"book": "Country Bread"}),  # it has none
+        ("Who is the hero's friend?", {"book": "The Tower"}),
+    ],
+)
+def test_who_is_not_known_is_looked_for_in_the_text(stories: Retriever, question: str, options: dict[str, str]) -> None:
+    answer = stories.answer(question, **options)  # type: ignore[arg-type]
+    assert answer.short not in {"Dickson McCunn", "Dickson McCunn, Heritage, Saskia"}

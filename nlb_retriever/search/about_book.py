@@ -1,0 +1,154 @@
+"""Questions that a library answers itself, since few books do in a sentence: who wrote one, who its characters are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from nlb_retriever.records import Answer, BookRecord, Citation, Confidence, Hit, ShortAnswer
+from nlb_retriever.search.hits import to_hit
+from nlb_retriever.search.quotes import LEAST_WORDS, Quote, cite, is_prose, join_quotes
+from nlb_retriever.search.run import SearchResult
+from nlb_retriever.search.titles import is_titled
+from nlb_retriever.store import Condition, LibraryStore, all_of, at_level
+from nlb_retriever.text.characters import find_characters
+from nlb_retriever.text.sentences import sentence_spans
+
+_WORK = r"(?:book|novel|story|tale|play|poem)"
+_TITLE = rf"(?:the {_WORK} (?:called |titled )?(?!\s*[?.!]*$))?(?P<title>.+?)"
+_WRITTEN = re.compile(
+    rf"\s*who(?: wrote|(?:['’]s| is| was) the (?:author|writer) of)\s+{_TITLE}[\s?.!]*", re.IGNORECASE
+)
+_HERO = re.compile(
+    r"\s*who(?:['’]s| is| was) the (?:(?:main|central) (?:protagonist|character|figure)|protagonist|hero|heroine)"
+    rf"(?: (?:of|in) {_TITLE})?[\s?.!]*",
+    re.IGNORECASE,
+)
+_CHARACTERS = re.compile(
+    r"\s*(?:who are|list|name) (?:all )?the (?:main |central |most important )?(?:characters|protagonists|heroes)"
+    rf"(?: (?:of|in) {_TITLE})?[\s?.!]*",
+    re.IGNORECASE,
+)
+_THIS = re.compile(rf"it|this|(?:this|the) {_WORK}", re.IGNORECASE)
+_OUTER = " _*\"'“”‘’«»"
+TITLE_PAGE = 3
+"""First passages of a book that are read for its author's name."""
+NAMED = 5
+"""Characters that are named."""
+SHORT = 40
+"""Words of a sentence that is quoted to name somebody."""
+CLOSE = 0.8
+"""Two may be the main character where the second does at least so much of what the first one does."""
+
+
+def answer_about_book(result: SearchResult, store: LibraryStore) -> Answer | None:
+    """The author or the characters of the book that a question asks for.
+
+    "Who wrote Moby Dick?" and "Who are the characters in Moby Dick?"; in a request for one book, or with one book in
+    the library, "Who is the author of this book?" and "Who is the main character?", too.
+
+    Args:
+        result: of the question, in whose scope the book must be.
+        store: the library.
+
+    Returns:
+        The author as the library names them, with the line of the title page that does so, too, or else the book's
+        first sentence; of characters those whose names do most, each with the first sentence that names them. None
+        where the question is another one, no book has the title, or nothing is known.
+    """
+    question = result.request.query
+    with store.session():
+        if asked := _WRITTEN.fullmatch(question):
+            return _answer_author(
+                question, [book for book in _find(asked["title"], result, store) if book.author], store
+            )
+        if (asked := _HERO.fullmatch(question)) or (asked := _CHARACTERS.fullmatch(question)):
+            books = _find(asked["title"], result, store)
+            one = asked.re is _HERO
+            return _answer_characters(question, books[0], store, one=one) if len(books) == 1 else None
+    return None
+
+
+def _find(title: str | None, result: SearchResult, store: LibraryStore) -> list[BookRecord]:
+    """The books in a request's scope that have a title, or the only one where none is said."""
+    request = result.request
+    books = store.books()
+    if request.book is not None:
+        named = store.find_book(request.book).id
+        books = [book for book in books if book.id == named]
+    where = at_level(request.where, "book")
+    if where is not None:
+        fits = [store.count("book", all_of(where, Condition("book_id", "eq", book.id))) for book in books]
+        books = [book for book, fit in zip(books, fits, strict=True) if fit]
+    title = (title or "").strip(_OUTER)
+    if not title or _THIS.fullmatch(title):
+        return books if len(books) == 1 else []
+    return [book for book in books if is_titled(book, title)]
+
+
+def _answer_author(question: str, books: Sequence[BookRecord], store: LibraryStore) -> Answer | None:
+    written = {book.author.casefold(): book for book in books if book.author}
+    citations = [citation for book in written.values() for citation in _cite_author(book, store)]
+    first = {citation.hit.author or "": number for number, citation in reversed([*enumerate(citations)])}
+    shorts = [ShortAnswer(text=author, citation=number) for author, number in reversed(first.items())]
+    return _answer(question, shorts, citations, "sure")
+
+
+def _cite_author(book: BookRecord, store: LibraryStore) -> tuple[Citation, ...]:
+    """The line of a book's first passages that has its author's name, or else its first sentence."""
+    hits = [to_hit(passage) for passage in store.passages(book.id, 0, TITLE_PAGE)]
+    name = re.compile(rf"\b{re.escape((book.author or '').split()[-1])}\b", re.IGNORECASE)
+    quotes: list[Quote] = []
+    for index, hit in enumerate(hits):
+        for order, (start, end) in enumerate(sentence_spans(hit.text)):
+            if found := name.search(hit.text, start, end):
+                first = max(start, hit.text.rfind("\n", start, found.start()) + 1)
+                last = hit.text.find("\n", found.end(), end)
+                return cite(hits, [Quote(hit=index, order=order, start=first, end=end if last < 0 else last)])
+            if is_prose(hit, start, end) and len(hit.text[start:end].split()) >= LEAST_WORDS:
+                quotes.append(Quote(hit=index, order=order, start=start, end=end))
+    return cite(hits, quotes[:1])
+
+
+def _answer_characters(question: str, book: BookRecord, store: LibraryStore, *, one: bool) -> Answer | None:
+    hits = [to_hit(passage) for passage in store.passages(book.id)]
+    found = find_characters([hit.text for hit in hits], 2 if one else NAMED)
+    quotes = {each.name: quote for each in found if (quote := _find_named(each.name, hits))}
+    found = [each for each in found if each.name in quotes]
+    if one:
+        found = [each for each in found if each.deeds >= CLOSE * found[0].deeds]
+    citations = [citation for each in found for citation in cite(hits, [quotes[each.name]])]
+    shorts = [ShortAnswer(text=each.name, citation=number) for number, each in enumerate(found)]
+    if shorts and not one:
+        shorts = [ShortAnswer(text=", ".join(each.name for each in found), citation=0)]
+    return _answer(question, shorts, citations, "likely")
+
+
+def _find_named(name: str, hits: Sequence[Hit]) -> Quote | None:
+    """The first sentence of prose that has a name, one of at most `SHORT` words if there is."""
+    longer: Quote | None = None
+    pattern = re.compile(rf"\b{re.escape(name)}\b".replace(r"\ ", r"\s+"))
+    for index, hit in enumerate(hits):
+        for match in pattern.finditer(hit.text):
+            for order, (start, end) in enumerate(sentence_spans(hit.text)):
+                if start <= match.start() and match.end() <= end and is_prose(hit, start, end):
+                    quote = Quote(hit=index, order=order, start=start, end=end, answer=match.span())
+                    if len(hit.text[start:end].split()) <= SHORT:
+                        return quote
+                    longer = longer or quote
+    return longer
+
+
+def _answer(
+    question: str, shorts: Sequence[ShortAnswer], citations: Sequence[Citation], confidence: Confidence
+) -> Answer | None:
+    if not shorts:
+        return None
+    return Answer(
+        question=question,
+        found=True,
+        text=join_quotes(citations),
+        citations=tuple(citations),
+        shorts=tuple(shorts),
+        confidence=confidence,
+    )
