@@ -27,6 +27,16 @@ _NUMBERS = frozenset(
     " eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred hundreds thousand thousands"
     " million dozen dozens score pair couple both half single once twice thrice many few several all every".split()
 )
+_MEASURED = {"how": {"many", "old"}, "what": {"age", "year"}, "which": {"year"}}
+_AGES = frozenset(
+    "teens twenties thirties forties fifties sixties seventies eighties nineties year years month months week weeks"
+    " infant baby child".split()
+)
+_COLORS = frozenset(
+    "white black red blue green yellow brown grey gray pink purple violet orange crimson scarlet gold golden silver"
+    " silvery azure rose ruby emerald ivory cream amber auburn blond blonde fair dark pale light rosy russet tawny"
+    " vermilion lilac lavender indigo turquoise bronze copper chestnut hazel mauve".split()
+)
 _NOT_WHO = frozenset("in on at during after before until when while because".split())
 _ADDRESS = frozenset("sir sire madam my dear".split())
 _UNCAPPED = frozenset("a an the and but or nor of in on at to by for from with as into".split())
@@ -97,15 +107,18 @@ def find_capitals(text: str) -> str:
 def fits(question: str, answer: str) -> bool:
     """Whether some words can be what a question asks for; in doubt they can.
 
-    They say more than the question's own words and pronouns, "how many" is a number, and "who" does not begin with "in"
-    or "because", nor is it "sir".
+    They say more than the question's own words and pronouns, "how many", "how old" and "what year" is a number, "what
+    color" a color, and "who" does not begin with "in" or "because", nor is it "sir".
     """
     own, words = _WORD.findall(question.lower()), _WORD.findall(answer.lower())
     has_number = any(map(str.isdigit, answer)) or bool((_NUMBERS & {*words}) - {*own})
     if not has_number and "or" not in own and not word_ids(answer) - word_ids(question):
         return False
     start = next((index for index, word in enumerate(own) if word in _ASKING), 0)
-    if own[start : start + 2] == ["how", "many"]:
-        return has_number
+    asked = (*own[start : start + 2], "")[1]
+    if asked in _MEASURED.get(own[start], ()):
+        return has_number or (asked in {"old", "age"} and not _AGES.isdisjoint(words))
+    if asked in {"color", "colour", "colors", "colours"}:
+        return not _COLORS.isdisjoint(words)
     who = own[start] in {"who", "whom", "whose"}
     return not (who and words and (words[0] in _NOT_WHO or {*words} <= _ADDRESS))

@@ -66,6 +66,16 @@ def test_a_page_of_text_is_no_question() -> None:
         ("Was it Jonas or Margaret who rowed?", "Jonas", True),
         ("Where is the river?", "on Sundays", True),
         ("What did the sign say?", "Ω", True),
+        ("How old is Mary?", "a little girl", False),
+        ("How old is Mary?", "ten", True),
+        ("How old is Mary?", "in her teens", True),
+        ("At what age did she sail?", "when her father died", False),
+        ("In which year did she sail?", "1847", True),
+        ("What year did she sail in?", "the spring", False),
+        ("What color is the whale?", "the sea", False),
+        ("What colour are the flowers?", "pale blue", True),
+        ("How old", "ten", True),
+        ("What", "ten", True),
     ],
 )
 def test_an_answer_of_the_wrong_kind_is_told_from_others(question: str, answer: str, can_be: bool) -> None:
