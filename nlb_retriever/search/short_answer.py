@@ -93,7 +93,7 @@ def answer_shortly(result: SearchResult, limit: int | None) -> Answer | None:
         text=join_quotes(citations),
         citations=citations,
         shorts=tuple(shorts),
-        confidence=_confidence(best.trust),
+        confidence="unsure" if name else _confidence(best.trust),  # who a name is, it reads wrong more often than not
     )
 
 

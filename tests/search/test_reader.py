@@ -103,6 +103,21 @@ def test_an_article_alone_is_no_answer() -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "confidence"),
+    [("Who rowed the boat?", "sure"), ("Who is Jonas Wick?", "unsure"), ("Who was the Baker?", "unsure")],
+)
+def test_who_a_name_is_is_never_sure(question: str, confidence: str) -> None:
+    text = "The ferryman rowed in a boat of oak."
+    hit = Hit(level="passage", id="1", book_id="2", title="", author=None, source="", section=(), section_id=None,
+              start=0, end=len(text), page=None, score=1.0, text=text, metadata={})  # fmt: skip
+    spans = (AnswerSpan(start=4, end=12, score=20.0),)
+    reading = Reading(relevance=3.0, no_answer_score=0.0, spans=spans)
+    found = answer_shortly(SearchResult(request=SearchRequest(query=question), hits=(hit,), readings=(reading,)), 3)
+    assert found is not None
+    assert (found.short, found.confidence) == ("ferryman", confidence)
+
+
+@pytest.mark.parametrize(
     ("question", "shortest"),
     [("Why did Jonas burn his boat?", CLAUSE_TOKENS), ("What was the new bridge built of?", 1)],
 )
