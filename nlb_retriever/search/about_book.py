@@ -59,9 +59,7 @@ def answer_about_book(result: SearchResult, store: LibraryStore) -> Answer | Non
     question = result.request.query
     with store.session():
         if asked := _WRITTEN.fullmatch(question):
-            return _answer_author(
-                question, [book for book in _find(asked["title"], result, store) if book.author], store
-            )
+            return _answer_author(question, _find(asked["title"], result, store), store)
         if (asked := _HERO.fullmatch(question)) or (asked := _CHARACTERS.fullmatch(question)):
             books = _find(asked["title"], result, store)
             one = asked.re is _HERO
@@ -76,18 +74,17 @@ def _find(title: str | None, result: SearchResult, store: LibraryStore) -> list[
     if request.book is not None:
         named = store.find_book(request.book).id
         books = [book for book in books if book.id == named]
-    where = at_level(request.where, "book")
-    if where is not None:
-        fits = [store.count("book", all_of(where, Condition("book_id", "eq", book.id))) for book in books]
-        books = [book for book, fit in zip(books, fits, strict=True) if fit]
     title = (title or "").strip(_OUTER)
-    if not title or _THIS.fullmatch(title):
-        return books if len(books) == 1 else []
-    return [book for book in books if is_titled(book, title)]
+    is_this = not title or _THIS.fullmatch(title)
+    books = [book for book in books if is_this or is_titled(book, title)]
+    if (where := at_level(request.where, "book")) is not None:
+        own = (all_of(where, Condition("book_id", "eq", book.id)) for book in books)
+        books = [book for book, condition in zip(books, own, strict=True) if store.count("book", condition)]
+    return books if len(books) == 1 or not is_this else []
 
 
 def _answer_author(question: str, books: Sequence[BookRecord], store: LibraryStore) -> Answer | None:
-    written = {book.author.casefold(): book for book in books if book.author}
+    written = {book.author.casefold(): book for book in books if book.author and book.author.strip()}
     citations = [citation for book in written.values() for citation in _cite_author(book, store)]
     first = {citation.hit.author or "": number for number, citation in reversed([*enumerate(citations)])}
     shorts = [ShortAnswer(text=author, citation=number) for author, number in reversed(first.items())]

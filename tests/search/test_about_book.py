@@ -28,6 +28,7 @@ BOOKS = (
     (WITHOUT.replace("bread", "dough"), "Poems", "Ann One", "en"),
     (WITHOUT.replace("bread", "pain"), "Poems", "Zoe Two", "fr"),
     (WITHOUT.replace("bread", "scone"), "Nobody's Book", None, "en"),
+    (WITHOUT.replace("bread", "rusk"), "Blank", " ", "en"),
 )
 
 
@@ -90,7 +91,9 @@ def test_the_scope_decides_which_book_is_meant(retriever: Retriever) -> None:
         assert retriever.answer(question, **options).short != "Jean Baker"  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("question", ["Who wrote a letter?", "Who wrote Nobody's Book?", "Who wrote?", "Who wrote “”?"])
+@pytest.mark.parametrize(
+    "question", ["Who wrote a letter?", "Who wrote Nobody's Book?", "Who wrote Blank?", "Who wrote?", "Who wrote “”?"]
+)
 def test_other_questions_are_answered_from_the_text(retriever: Retriever, question: str) -> None:
     authors = {author for _, _, author, _ in BOOKS}
     assert retriever.answer(question).short not in authors - {None}
