@@ -45,6 +45,11 @@ def test_the_short_answer_is_whole_words_of_the_right_kind(question: str, spans:
     assert compose(question, text, *spans).short == short
 
 
+def test_marks_of_italics_are_no_part_of_the_short_answer() -> None:
+    text = "_29 September, in the train to London._--When the letter came, he left."
+    assert compose("Where did he travel?", text, "London").short == "London"
+
+
 def test_a_sentence_of_the_questions_words_alone_does_not_explain() -> None:
     found = compose("How do I add a format?", "A format. Turn to the next page for it.", "page")
     assert found.short != "A format."
