@@ -32,6 +32,7 @@ from nlb_retriever.encoding.packing import Packed
 from nlb_retriever.model.vectors import BookVectors
 from nlb_retriever.records import LEVELS, Book, Passage
 from nlb_retriever.store import LibraryStore, open_store
+from nlb_retriever.store.backends.base import PassagePart
 
 QUESTION = "Who is hunting the white whale, and why?"
 
@@ -60,7 +61,7 @@ def stored_books(library: Path) -> list[tuple[Book, list[Passage], BookVectors]]
     books = []
     with open_store(library) as store:
         vectors = {level: {point.id: point.dense for point in store._backend.scan(level)} for level in LEVELS}
-        spans = stored_spans(store)
+        spans, terms = stored_parts(store, "span"), stored_parts(store, "term")
         for record in store.books():
             book = store.read_book(record)
             assert book is not None
@@ -73,21 +74,22 @@ def stored_books(library: Path) -> list[tuple[Book, list[Passage], BookVectors]]
                 sections=np.stack([vectors["section"][each.id] for each in sections]),
                 book=np.asarray(vectors["book"][record.uuid]),
                 spans=[spans[each.id] for each in passages],
+                terms=[terms[each.id] for each in passages],
             )
             books.append((book, cut, made))
     return books
 
 
-def stored_spans(store: LibraryStore) -> dict[str, Packed]:
-    """The packed vectors of the spans of each passage, by its id."""
+def stored_parts(store: LibraryStore, part: PassagePart) -> dict[str, Packed]:
+    """The packed vectors of the spans or terms of each passage, by its id."""
     found: dict[str, Packed] = {}
 
     def read(view: Any) -> None:
-        for part in view.parts:
-            rows = np.arange(part.segment.rows["passage"])
-            packed, counts = part.segment.spans(rows)
+        for each in view.parts:
+            rows = np.arange(each.segment.rows["passage"])
+            packed, counts = each.segment.parts(part, rows)
             own = np.split(packed, np.cumsum(counts)[:-1])
-            found.update(zip(part.segment.ids("passage", rows), own, strict=True))
+            found.update(zip(each.segment.ids("passage", rows), own, strict=True))
 
     store._backend.read(read)
     return found
@@ -116,6 +118,7 @@ def enlarge(library: Path, folder: Path, passages: int) -> int:
                         sections=noisy(vectors.sections),
                         book=noisy(vectors.book),
                         spans=vectors.spans,
+                        terms=vectors.terms,
                     )
                 target.publish(book, cut, made)
                 total += len(cut)

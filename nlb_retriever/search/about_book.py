@@ -58,11 +58,11 @@ def answer_about_book(result: SearchResult, store: LibraryStore) -> Answer | Non
     """
     question = result.request.query
     with store.session():
-        if asked := _WRITTEN.fullmatch(question):
-            return _answer_author(question, _find(asked["title"], result, store), store)
-        if (asked := _HERO.fullmatch(question)) or (asked := _CHARACTERS.fullmatch(question)):
-            books = _find(asked["title"], result, store)
-            one = asked.re is _HERO
+        if match := _WRITTEN.fullmatch(question):
+            return _answer_author(question, _find(match["title"], result, store), store)
+        if match := _HERO.fullmatch(question) or _CHARACTERS.fullmatch(question):
+            books = _find(match["title"], result, store)
+            one = match.re is _HERO
             return _answer_characters(question, books[0], store, one=one) if len(books) == 1 else None
     return None
 
