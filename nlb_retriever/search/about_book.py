@@ -9,8 +9,9 @@ from nlb_retriever.records import Answer, BookRecord, Citation, Confidence, Hit,
 from nlb_retriever.search.hits import to_hit
 from nlb_retriever.search.quotes import LEAST_WORDS, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.run import SearchResult
+from nlb_retriever.search.scope import Scope, resolve_scope
 from nlb_retriever.search.titles import is_titled
-from nlb_retriever.store import Condition, LibraryStore, all_of, at_level
+from nlb_retriever.store import Condition, LibraryStore, all_of
 from nlb_retriever.text.characters import find_characters
 from nlb_retriever.text.sentences import sentence_spans
 
@@ -41,59 +42,81 @@ CLOSE = 0.8
 """Two may be the main character where the second does at least so much of what the first one does."""
 
 
-def answer_about_book(result: SearchResult, store: LibraryStore) -> Answer | None:
+def answer_about_book(result: SearchResult, store: LibraryStore, limit: int | None = None) -> Answer | None:
     """The author or the characters of the book that a question asks for.
 
     "Who wrote Moby Dick?" and "Who are the characters in Moby Dick?"; in a request for one book, or with one book in
     the library, "Who is the author of this book?" and "Who is the main character?", too.
 
     Args:
-        result: of the question, in whose scope the book must be.
+        result: of the question; only what is in its scope is read and quoted.
         store: the library.
+        limit: at most so many sentences are quoted.
 
     Returns:
         The author as the library names them, with the line of the title page that does so, too, or else the book's
         first sentence; of characters those whose names do most, each with the first sentence that names them. None
         where the question is another one, no book has the title, or nothing is known.
     """
-    question = result.request.query
-    with store.session():
-        if match := _WRITTEN.fullmatch(question):
-            return _answer_author(question, _find(match["title"], result, store), store)
-        if match := _HERO.fullmatch(question) or _CHARACTERS.fullmatch(question):
-            books = _find(match["title"], result, store)
-            one = match.re is _HERO
-            return _answer_characters(question, books[0], store, one=one) if len(books) == 1 else None
-    return None
-
-
-def _find(title: str | None, result: SearchResult, store: LibraryStore) -> list[BookRecord]:
-    """The books in a request's scope that have a title, or the only one where none is said."""
     request = result.request
-    books = store.books()
-    if request.book is not None:
-        named = store.find_book(request.book).id
-        books = [book for book in books if book.id == named]
+    with store.session():
+        scope = resolve_scope(request, store)
+        if match := _WRITTEN.fullmatch(request.query):
+            shorts, citations = _name_authors(_find(match["title"], scope, store), scope, store)
+            confidence: Confidence = "sure"
+        elif match := _HERO.fullmatch(request.query) or _CHARACTERS.fullmatch(request.query):
+            books = _find(match["title"], scope, store)
+            shorts, citations = _name_characters(books, scope, store, one=match.re is _HERO)
+            confidence = "likely"
+        else:
+            return None
+    citations = citations[:limit]
+    shorts = [short for short in shorts if short.citation < len(citations)]
+    if not shorts:
+        return None
+    return Answer(
+        question=request.query,
+        found=True,
+        text=join_quotes(citations),
+        citations=tuple(citations),
+        shorts=tuple(shorts),
+        confidence=confidence,
+    )
+
+
+def _find(title: str | None, scope: Scope, store: LibraryStore) -> list[BookRecord]:
+    """The books in a scope that have a title, or the only one where none is said."""
     title = (title or "").strip(_OUTER)
     is_this = not title or _THIS.fullmatch(title)
+    books = [scope.book] if scope.book else store.books()
     books = [book for book in books if is_this or is_titled(book, title)]
-    if (where := at_level(request.where, "book")) is not None:
+    if (where := scope.filter("book")) is not None:
         own = (all_of(where, Condition("book_id", "eq", book.id)) for book in books)
         books = [book for book, condition in zip(books, own, strict=True) if store.count("book", condition)]
     return books if len(books) == 1 or not is_this else []
 
 
-def _answer_author(question: str, books: Sequence[BookRecord], store: LibraryStore) -> Answer | None:
+def _read(book: BookRecord, scope: Scope, store: LibraryStore, most: int | None = None) -> list[Hit]:
+    """The first passages of a book that are in a scope."""
+    if scope.sections is None and scope.before is None:
+        return [to_hit(passage) for passage in store.passages(book.id, 0, most)]
+    passages = [passage for passage in store.passages(book.id) if scope.holds(passage.section)]
+    return [to_hit(passage) for passage in passages[:most]]
+
+
+def _name_authors(
+    books: Sequence[BookRecord], scope: Scope, store: LibraryStore
+) -> tuple[list[ShortAnswer], list[Citation]]:
     written = {book.author.casefold(): book for book in books if book.author and book.author.strip()}
-    citations = [citation for book in written.values() for citation in _cite_author(book, store)]
+    citations = [
+        citation for book in written.values() for citation in _cite_author(book, _read(book, scope, store, TITLE_PAGE))
+    ]
     first = {citation.hit.author or "": number for number, citation in reversed([*enumerate(citations)])}
-    shorts = [ShortAnswer(text=author, citation=number) for author, number in reversed(first.items())]
-    return _answer(question, shorts, citations, "sure")
+    return [ShortAnswer(text=author, citation=number) for author, number in reversed(first.items())], citations
 
 
-def _cite_author(book: BookRecord, store: LibraryStore) -> tuple[Citation, ...]:
-    """The line of a book's first passages that has its author's name, or else its first sentence."""
-    hits = [to_hit(passage) for passage in store.passages(book.id, 0, TITLE_PAGE)]
+def _cite_author(book: BookRecord, hits: Sequence[Hit]) -> tuple[Citation, ...]:
+    """The line of a book's first passages that has its author's name, or else their first sentence."""
     name = re.compile(rf"\b{re.escape((book.author or '').split()[-1])}\b", re.IGNORECASE)
     quotes: list[Quote] = []
     for index, hit in enumerate(hits):
@@ -107,8 +130,12 @@ def _cite_author(book: BookRecord, store: LibraryStore) -> tuple[Citation, ...]:
     return cite(hits, quotes[:1])
 
 
-def _answer_characters(question: str, book: BookRecord, store: LibraryStore, *, one: bool) -> Answer | None:
-    hits = [to_hit(passage) for passage in store.passages(book.id)]
+def _name_characters(
+    books: Sequence[BookRecord], scope: Scope, store: LibraryStore, *, one: bool
+) -> tuple[list[ShortAnswer], list[Citation]]:
+    if len(books) != 1:
+        return [], []
+    hits = _read(books[0], scope, store)
     found = find_characters([hit.text for hit in hits], 2 if one else NAMED)
     quotes = {each.name: quote for each in found if (quote := _find_named(each.name, hits))}
     found = [each for each in found if each.name in quotes]
@@ -118,7 +145,7 @@ def _answer_characters(question: str, book: BookRecord, store: LibraryStore, *, 
     shorts = [ShortAnswer(text=each.name, citation=number) for number, each in enumerate(found)]
     if shorts and not one:
         shorts = [ShortAnswer(text=", ".join(each.name for each in found), citation=0)]
-    return _answer(question, shorts, citations, "likely")
+    return shorts, citations
 
 
 def _find_named(name: str, hits: Sequence[Hit]) -> Quote | None:
@@ -134,18 +161,3 @@ def _find_named(name: str, hits: Sequence[Hit]) -> Quote | None:
                         return quote
                     longer = longer or quote
     return longer
-
-
-def _answer(
-    question: str, shorts: Sequence[ShortAnswer], citations: Sequence[Citation], confidence: Confidence
-) -> Answer | None:
-    if not shorts:
-        return None
-    return Answer(
-        question=question,
-        found=True,
-        text=join_quotes(citations),
-        citations=tuple(citations),
-        shorts=tuple(shorts),
-        confidence=confidence,
-    )

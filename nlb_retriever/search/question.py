@@ -115,10 +115,10 @@ def fits(question: str, answer: str) -> bool:
     if not has_number and "or" not in own and not word_ids(answer) - word_ids(question):
         return False
     start = next((index for index, word in enumerate(own) if word in _ASKING), 0)
-    asked = (*own[start : start + 2], "")[1]
-    if asked in _MEASURED.get(own[start], ()):
-        return has_number or (asked in {"old", "age"} and not _AGES.isdisjoint(words))
-    if asked in {"color", "colour", "colors", "colours"}:
+    after = (*own[start : start + 2], "")[1]
+    if after in _MEASURED.get(own[start], ()):
+        return has_number or (after in {"old", "age"} and not _AGES.isdisjoint(words))
+    if after in {"color", "colour", "colors", "colours"}:
         return not _COLORS.isdisjoint(words)
     who = own[start] in {"who", "whom", "whose"}
     return not (who and words and (words[0] in _NOT_WHO or {*words} <= _ADDRESS))

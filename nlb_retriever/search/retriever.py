@@ -202,7 +202,7 @@ class Retriever:
             relevant_only=True,
         )
         result = self.run(request)
-        answer = answer_about_book(result, self.store)
+        answer = answer_about_book(result, self.store, limit)
         answer = answer or (compose_all(result) if all_passages else compose_answer(result, limit))
         return replace(answer, question=request.query, searched=result.searched)
 

@@ -37,6 +37,10 @@ class Scope:
                 conditions.append(Condition("section", "lt", self.before))
         return all_of(*conditions)
 
+    def holds(self, section: int) -> bool:
+        """Whether a section of its book is in it, by number from 0."""
+        return (self.sections is None or section in self.sections) and (self.before is None or section < self.before)
+
 
 def resolve_scope(request: SearchRequest, store: LibraryStore) -> Scope:
     """Look up the book and sections that a request names.

@@ -165,3 +165,18 @@ def test_two_who_do_as_much_are_both_named(tmp_path: Path) -> None:
 def test_who_is_not_known_is_looked_for_in_the_text(stories: Retriever, question: str, options: dict[str, str]) -> None:
     answer = stories.answer(question, **options)  # type: ignore[arg-type]
     assert answer.short not in {"Dickson McCunn", "Dickson McCunn, Heritage, Saskia"}
+
+
+def test_what_comes_later_is_not_told(stories: Retriever) -> None:
+    question = "Who are the characters in The Tower?"
+    early = stories.answer(question, book="The Tower", before="2")
+    assert early.short is None or "Saskia" not in early.short
+    assert all(citation.quote_end <= STORY.index("CHAPTER II.") for citation in early.citations)
+    late = stories.answer("Who is the author of this book?", book="The Tower", section="2")
+    assert all(citation.quote_start >= STORY.index("CHAPTER II.") for citation in late.citations)
+
+
+def test_no_more_sentences_are_quoted_than_wanted(stories: Retriever) -> None:
+    answer = stories.answer("Who are the characters in The Tower?", limit=1)
+    assert (answer.short, len(answer.citations)) == ("Dickson McCunn, Heritage, Saskia", 1)
+    assert answer.text == answer.citations[0].quote
