@@ -1,11 +1,12 @@
-"""Questions that a library answers itself, since few books do in a sentence: who wrote one, who its characters are."""
+"""Questions on a book as a whole, which few of its sentences answer: author, characters, beginning, end, chapters."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from nlb_retriever.records import Answer, BookRecord, Citation, Confidence, Hit, ShortAnswer
+from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
+from nlb_retriever.search.book_parts import find_beginning, find_chapters, find_ending
 from nlb_retriever.search.hits import to_hit
 from nlb_retriever.search.quotes import LEAST_WORDS, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.run import SearchResult
@@ -17,18 +18,30 @@ from nlb_retriever.text.sentences import sentence_spans
 
 _WORK = r"(?:book|novel|story|tale|play|poem)"
 _TITLE = rf"(?:the {_WORK} (?:called |titled )?(?!\s*[?.!]*$))?(?P<title>.+?)"
-_WRITTEN = re.compile(
-    rf"\s*who(?: wrote|(?:['’]s| is| was) the (?:author|writer) of)\s+{_TITLE}[\s?.!]*", re.IGNORECASE
-)
-_HERO = re.compile(
-    r"\s*who(?:['’]s| is| was) the (?:(?:main|central) (?:protagonist|character|figure)|protagonist|hero|heroine)"
-    rf"(?: (?:of|in) {_TITLE})?[\s?.!]*",
-    re.IGNORECASE,
-)
-_CHARACTERS = re.compile(
-    r"\s*(?:who are|list|name) (?:all )?the (?:main |central |most important )?(?:characters|protagonists|heroes)"
-    rf"(?: (?:of|in) {_TITLE})?[\s?.!]*",
-    re.IGNORECASE,
+_OF = rf"(?: (?:of|in) {_TITLE})?"
+_IS = r"(?:['’]s| is| was)"
+_ASKED = tuple(
+    (kind, re.compile(rf"\s*{question}[\s?.!]*", re.IGNORECASE))
+    for kind, question in (
+        ("author", rf"who(?: wrote|{_IS} the (?:author|writer) of)\s+{_TITLE}"),
+        ("hero", rf"who{_IS} the (?:(?:main|central) (?:protagonist|character|figure)|protagonist|hero|heroine){_OF}"),
+        (
+            "characters",
+            r"(?:who are|list|name) (?:all )?the (?:main |central |most important )?(?:characters|protagonists|heroes)"
+            + _OF,
+        ),
+        ("chapters", rf"how many chapters are(?: there)?{_OF}"),
+        ("chapters", rf"how many chapters (?:does|did) {_TITLE} have"),
+        ("first line", rf"what{_IS} the (?:first|opening) (?:line|sentence){_OF}"),
+        ("last line", rf"what{_IS} the (?:last|final|closing) (?:line|sentence){_OF}"),
+        ("beginning", rf"how (?:does|did) {_TITLE} (?:begin|start|open)"),
+        ("beginning", rf"what{_IS} the (?:beginning|start|opening|plot|story|summary){_OF}"),
+        ("beginning", rf"what{_IS} {_TITLE} about"),
+        ("beginning", rf"(?:summari[sz]e|what happens in) {_TITLE}"),
+        ("end", rf"how (?:does|did) {_TITLE} (?:end|finish|conclude)"),
+        ("end", rf"what{_IS} the (?:end|ending){_OF}"),
+        ("end", rf"what happens (?:at|in) the (?:end|ending){_OF}"),
+    )
 )
 _THIS = re.compile(rf"it|this|(?:this|the) {_WORK}", re.IGNORECASE)
 _OUTER = " _*\"'“”‘’«»"
@@ -43,10 +56,11 @@ CLOSE = 0.8
 
 
 def answer_about_book(result: SearchResult, store: LibraryStore, limit: int | None = None) -> Answer | None:
-    """The author or the characters of the book that a question asks for.
+    """What a question asks about a book as a whole.
 
-    "Who wrote Moby Dick?" and "Who are the characters in Moby Dick?"; in a request for one book, or with one book in
-    the library, "Who is the author of this book?" and "Who is the main character?", too.
+    "Who wrote Moby Dick?", "Who are the characters in Moby Dick?", "How does Moby Dick begin?", "What is its last
+    sentence?", "How many chapters does Moby Dick have?"; in a request for one book, or with one book in the library,
+    "Who is the author of this book?", "How does it end?", too.
 
     Args:
         result: of the question; only what is in its scope is read and quoted.
@@ -55,24 +69,32 @@ def answer_about_book(result: SearchResult, store: LibraryStore, limit: int | No
 
     Returns:
         The author as the library names them, with the line of the title page that does so, too, or else the book's
-        first sentence; of characters those whose names do most, each with the first sentence that names them. None
-        where the question is another one, no book has the title, or nothing is known.
+        first sentence; of characters those whose names do most, each with the first sentence that names them; the
+        number of chapters with the title of the last one. Where a question asks how a book begins or ends, or what it
+        is about, its first or last sentences, without a short answer. None where the question is another one, no book
+        has the title, or nothing is known.
     """
     request = result.request
+    asked = ((kind, match) for kind, pattern in _ASKED if (match := pattern.fullmatch(request.query)))
+    kind, match = next(asked, (None, None))
+    if not kind or not match:
+        return None
     with store.session():
         scope = resolve_scope(request, store)
-        if match := _WRITTEN.fullmatch(request.query):
-            shorts, citations = _name_authors(_find(match["title"], scope, store), scope, store)
-            confidence: Confidence = "sure"
-        elif match := _HERO.fullmatch(request.query) or _CHARACTERS.fullmatch(request.query):
-            books = _find(match["title"], scope, store)
-            shorts, citations = _name_characters(books, scope, store, one=match.re is _HERO)
-            confidence = "likely"
-        else:
+        books = _find(match["title"], scope, store)
+        if kind == "author":
+            shorts, citations = _name_authors(books, scope, store)
+        elif len(books) != 1:
             return None
+        elif kind in {"hero", "characters"}:
+            shorts, citations = _name_characters(_read(books[0], scope, store), one=kind == "hero")
+        elif kind == "chapters":
+            shorts, citations = _count_chapters(_read(books[0], scope, store))
+        else:
+            shorts, citations = _quote_part(_read(books[0], scope, store), kind)
     citations = citations[:limit]
     shorts = [short for short in shorts if short.citation < len(citations)]
-    if not shorts:
+    if not citations:
         return None
     return Answer(
         question=request.query,
@@ -80,7 +102,7 @@ def answer_about_book(result: SearchResult, store: LibraryStore, limit: int | No
         text=join_quotes(citations),
         citations=tuple(citations),
         shorts=tuple(shorts),
-        confidence=confidence,
+        confidence="sure" if kind == "author" else "likely",
     )
 
 
@@ -130,12 +152,7 @@ def _cite_author(book: BookRecord, hits: Sequence[Hit]) -> tuple[Citation, ...]:
     return cite(hits, quotes[:1])
 
 
-def _name_characters(
-    books: Sequence[BookRecord], scope: Scope, store: LibraryStore, *, one: bool
-) -> tuple[list[ShortAnswer], list[Citation]]:
-    if len(books) != 1:
-        return [], []
-    hits = _read(books[0], scope, store)
+def _name_characters(hits: Sequence[Hit], *, one: bool) -> tuple[list[ShortAnswer], list[Citation]]:
     found = find_characters([hit.text for hit in hits], 2 if one else NAMED)
     quotes = {each.name: quote for each in found if (quote := _find_named(each.name, hits))}
     found = [each for each in found if each.name in quotes]
@@ -145,6 +162,22 @@ def _name_characters(
     shorts = [ShortAnswer(text=each.name, citation=number) for number, each in enumerate(found)]
     if shorts and not one:
         shorts = [ShortAnswer(text=", ".join(each.name for each in found), citation=0)]
+    return shorts, citations
+
+
+def _count_chapters(hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
+    chapters = find_chapters(hits)
+    if not chapters:
+        return [], []
+    title = Quote(hit=0, order=0, start=0, end=len(chapters[-1].text.split("\n", 1)[0]))
+    return [ShortAnswer(text=f"{len(chapters)}", citation=0)], [*cite(chapters[-1:], [title])]
+
+
+def _quote_part(hits: Sequence[Hit], kind: str) -> tuple[list[ShortAnswer], list[Citation]]:
+    one = kind in {"first line", "last line"}
+    find = find_beginning if kind in {"first line", "beginning"} else find_ending
+    citations = [*find(hits, one=one)]
+    shorts = [ShortAnswer(text=" ".join(each.quote.split()), citation=0) for each in citations] if one else []
     return shorts, citations
 
 

@@ -21,7 +21,8 @@ _ENDS = frozenset(".!?…;:\"'”’»)")
 _CLOSERS = " \"'”’)»_*"
 _LICENCE = re.compile(
     r"project gutenberg|gutenberg\.org|standard ebooks|standardebooks\.org|all rights reserved|creative commons"
-    r"|in the public domain|copyright (?:©|\(c\)|[12]\d{3})|transcriber's note|ebook (?:is for the use|#)|isbn",
+    r"|in the public domain|copyright (?:©|\(c\)|[12]\d{3})|transcriber's note|this etext|ebook (?:is for the use|#)"
+    r"|isbn",
     re.IGNORECASE,
 )
 _ITALICS = re.compile(r"_[^_]+_[.:]?")

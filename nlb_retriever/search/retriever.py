@@ -170,8 +170,8 @@ class Retriever:
         """Answer a question with sentences of the library.
 
         Where there is a reader, it judges the passages of a short question in English, and finds the words in them
-        that answer. Else the sentences with most of the question's words are quoted. Who wrote a book and who its
-        characters are is answered for the book as a whole (search/about_book.py).
+        that answer. Else the sentences with most of the question's words are quoted. Who wrote a book, who its
+        characters are, and how it begins and ends is answered for the book as a whole (search/about_book.py).
 
         Args:
             question: in words, of any length.

@@ -1,4 +1,4 @@
-"""Questions about a book as a whole: who wrote it, who its characters are."""
+"""Questions about a book as a whole: author, characters, beginning, end, chapters."""
 
 from __future__ import annotations
 
@@ -180,3 +180,100 @@ def test_no_more_sentences_are_quoted_than_wanted(stories: Retriever) -> None:
     answer = stories.answer("Who are the characters in The Tower?", limit=1)
     assert (answer.short, len(answer.citations)) == ("Dickson McCunn, Heritage, Saskia", 1)
     assert answer.text == answer.citations[0].quote
+
+
+BODY = " ".join(["The fog came in from the sea, and nobody on the quay saw the boat that left the harbour."] * 20)
+VOYAGE = f"""\
+PREFACE
+
+{"This tale was told to me by three old sailors, and I have changed nothing but their names. " * 9}
+
+CHAPTER I.
+
+Rain fell. {BODY}
+
+CHAPTER II.
+
+{BODY}
+
+CHAPTER III.
+
+{BODY} At last the ship came home. "We are late," said Anna.
+
+THE END
+
+NOTES
+
+{"1. See the log of the harbour, kept in the town hall, for the days of the fog. " * 9}
+"""
+
+
+@pytest.fixture(scope="module")
+def voyage(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    library = tmp_path_factory.mktemp("parts") / "library"
+    texts = {"The Voyage": VOYAGE, "Country Bread": WITHOUT}
+    index_books([book_from_text(text, source=title, title=title) for title, text in texts.items()], library)
+    return Retriever(library)
+
+
+@pytest.mark.parametrize(
+    ("question", "options"),
+    [
+        ("How does The Voyage begin?", {}),
+        ("What is the novel “The Voyage” about?", {}),
+        ("What’s this book about?", {"book": "The Voyage"}),
+        ("Summarize The Voyage.", {}),
+        ("What is the plot?", {"book": "The Voyage"}),
+    ],
+)
+def test_a_beginning_is_what_follows_the_preface(voyage: Retriever, question: str, options: dict[str, str]) -> None:
+    answer = voyage.answer(question, **options)  # type: ignore[arg-type]
+    assert (answer.short, answer.found) == (None, True)
+    assert answer.text.startswith("Rain fell. The fog came in")
+    assert 40 <= len(answer.text.split()) <= 90
+    [citation] = answer.citations
+    assert VOYAGE[citation.quote_start : citation.quote_end] == citation.quote
+    assert citation.hit.section == ("CHAPTER I.",)
+
+
+@pytest.mark.parametrize(
+    ("question", "options"),
+    [
+        ("How does The Voyage end?", {}),
+        ("What happens at the end of the story?", {"book": "The Voyage"}),
+        ("what is the ending of The Voyage", {}),
+    ],
+)
+def test_an_ending_is_what_precedes_the_notes(voyage: Retriever, question: str, options: dict[str, str]) -> None:
+    answer = voyage.answer(question, **options)  # type: ignore[arg-type]
+    assert (answer.short, answer.found) == (None, True)
+    assert answer.text.endswith('At last the ship came home. "We are late," said Anna.')
+
+
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("What is the first sentence of The Voyage?", "Rain fell."),
+        ("What's the opening line of The Voyage?", "Rain fell."),
+        ("What was the last line in The Voyage?", '"We are late," said Anna.'),
+        ("How many chapters does The Voyage have?", "3"),
+        ("How many chapters are there in The Voyage?", "3"),
+    ],
+)
+def test_one_line_and_a_number_are_short(voyage: Retriever, question: str, short: str) -> None:
+    answer = voyage.answer(question)
+    assert (answer.short, answer.confidence) == (short, "likely")
+    [citation] = answer.citations
+    assert citation.quote == ("CHAPTER III." if short == "3" else short)
+
+
+def test_before_a_chapter_the_end_is_not_known(voyage: Retriever) -> None:
+    answer = voyage.answer("How does it end?", book="The Voyage", before="CHAPTER III.")
+    assert "ship" not in answer.text
+    assert answer.citations[-1].hit.section == ("CHAPTER II.",)
+    assert voyage.answer("How many chapters are there?", book="The Voyage", before="CHAPTER III.").short == "2"
+
+
+def test_a_book_without_chapters_has_no_number_of_them(voyage: Retriever) -> None:
+    assert voyage.answer("How many chapters does Country Bread have?").short not in {"0", "1"}
+    assert voyage.answer("How does Country Bread begin?").text.startswith("The bread rose.")

@@ -1,0 +1,96 @@
+"""Where a book begins and ends, and its chapters: by the titles of its sections."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import dropwhile
+
+from nlb_retriever.records import Citation, Hit
+from nlb_retriever.search.quotes import Quote, cite, is_prose
+from nlb_retriever.text.sentences import sentence_spans
+
+LEAST, MOST = 40, 90
+"""Words of a beginning or an ending: sentences are added up to the first, but for one that would pass the second."""
+UNTITLED, TITLE_PAGE = 2_000, 100
+"""Words: more before the first heading are a chapter without one; fewer in a first section are a title page."""
+_NUMERAL = r"(?:\d{1,3}|(?=[IVXLC])(?:XC|XL|L?X{0,4}|C{1,3}L?X{0,4})(?:IX|IV|V?I{0,4}))(?!\w)"
+_KIND = r"(?i:chapter|chap\b|letter|stave|canto|adventure)"
+_CHAPTER = re.compile(rf"(?:{_KIND}\W|{_NUMERAL}(?:[.:)\s—–-]|$))")
+_FRONT = re.compile(
+    r"(?:(?:\w+ )?(?:preface|foreword|dedication|contents|illustrations|acknowledge?ments|epigraph"
+    r"|etymology|extracts|advertisement)|(?:translator|editor|publisher|author)['’]s \w+|note to .*|to the reader)\W*",
+    re.IGNORECASE,
+)
+_INTRODUCTION = re.compile(r"introduct(?:ion|ory)\b.*", re.IGNORECASE)
+_BACK = re.compile(
+    r"(?:(?:end|foot)?notes|appendix(?: .*)?|glossary|bibliography|index|references|colophon|acknowledge?ments"
+    r"|about the author|transcriber['’]s notes?|advertisements?)\W*",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[.!?…—-][\s\"'”’)»_*\]]*$")
+_THE_END = re.compile(r"\W*(?:the end|end|finis)\W*", re.IGNORECASE)
+
+
+def find_beginning(hits: Sequence[Hit], *, one: bool = False) -> tuple[Citation, ...]:
+    """The first sentences of a book behind its front matter.
+
+    Args:
+        hits: the book's passages in order, or the first of them.
+        one: the first sentence alone.
+    """
+    words = Counter(_section(hit) for hit in hits for _ in hit.text.split())
+    numbered = any(map(_is_chapter, hits))
+
+    def is_front(hit: Hit) -> bool:
+        title = hit.section[-1] if hit.section else ""
+        if _FRONT.fullmatch(title) or (numbered and _INTRODUCTION.fullmatch(title)):
+            return True
+        return words[_section(hit)] < (UNTITLED if title == "Front matter" else TITLE_PAGE)
+
+    body = list(dropwhile(is_front, hits))
+    return _take(body or hits, one=one)
+
+
+def find_ending(hits: Sequence[Hit], *, one: bool = False) -> tuple[Citation, ...]:
+    """The last sentences of a book before its notes, index and the like, in order; takes what `find_beginning` does."""
+    body = list(dropwhile(lambda hit: bool(hit.section) and _BACK.fullmatch(hit.section[-1]), reversed(hits)))
+    return _take(body or [*reversed(hits)], one=one, back=True)
+
+
+def find_chapters(hits: Sequence[Hit]) -> list[Hit]:
+    """The first passage of each chapter of a book, in order.
+
+    Args:
+        hits: the book's passages in order.
+    """
+    first = {_section(hit): hit for hit in reversed(hits) if _is_chapter(hit)}
+    return [*reversed(first.values())]
+
+
+def _is_chapter(hit: Hit) -> bool:
+    return bool(hit.section) and _CHAPTER.match(hit.section[-1]) is not None
+
+
+def _section(hit: Hit) -> int:
+    number: int = hit.metadata["section"]
+    return number
+
+
+def _take(hits: Sequence[Hit], *, one: bool, back: bool = False) -> tuple[Citation, ...]:
+    """The first sentences of prose of some hits, or the last ones of hits in reverse, as citations in order."""
+    quotes: list[Quote] = []
+    words = 0
+    for index, hit in enumerate(hits):
+        spans = [*enumerate(sentence_spans(hit.text))]
+        for order, (start, end) in reversed(spans) if back else spans:
+            text = hit.text[start:end]
+            if not (_SENTENCE.search(text) and is_prose(hit, start, end)) or _THE_END.fullmatch(text):
+                continue
+            length = len(text.split())
+            if quotes and (one or words >= LEAST or words + length > MOST):
+                return cite(hits, [*reversed(quotes)] if back else quotes)
+            quotes.append(Quote(hit=index, order=order, start=start, end=end))
+            words += length
+    return cite(hits, [*reversed(quotes)] if back else quotes)
