@@ -43,7 +43,7 @@ _UNCAPPED = frozenset("a an the and but or nor of in on at to by for from with a
 _TITLES = frozenset(
     "mr mrs ms miss dr sir madam madame lady lord king queen prince princess captain professor aunt uncle".split()
 )
-_NAME = r"(?:(?:the|of|de|van|von|la) )*[A-Z][\w.'’-]*"
+_NAME = r"(?:(?:the|of|de|van|von|la) )*[A-Z](?:['’][A-Z])?[\w.-]*"
 _WHO_IS_NAME = re.compile(rf"(?i:who|what) (?i:is|was|are|were) {_NAME}(?: {_NAME})*\s*\?*")
 
 
@@ -108,8 +108,10 @@ def fits(question: str, answer: str) -> bool:
     """Whether some words can be what a question asks for; in doubt they can.
 
     They say more than the question's own words and pronouns, "how many", "how old" and "what year" is a number, "what
-    color" a color, and "who" does not begin with "in" or "because", nor is it "sir".
+    color" a color, who somebody is is no other name, and "who" does not begin with "in" or "because", nor is it "sir".
     """
+    if asks_about_name(question) and " the " not in question and not any(map(str.islower, answer.split())):
+        return False
     own, words = _WORD.findall(question.lower()), _WORD.findall(answer.lower())
     has_number = any(map(str.isdigit, answer)) or bool((_NUMBERS & {*words}) - {*own})
     if not has_number and "or" not in own and not word_ids(answer) - word_ids(question):

@@ -119,12 +119,18 @@ def quote_spans(result: SearchResult, index: int) -> Iterator[tuple[Quote, Answe
 
 
 def _spans(result: SearchResult) -> list[_Found]:
-    """All spans that stand in a sentence of prose and have a word besides articles."""
+    """All spans that stand in a sentence of prose and have a word besides articles.
+
+    Who a name is, only a sentence says that has one of its words.
+    """
     hits, shares = result.hits, result.overlap.shares
+    name = asks_about_name(result.request.question)
     found = []
     for index, (hit, reading) in enumerate(zip(hits, result.readings, strict=True)):
         for quote, span in quote_spans(result, index):
             assert quote.answer
+            if name and not shares[index][quote.order]:
+                continue
             score = (
                 span.score
                 - reading.no_answer_score

@@ -76,6 +76,9 @@ def test_a_page_of_text_is_no_question() -> None:
         ("What colour are the flowers?", "pale blue", True),
         ("How old", "ten", True),
         ("What", "ten", True),
+        ("Who is Mary Lennox?", "Colin Craven", False),
+        ("Who is Mary Lennox?", "Colin's cousin", True),
+        ("Who is the Duke of Dorset?", "Tanville-Tankerton", True),
     ],
 )
 def test_an_answer_of_the_wrong_kind_is_told_from_others(question: str, answer: str, can_be: bool) -> None:
@@ -93,6 +96,8 @@ def test_an_answer_of_the_wrong_kind_is_told_from_others(question: str, answer: 
         ("Who is the captain of the Pequod?", False),
         ("Who is hunting the white whale?", False),
         ("Who is Mary's uncle?", False),
+        ("Who is Sally's Boyfriend?", False),
+        ("Who is Miles O'Brien?", True),
         ("Who does Mr. Darcy marry?", False),
         ("Where is London?", False),
     ],

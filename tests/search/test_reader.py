@@ -12,7 +12,7 @@ from nlb_retriever import Retriever, book_from_text, index_books
 from nlb_retriever.errors import EncoderError, QueryError
 from nlb_retriever.reader import AnswerSpan, Reading, find_reader, load_reader
 from nlb_retriever.reader.load import RELEASED
-from nlb_retriever.records import Hit
+from nlb_retriever.records import Answer, Hit
 from nlb_retriever.search.readings import CLAUSE_TOKENS, MOST_READ
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.run import SearchResult
@@ -107,14 +107,27 @@ def test_an_article_alone_is_no_answer() -> None:
     [("Who rowed the boat?", "sure"), ("Who is Jonas Wick?", "unsure"), ("Who was the Baker?", "unsure")],
 )
 def test_who_a_name_is_is_never_sure(question: str, confidence: str) -> None:
-    text = "The ferryman rowed in a boat of oak."
-    hit = Hit(level="passage", id="1", book_id="2", title="", author=None, source="", section=(), section_id=None,
-              start=0, end=len(text), page=None, score=1.0, text=text, metadata={})  # fmt: skip
-    spans = (AnswerSpan(start=4, end=12, score=20.0),)
-    reading = Reading(relevance=3.0, no_answer_score=0.0, spans=spans)
-    found = answer_shortly(SearchResult(request=SearchRequest(query=question), hits=(hit,), readings=(reading,)), 3)
+    found = _read_one(question, "The ferryman Jonas Wick, once a baker, rowed in a boat of oak.", "ferryman")
     assert found is not None
     assert (found.short, found.confidence) == ("ferryman", confidence)
+
+
+def test_who_a_name_is_says_a_sentence_with_the_name() -> None:
+    text = "Jonas Wick was a ferryman. A keeper came to see him."
+    for answer, short in (("ferryman", "ferryman"), ("keeper", None)):
+        found = _read_one("Who is Jonas Wick?", text, answer)
+        assert (found.short if found else None) == short
+    keeper = _read_one("Who came to see Jonas?", text, "keeper")
+    assert keeper and keeper.short == "keeper"
+
+
+def _read_one(question: str, text: str, answer: str) -> Answer | None:
+    """The answer from one passage, some of whose words a reader is sure of."""
+    hit = Hit(level="passage", id="1", book_id="2", title="", author=None, source="", section=(), section_id=None,
+              start=0, end=len(text), page=None, score=1.0, text=text, metadata={})  # fmt: skip
+    spans = (AnswerSpan(start=text.index(answer), end=text.index(answer) + len(answer), score=20.0),)
+    reading = Reading(relevance=3.0, no_answer_score=0.0, spans=spans)
+    return answer_shortly(SearchResult(request=SearchRequest(query=question), hits=(hit,), readings=(reading,)), 3)
 
 
 @pytest.mark.parametrize(
