@@ -11,10 +11,10 @@ from __future__ import annotations
 from nlb_retriever.encoding.base import ChunkEncoder, EncoderIdentity, Parts, Vectors
 from nlb_retriever.encoding.load import (
     DEFAULT_ENCODER,
+    facts_regression,
     find_term_projection,
     identify_encoder,
     load_encoder,
-    mean_article,
 )
 
 __all__ = [
@@ -23,8 +23,8 @@ __all__ = [
     "EncoderIdentity",
     "Parts",
     "Vectors",
+    "facts_regression",
     "find_term_projection",
     "identify_encoder",
     "load_encoder",
-    "mean_article",
 ]

@@ -13,8 +13,8 @@ import numpy as np
 
 from nlb_retriever.encoding.base import ChunkEncoder, EncoderIdentity, Vectors
 from nlb_retriever.encoding.openvino import (
-    ARTICLES_FILE,
     CONFIG_FILE,
+    FACTS_FILE,
     LAYERS_FILE,
     TERMS_FILE,
     OpenVinoEncoder,
@@ -91,13 +91,13 @@ def identify_encoder(name: str | Path = DEFAULT_ENCODER) -> EncoderIdentity:
 
 
 @cache
-def mean_article() -> Vectors:
-    """Mean vector (D,) of encyclopedia articles, a unit vector of the default encoder's.
+def facts_regression() -> Vectors:
+    """Weights and bias (D + 1,) of the logit that a text of the default encoder's is about facts of the world.
 
     Raises:
         EncoderError: its file is missing or damaged.
     """
-    return np.asarray(np.load(find_checked(DEFAULT_FOLDER, ARTICLES_FILE)), dtype=np.float32)
+    return np.asarray(np.load(find_checked(DEFAULT_FOLDER, FACTS_FILE)), dtype=np.float32)
 
 
 @cache

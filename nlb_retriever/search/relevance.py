@@ -16,7 +16,7 @@ import re
 from collections.abc import Sequence
 from statistics import fmean
 
-from nlb_retriever.encoding import DEFAULT_ENCODER, mean_article
+from nlb_retriever.encoding import DEFAULT_ENCODER, Vectors, facts_regression
 from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.model.vectors import EncodedQuery
 from nlb_retriever.reader import Reading
@@ -38,11 +38,11 @@ NAMES_WEIGHT = 0.20
 """Of the share of the query's names that the passages of one book have, its title and author included."""
 READER_WEIGHT, CLIP = 0.02, 8.0
 """Of the reader's highest relevance, a logit cut at `CLIP`."""
-FACTS_WEIGHT, FACTUAL = 0.4, 0.3
-"""Of the query's similarity to the mean of encyclopedia articles, which is subtracted where it is positive, unless that
-of the passages is `FACTUAL`: -0.1 to 0 for questions on tales and novels, 0.1 for those on everyday things, 0.2 for
-those of textbooks; 0.3 for what textbooks have for these, 0.1 for what novels have."""
-LEAST, GROWTH = 0.54, 0.05
+FACTS_WEIGHT, ASKED, FOUND = 0.25, 0.1, 0.5
+"""How far a query asks for facts of the world (a logit: -0.6 for questions on tales, -0.3 on novels, 0.3 on everyday
+things, 0.5 for those of textbooks) is subtracted from `ASKED` on, unless the passages have `FOUND` on average: 0.6 for
+what textbooks have for these, -0.1 for what novels have."""
+LEAST, GROWTH = 0.56, 0.05
 """The bound with `FEW_PASSAGES`, and by how much it grows with ten times as many."""
 FEW_PASSAGES = 300
 IN_BOOK = 0.225
@@ -84,10 +84,17 @@ def is_relevant(
     score = float((found @ vectors.whole).mean())
     score += WORDS_WEIGHT * share + NAMES_WEIGHT * share_of_names(query, hits[:JUDGED])
     score += READER_WEIGHT * min(max(relevance, -CLIP), CLIP)
-    if float((found @ mean_article()).mean()) < FACTUAL:
-        score -= FACTS_WEIGHT * max(0.0, float(mean_article() @ vectors.whole))
+    if _ask_for_facts(found).mean() < FOUND:
+        score -= FACTS_WEIGHT * max(0.0, float(_ask_for_facts(vectors.whole)) - ASKED)
     bound = LEAST + GROWTH * math.log10(max(1, passages) / FEW_PASSAGES)
     return score >= bound - (IN_BOOK if in_book else 0.0)
+
+
+def _ask_for_facts(vectors: Vectors) -> Vectors:
+    """How far texts with these vectors (..., D) are about facts of the world: logits (...)."""
+    regression = facts_regression()
+    logits: Vectors = vectors @ regression[:-1] + regression[-1]
+    return logits
 
 
 def share_of_words(query: str, where: Filter | None, store: LibraryStore, *, passages: int) -> float:

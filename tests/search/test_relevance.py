@@ -128,7 +128,7 @@ def test_a_question_on_facts_of_the_world_needs_more_to_be_answered(
 ) -> None:
     question = "Who invented the lighthouse lens?"
     assert not retriever.answer(question).found
-    monkeypatch.setattr(relevance, "mean_article", lambda: np.zeros(384, dtype=np.float32))
+    monkeypatch.setattr(relevance, "facts_regression", lambda: np.zeros(385, dtype=np.float32))
     assert retriever.answer(question).found
 
 
