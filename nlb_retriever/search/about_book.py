@@ -45,6 +45,8 @@ _ASKED = tuple(
 )
 _THIS = re.compile(rf"it|this|(?:this|the) {_WORK}", re.IGNORECASE)
 _OUTER = " _*\"'“”‘’«»"
+LONGEST = 500
+"""Characters of such a question."""
 TITLE_PAGE = 3
 """First passages of a book that are read for its author's name."""
 NAMED = 5
@@ -76,7 +78,7 @@ def answer_about_book(result: SearchResult, store: LibraryStore, limit: int | No
     """
     request = result.request
     asked = ((kind, match) for kind, pattern in _ASKED if (match := pattern.fullmatch(request.query)))
-    kind, match = next(asked, (None, None))
+    kind, match = next(asked, (None, None)) if len(request.query) <= LONGEST else (None, None)
     if not kind or not match:
         return None
     with store.session():
