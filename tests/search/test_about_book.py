@@ -274,9 +274,10 @@ def test_before_a_chapter_the_end_is_not_known(voyage: Retriever) -> None:
     assert voyage.answer("How many chapters are there?", book="The Voyage", before="CHAPTER III.").short == "2"
 
 
-def test_a_long_text_is_no_such_question(retriever: Retriever) -> None:
-    assert retriever.answer("Who wrote The Lamp" + "?" * 100).short == "Ada M. Writer"
-    assert retriever.answer("Who wrote The Lamp" + "?" * 500).short is None  # of 100,000 a pattern would take 20 s
+def test_a_long_text_is_no_such_question(voyage: Retriever) -> None:
+    question = "How many chapters does The Voyage have"
+    assert voyage.answer(question + "?" * 100).short == "3"
+    assert voyage.answer(question + "?" * 500).short != "3"  # of 100,000 a pattern would take 20 s
 
 
 def test_a_book_without_chapters_has_no_number_of_them(voyage: Retriever) -> None:
