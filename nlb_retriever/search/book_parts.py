@@ -16,8 +16,11 @@ LEAST, MOST = 40, 90
 UNTITLED, TITLE_PAGE = 2_000, 100
 """Words: more before the first heading are a chapter without one; fewer in a first section are a title page."""
 _NUMERAL = r"(?:\d{1,3}|(?=[IVXLC])(?:XC|XL|L?X{0,4}|C{1,3}L?X{0,4})(?:IX|IV|V?I{0,4}))(?!\w)"
-_KIND = r"(?i:chapter|chap\b|letter|stave|canto|adventure)"
-_CHAPTER = re.compile(rf"(?:{_KIND}\W|{_NUMERAL}(?:[.:)\s—–-]|$))")
+_CHAPTERS = (
+    re.compile(r"(?:chapter|chap\b|letter|stave|canto|adventure)\W", re.IGNORECASE),
+    re.compile(rf"{_NUMERAL}(?:[.:)\s—–-]|$)"),
+)
+"""Titles of chapters, the surer ones first."""
 _FRONT = re.compile(
     r"(?:(?:\w+ )?(?:preface|foreword|dedication|contents|illustrations|acknowledge?ments|epigraph"
     r"|etymology|extracts|advertisement)|(?:translator|editor|publisher|author)['’]s \w+|note to .*|to the reader)\W*",
@@ -41,13 +44,15 @@ def find_beginning(hits: Sequence[Hit], *, one: bool = False) -> tuple[Citation,
         one: the first sentence alone.
     """
     words = Counter(_section(hit) for hit in hits for _ in hit.text.split())
-    numbered = any(map(_is_chapter, hits))
+    numbered = any(map(_chapter, hits))
 
     def is_front(hit: Hit) -> bool:
         title = hit.section[-1] if hit.section else ""
         if _FRONT.fullmatch(title) or (numbered and _INTRODUCTION.fullmatch(title)):
             return True
-        return words[_section(hit)] < (UNTITLED if title == "Front matter" else TITLE_PAGE)
+        if title == "Front matter":
+            return words[_section(hit)] < UNTITLED
+        return numbered and not _chapter(hit) and words[_section(hit)] < TITLE_PAGE
 
     body = list(dropwhile(is_front, hits))
     return _take(body or hits, one=one)
@@ -65,12 +70,17 @@ def find_chapters(hits: Sequence[Hit]) -> list[Hit]:
     Args:
         hits: the book's passages in order.
     """
-    first = {_section(hit): hit for hit in reversed(hits) if _is_chapter(hit)}
-    return [*reversed(first.values())]
+    chapters = [(), *map(_chapter, hits)]
+    return [hit for hit, before, own in zip(hits, chapters, chapters[1:], strict=False) if own and own != before]
 
 
-def _is_chapter(hit: Hit) -> bool:
-    return bool(hit.section) and _CHAPTER.match(hit.section[-1]) is not None
+def _chapter(hit: Hit) -> tuple[str, ...]:
+    """The titles from a hit's outermost part to its chapter; none where it is in no chapter."""
+    for pattern in _CHAPTERS:
+        for depth, title in enumerate(hit.section, 1):
+            if pattern.match(title):
+                return tuple(hit.section[:depth])
+    return ()
 
 
 def _section(hit: Hit) -> int:

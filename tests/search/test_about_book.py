@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever.records import Hit
+from nlb_retriever.search.book_parts import find_beginning, find_chapters
 from nlb_retriever.store import Condition
 
 WITH_TITLE_PAGE = """\
@@ -99,6 +101,8 @@ def test_other_questions_are_answered_from_the_text(retriever: Retriever, questi
     assert retriever.answer(question).short not in authors - {None}
 
 
+HIT = Hit(level="passage", id="1", book_id="2", title="A Day", author=None, source="", section=(), section_id=None,
+          start=0, end=99, page=None, score=1.0, text="", metadata={})  # fmt: skip
 STORY = """\
 CHAPTER I.
 
@@ -272,6 +276,26 @@ def test_before_a_chapter_the_end_is_not_known(voyage: Retriever) -> None:
     assert "ship" not in answer.text
     assert answer.citations[-1].hit.section == ("CHAPTER II.",)
     assert voyage.answer("How many chapters are there?", book="The Voyage", before="CHAPTER III.").short == "2"
+
+
+@pytest.mark.parametrize(
+    ("sections", "number", "begins"),
+    [
+        (["CHAPTER I.", "CHAPTER II.", "Epilogue"], 2, "CHAPTER I."),
+        (["VOL. I", "VOL. I/CHAPTER I.", "VOL. I/CHAPTER II.", "VOL. II/CHAPTER I."], 3, "CHAPTER I."),
+        (["CHAPTER I.", "CHAPTER I./I", "CHAPTER I./II", "CHAPTER II."], 2, "CHAPTER I."),
+        (["Morning", "Noon"], 0, "Morning"),
+    ],
+)
+def test_chapters_are_counted_by_their_titles(sections: list[str], number: int, begins: str) -> None:
+    hits: list[Hit] = []
+    for section, path in enumerate(sections):
+        title = path.split("/")[-1]
+        text = f"{title}\n\nIt was {title} now."
+        hits += [replace(HIT, text=text, section=tuple(path.split("/")), metadata={"section": section})] * 2
+    assert len(find_chapters(hits)) == number
+    [citation] = find_beginning(hits, one=True)
+    assert citation.quote == f"It was {begins} now."
 
 
 def test_a_long_text_is_no_such_question(voyage: Retriever) -> None:
