@@ -99,7 +99,7 @@ def _whole_numbers(vectors: Vectors, most: int) -> tuple[Vectors, Vectors]:
 
 def _blocks(packed: Packed, dim: int, vectors: int) -> Iterator[tuple[slice, Vectors]]:
     """Slices of packed rows, each with the space for its unpacked ones."""
-    most = min(max(_BLOCK // (dim * vectors), 32), 512)
+    most = min(max(_BLOCK // max(dim * vectors, 1), 32), 512)
     space = np.empty((most, dim), np.float32)
     for first in range(0, len(packed), most):
         block = slice(first, min(first + most, len(packed)))

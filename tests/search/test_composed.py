@@ -101,7 +101,8 @@ def test_words_that_come_back_answer_before_a_better_span_that_does_not() -> Non
     assert found.shorts[0].text == "Ada"
     alone = compose("Who trimmed the lamp?", text, "Bea", "Ada,", "Nobody", limit=3)
     assert [short.text for short in alone.shorts] == ["Bea", "Ada"]
-    assert compose("Who is Cay?", f"{text} Cay.", "Bea", "Ada,", "Ada.").short == "Bea"  # another name says little
+    who = "Cay is a baker. Cay, some say, is a keeper. A keeper, says Cay."
+    assert compose("Who is Cay?", who, "baker", "keeper.", "keeper,").short == "baker"  # what comes back says little
     assert compose("How was the lamp trimmed?", text, "Bea trimmed the lamp", "by Ada", "Ada.").short != "Ada"
 
 
@@ -128,7 +129,10 @@ def test_words_that_stand_in_more_passages_answer_before_a_better_span() -> None
             ("a", "The quay was wet, and Ada sang.", "sang", 0.0)]  # fmt: skip
     assert compose_from("Who trimmed the lamp?", once, *more).short == "Ada Hill"
     assert compose_from("Who trimmed the lamp?", once, more[0]).short == "Bea"
-    assert compose_from("Who is Cay?", once, *more).short == "Bea"  # another name says little
+    keeper = [("a", "It was Cay, the keeper of lamps.", "keeper", 5.0), ("a", "The keeper was at the quay.", "quay", 0.0),
+              ("a", "The quay was wet, and a keeper sang.", "sang", 0.0)]  # fmt: skip
+    baker = ("a", "Cay is a baker, they say.", "baker", 6.0)
+    assert compose_from("Who is Cay?", baker, *keeper).short == "baker"  # what comes back says little
 
 
 def test_the_book_of_most_passages_answers_before_a_better_span() -> None:
