@@ -129,8 +129,11 @@ def test_words_that_stand_in_more_passages_answer_before_a_better_span() -> None
             ("a", "The quay was wet, and Ada sang.", "sang", 0.0)]  # fmt: skip
     assert compose_from("Who trimmed the lamp?", once, *more).short == "Ada Hill"
     assert compose_from("Who trimmed the lamp?", once, more[0]).short == "Bea"
-    keeper = [("a", "It was Cay, the keeper of lamps.", "keeper", 5.0),
-              ("a", "The keeper was at the quay.", "quay", 0.0), ("a", "The quay was wet, and a keeper sang.", "sang", 0.0)]  # fmt: skip
+    keeper = [
+        ("a", "It was Cay, the keeper of lamps.", "keeper", 5.0),
+        ("a", "The keeper was at the quay.", "quay", 0.0),
+        ("a", "The quay was wet, and a keeper sang.", "sang", 0.0),
+    ]
     baker = ("a", "Cay is a baker, they say.", "baker", 6.0)
     assert compose_from("Who is Cay?", baker, *keeper).short == "baker"  # what comes back says little
 
