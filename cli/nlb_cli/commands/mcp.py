@@ -14,7 +14,7 @@ def mcp(library: Library = None) -> None:
     from nlb_integrations.mcp import make_server
 
     server = make_server(library)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # else Python would wait for the thread that reads stdin
     if sys.stdin.isatty():
         note("nlb: waiting for an MCP client on stdin; Ctrl-C ends it")
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # else Python would wait for the thread that reads stdin
     server.run("stdio")
