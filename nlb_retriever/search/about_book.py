@@ -20,7 +20,7 @@ _WORK = r"(?:book|novel|story|tale|play|poem)"
 _TITLE = rf"(?:the {_WORK} (?:called |titled )?(?!\s*[?.!]*$))?(?P<title>.+?)"
 _OF = rf"(?: (?:of|in) {_TITLE})?"
 _IS = r"(?:['’]s| is| was)"
-_ASKED = tuple(
+_QUESTIONS = tuple(
     (kind, re.compile(rf"\s*{question}[\s?.!]*", re.IGNORECASE))
     for kind, question in (
         ("author", rf"who(?: wrote|{_IS} the (?:author|writer) of)\s+{_TITLE}"),
@@ -60,9 +60,9 @@ CLOSE = 0.8
 def answer_about_book(result: SearchResult, store: LibraryStore, limit: int | None = None) -> Answer | None:
     """What a question asks about a book as a whole.
 
-    "Who wrote Moby Dick?", "Who are the characters in Moby Dick?", "How does Moby Dick begin?", "What is its last
-    sentence?", "How many chapters does Moby Dick have?"; in a request for one book, or with one book in the library,
-    "Who is the author of this book?", "How does it end?", too.
+    "Who wrote Moby Dick?", "Who are the characters in Moby Dick?", "How does Moby Dick begin?", "What is the last
+    sentence of Moby Dick?", "How many chapters does Moby Dick have?"; in a request for one book, or with one book in
+    the library, "Who is the author of this book?", "How does it end?", too.
 
     Args:
         result: of the question; only what is in its scope is read and quoted.
@@ -77,9 +77,11 @@ def answer_about_book(result: SearchResult, store: LibraryStore, limit: int | No
         has the title, or nothing is known.
     """
     request = result.request
-    asked = ((kind, match) for kind, pattern in _ASKED if (match := pattern.fullmatch(request.query)))
-    kind, match = next(asked, (None, None)) if len(request.query) <= LONGEST else (None, None)
-    if not kind or not match:
+    if len(request.query) > LONGEST:
+        return None
+    matches = ((kind, match) for kind, pattern in _QUESTIONS if (match := pattern.fullmatch(request.query)))
+    kind, match = next(matches, ("", None))
+    if not match:
         return None
     with store.session():
         scope = resolve_scope(request, store)

@@ -38,10 +38,10 @@ NAMES_WEIGHT = 0.20
 """Of the share of the query's names that the passages of one book have, its title and author included."""
 READER_WEIGHT, CLIP = 0.02, 8.0
 """Of the reader's highest relevance, a logit cut at `CLIP`."""
-FACTS_WEIGHT, ASKED, FOUND = 0.25, 0.1, 0.5
+FACTS_WEIGHT, FACTUAL_QUERY, FACTUAL_PASSAGES = 0.25, 0.1, 0.5
 """How far a query asks for facts of the world (a logit: -0.6 for questions on tales, -0.3 on novels, 0.3 on everyday
-things, 0.5 for those of textbooks) is subtracted from `ASKED` on, unless the passages have `FOUND` on average: 0.6 for
-what textbooks have for these, -0.1 for what novels have."""
+things, 0.5 for those of textbooks) is subtracted from `FACTUAL_QUERY` on, unless the passages have `FACTUAL_PASSAGES` on
+average: 0.6 for what textbooks have for these, -0.1 for what novels have."""
 LEAST, GROWTH = 0.545, 0.05
 """The bound with `FEW_PASSAGES`, and by how much it grows with ten times as many."""
 FEW_PASSAGES = 300
@@ -84,13 +84,13 @@ def is_relevant(
     score = float((found @ vectors.whole).mean())
     score += WORDS_WEIGHT * share + NAMES_WEIGHT * share_of_names(query, hits[:JUDGED])
     score += READER_WEIGHT * min(max(relevance, -CLIP), CLIP)
-    if _ask_for_facts(found).mean() < FOUND:
-        score -= FACTS_WEIGHT * max(0.0, float(_ask_for_facts(vectors.whole)) - ASKED)
+    if _factuality(found).mean() < FACTUAL_PASSAGES:
+        score -= FACTS_WEIGHT * max(0.0, float(_factuality(vectors.whole)) - FACTUAL_QUERY)
     bound = LEAST + GROWTH * math.log10(max(1, passages) / FEW_PASSAGES)
     return score >= bound - (IN_BOOK if in_book else 0.0)
 
 
-def _ask_for_facts(vectors: Vectors) -> Vectors:
+def _factuality(vectors: Vectors) -> Vectors:
     """How far texts with these vectors (..., D) are about facts of the world: logits (...)."""
     regression = facts_regression()
     logits: Vectors = vectors @ regression[:-1] + regression[-1]
