@@ -40,8 +40,8 @@ READER_WEIGHT, CLIP = 0.02, 8.0
 """Of the reader's highest relevance, a logit cut at `CLIP`."""
 FACTS_WEIGHT, FACTUAL_QUERY, FACTUAL_PASSAGES = 0.25, 0.1, 0.5
 """How far a query asks for facts of the world (a logit: -0.6 for questions on tales, -0.3 on novels, 0.3 on everyday
-things, 0.5 for those of textbooks) is subtracted from `FACTUAL_QUERY` on, unless the passages have `FACTUAL_PASSAGES` on
-average: 0.6 for what textbooks have for these, -0.1 for what novels have."""
+things, 0.5 for those of textbooks) is subtracted from `FACTUAL_QUERY` on, unless the passages have `FACTUAL_PASSAGES`
+on average: 0.6 for what textbooks have for these, -0.1 for what novels have."""
 LEAST, GROWTH = 0.545, 0.05
 """The bound with `FEW_PASSAGES`, and by how much it grows with ten times as many."""
 FEW_PASSAGES = 300
