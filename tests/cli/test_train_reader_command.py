@@ -75,6 +75,7 @@ def test_no_data_and_a_wrong_setting_are_one_line(nlb: InProcess, folder: Path, 
         ((tmp_path / "nothing",), f"nlb: {tmp_path / 'nothing'} lacks eval/squad_dev.jsonl.bz2, "),
         ((folder / "data", "--set", "speed=9"), "nlb: there is no setting 'speed': known are short.steps, "),
         ((folder / "data", "--from", folder / "data"), f"nlb: {folder / 'data'} holds no BERT encoder"),
+        ((folder / "data", "--device", "abacus"), "nlb: torch cannot use a device 'abacus' on this machine: give"),
     ):
         ran = nlb("train-reader", *arguments, "--out", tmp_path / "run")
         assert (ran.code, len(ran.err.splitlines())) == (2, 1)

@@ -1,4 +1,4 @@
-"""Control of a training run: a stop between two steps, and one process in a folder."""
+"""Control of a training run: its device, a stop between two steps, and one process in a folder."""
 
 from __future__ import annotations
 
@@ -14,6 +14,23 @@ from nlb_retriever.errors import TrainingError
 
 LOCK = "lock"
 """Name of a run's lock file; it means nothing when no process has it locked."""
+
+
+def find_device(name: str) -> str:
+    """The torch device to train on, of "auto" (CUDA where there is any, else the CPU) or a device's name.
+
+    Raises:
+        TrainingError: the machine has no such device.
+    """
+    import torch
+
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.zeros(1, device=name).item()
+    except (RuntimeError, AssertionError) as error:  # the second: a torch that was built without CUDA
+        raise TrainingError(f"torch cannot use a device {name!r} on this machine: give auto or cpu") from error
+    return name
 
 
 @contextmanager

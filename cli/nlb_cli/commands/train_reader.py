@@ -39,6 +39,7 @@ def train_reader(
     teacher: Teacher = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     changes: Changes = None,
+    device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where to train.")] = "auto",
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
@@ -48,7 +49,7 @@ def train_reader(
         from nlb_training.reader.run import train_reader as run
 
         stages = read_stages(changes or (), taught=teacher is not None)
-        request = ReaderRequest(data=data, out=out, start=start, teacher=teacher, stages=stages)
+        request = ReaderRequest(data=data, out=out, start=start, teacher=teacher, device=device, stages=stages)
         report = run(request, resume=resume, observer=progress)
     if as_json:
         write_json(report.to_json())

@@ -16,6 +16,7 @@ from tokenizers import Tokenizer
 from nlb_retriever.errors import TrainingError, TrainingInterrupted
 from nlb_retriever.reader.network import ReaderNetwork
 from nlb_training.events import TrainingEvent
+from nlb_training.reader.distillation import score_rows
 from nlb_training.reader.evaluation import Paragraph, measure_paragraphs, network_reader
 from nlb_training.reader.loop import FINAL, STATE, LoopSettings, read_final, run_stage
 from nlb_training.reader.rows import tokenize
@@ -130,3 +131,17 @@ def test_a_damaged_state_is_named(network: ReaderNetwork, tokenizer: Tokenizer, 
     (tmp_path / STATE).write_bytes(b"no tensors")
     with pytest.raises(TrainingError, match="is damaged"):
         run_stage(network, rows, tmp_path, SHORT)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA here")
+def test_on_cuda_a_network_learns_what_it_learns_on_the_cpu(
+    network: ReaderNetwork, tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    rows = tokenize(make_examples(60), tokenizer, longest=64)
+    settings = replace(SHORT, dropout=0.0)
+    on_cpu, on_cuda = copy.deepcopy(network), copy.deepcopy(network).to("cuda")
+    losses = run_stage(on_cpu, rows, tmp_path / "cpu", settings)
+    assert run_stage(on_cuda, rows, tmp_path / "cuda", settings) == pytest.approx(losses, rel=0.02)
+    assert score_rows(on_cuda, rows, tmp_path / "scores").taught_relevance == pytest.approx(
+        score_rows(on_cpu, rows, tmp_path / "cpu-scores").taught_relevance, abs=0.1
+    )

@@ -30,7 +30,7 @@ def score_rows(
     """Add a teacher's scores to rows; what an earlier call has written is not scored again.
 
     Args:
-        teacher: on the CPU.
+        teacher: on the device to score on.
         rows: to be scored.
         folder: where the scores are kept, a file for 1,000 rows (scores-0.npz, scores-1.npz, ...).
         tokens: most of a batch, padding included.
@@ -63,16 +63,17 @@ def _score_piece(
     teacher: ReaderNetwork, rows: RowSet, numbers: Array, spans: Array, relevance: Array, *, tokens: int
 ) -> None:
     teacher.eval()
+    device = teacher.words.weight.device
     lengths = rows.lengths
     numbers = numbers[np.argsort(-lengths[numbers], kind="stable")]
     while len(numbers):
         count = max(1, tokens // int(lengths[numbers[0]]))
         own, numbers = numbers[:count], numbers[count:]
-        batch = make_batch(rows, own)
-        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
+        batch = make_batch(rows, own).to(device)
+        with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16):
             scores, relevant = teacher(batch.ids, batch.types, batch.mask)
-        relevance[own] = relevant.float().numpy()
-        for number, each in zip(own, scores.float().numpy(), strict=True):
+        relevance[own] = relevant.float().cpu().numpy()
+        for number, each in zip(own, scores.float().cpu().numpy(), strict=True):
             end, length = rows.ends[number], lengths[number]
             spans[end - length : end] = each[:length]
 

@@ -31,16 +31,17 @@ class Paragraph:
 
 
 def network_reader(network: ReaderNetwork, tokenizer: Tokenizer, *, batch_tokens: int = 8192) -> Read:
-    """Read with a network as it is trained: on the CPU, in bf16."""
+    """Read with a network as it is trained: in bf16, on its device."""
     network.eval()
+    device = network.words.weight.device
 
     def forward(batches: list[list[Row]]) -> list[Scores]:
         results = []
         for batch in batches:
-            ids, types, mask = (torch.from_numpy(each) for each in pad_rows(batch))
-            with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
+            ids, types, mask = (torch.from_numpy(each).to(device) for each in pad_rows(batch))
+            with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16):
                 spans, relevance = network(ids, types, mask)
-            results.append((spans.float().numpy(), relevance.float().numpy()))
+            results.append((spans.float().cpu().numpy(), relevance.float().cpu().numpy()))
         return results
 
     return lambda question, passages: read_passages(

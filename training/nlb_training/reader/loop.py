@@ -1,4 +1,4 @@
-"""The training loop: one pass over a stage's rows, on the CPU in bf16, resumed to the bit after any interrupt.
+"""The training loop: one pass over a stage's rows in bf16; on the CPU resumed to the bit after any interrupt.
 
 A stage's folder holds
 
@@ -101,7 +101,7 @@ def run_stage(
     A run that was stopped goes on from the folder's state.
 
     Args:
-        network: on the CPU, with the weights that the stage begins with, also where it goes on.
+        network: on the device to train on, with the weights that the stage begins with, also where it goes on.
         rows: of the stage.
         folder: of the stage, see above.
         settings: of the loop.
@@ -171,6 +171,7 @@ class _State:
 
     def __init__(self, network: ReaderNetwork, settings: LoopSettings) -> None:
         self.network = network
+        self.device = network.words.weight.device
         self.settings = settings
         self.trained = {name: each for name, each in network.named_parameters() if each.requires_grad}
         self.mean = {name: each.detach().clone() for name, each in self.trained.items()}
@@ -192,7 +193,8 @@ class _State:
         learning_rate = settings.learning_rate * _schedule(step, steps, settings)
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate
-        with torch.autocast("cpu", torch.bfloat16):
+        batch = batch.to(self.device)
+        with torch.autocast(self.device.type, torch.bfloat16):
             spans, relevance = self.network(batch.ids, batch.types, batch.mask)
         weights = LossWeights(relevance=settings.relevance, ranking=settings.ranking)
         loss = reader_loss(spans, relevance, batch, weights)["loss"]
@@ -236,9 +238,9 @@ class _State:
                     tensor.copy_(tensors[f"weights.{name}"])
                     self.mean[name].copy_(tensors[f"mean.{name}"])
                     self.optimizer.state[tensor] = {
-                        "step": torch.tensor(float(len(self.losses))),
-                        "exp_avg": tensors[f"first.{name}"],
-                        "exp_avg_sq": tensors[f"second.{name}"],
+                        "step": torch.tensor(float(len(self.losses)), device=self.device),
+                        "exp_avg": tensors[f"first.{name}"].to(self.device),
+                        "exp_avg_sq": tensors[f"second.{name}"].to(self.device),
                     }
         except _DAMAGED as error:
             raise _damaged(path, error) from error

@@ -39,7 +39,7 @@ def reader_loss(spans: Tensor, relevance: Tensor, batch: Batch, weights: LossWei
     """
     parts = {
         "span": span_loss(spans.float(), batch),
-        "relevance": functional.binary_cross_entropy_with_logits(relevance.float(), batch.relevant),
+        "relevance": relevance_loss(relevance.float(), batch),
         "ranking": ranking_loss(relevance.float(), batch),
     }
     total = parts["span"] + weights.relevance * parts["relevance"] + weights.ranking * parts["ranking"]
@@ -51,20 +51,28 @@ def reader_loss(spans: Tensor, relevance: Tensor, batch: Batch, weights: LossWei
 def span_loss(scores: Tensor, batch: Batch) -> Tensor:
     """Negative log-likelihood of the answers, all of a row's spans together (arXiv 1710.10723, section 3.2).
 
-    A row that does not answer has [CLS] for its span; one that answers in other words than its own is left out.
+    A row that does not answer has [CLS] for its span; one that answers in other words than its own is left out, as is
+    one that is not labelled.
     """
     logs = _log_spans(scores, batch)
-    none = torch.nonzero(batch.relevant == 0)[:, 0]
+    none = torch.nonzero((batch.relevant == 0) & batch.labelled)[:, 0]
     zero = torch.zeros_like(none)
     spans = torch.cat([batch.spans, torch.stack([none, zero, zero], dim=1)])
     rows = spans[:, 0]
     each = logs[rows, spans[:, 1], 0] + logs[rows, spans[:, 2], 1]
-    peak = torch.full((len(logs),), -torch.inf).scatter_reduce(0, rows, each.detach(), "amax")
-    sums = torch.zeros(len(logs)).index_add(0, rows, torch.exp(each - peak[rows]))
+    peak = each.new_full((len(logs),), -torch.inf).scatter_reduce(0, rows, each.detach(), "amax")
+    sums = each.new_zeros(len(logs)).index_add(0, rows, torch.exp(each - peak[rows]))
     having = sums > 0
     if not having.any():
         return scores.sum() * 0
     return -(torch.log(sums[having]) + peak[having]).mean() / 2
+
+
+def relevance_loss(relevance: Tensor, batch: Batch) -> Tensor:
+    """Binary cross-entropy of each labelled row's relevance."""
+    if not batch.labelled.any():
+        return relevance.sum() * 0
+    return functional.binary_cross_entropy_with_logits(relevance[batch.labelled], batch.relevant[batch.labelled])
 
 
 def ranking_loss(relevance: Tensor, batch: Batch) -> Tensor:
@@ -72,11 +80,12 @@ def ranking_loss(relevance: Tensor, batch: Batch) -> Tensor:
     _, groups = torch.unique(batch.examples, return_inverse=True)
     count = int(groups.max()) + 1
     good = batch.relevant > 0
-    peak = torch.full((count,), -torch.inf).scatter_reduce(0, groups, relevance.detach(), "amax")
+    none = relevance.new_zeros(count)
+    peak = torch.full_like(none, -torch.inf).scatter_reduce(0, groups, relevance.detach(), "amax")
     mass = torch.exp(relevance - peak[groups])
-    all_mass = torch.zeros(count).index_add(0, groups, mass)
-    good_mass = torch.zeros(count).index_add(0, groups, mass * good)
-    bad = torch.zeros(count).index_add(0, groups, (~good).float())
+    all_mass = none.index_add(0, groups, mass)
+    good_mass = none.index_add(0, groups, mass * good)
+    bad = none.index_add(0, groups, (~good).float())
     mixed = (bad > 0) & (good_mass > 0)
     if not mixed.any():
         return relevance.sum() * 0
@@ -104,7 +113,7 @@ def taught_loss(spans: Tensor, relevance: Tensor, batch: Batch, weights: LossWei
 def _log_spans(scores: Tensor, batch: Batch) -> Tensor:
     """(B, L, 2) logarithms of the softmax over what may be chosen: the passage's tokens and [CLS]."""
     own = batch.types.bool() & batch.mask.bool()
-    own[torch.arange(len(own)), batch.mask.sum(1) - 1] = False  # the closing [SEP]
+    own[torch.arange(len(own), device=own.device), batch.mask.sum(1) - 1] = False  # the closing [SEP]
     own[:, 0] = True
     return functional.log_softmax(scores.masked_fill(~own[..., None], EXCLUDED), dim=1)
 
@@ -112,6 +121,7 @@ def _log_spans(scores: Tensor, batch: Batch) -> Tensor:
 def _log_lists(relevance: Tensor, groups: Tensor) -> Tensor:
     """(B,) logarithms of the softmax over the rows of each group."""
     count = int(groups.max()) + 1
-    peak = torch.full((count,), -torch.inf).scatter_reduce(0, groups, relevance.detach(), "amax")
+    none = relevance.new_zeros(count)
+    peak = torch.full_like(none, -torch.inf).scatter_reduce(0, groups, relevance.detach(), "amax")
     shifted = relevance - peak[groups]
-    return shifted - torch.log(torch.zeros(count).index_add(0, groups, torch.exp(shifted)))[groups]
+    return shifted - torch.log(none.index_add(0, groups, torch.exp(shifted)))[groups]

@@ -38,6 +38,8 @@ class RowSet:
     """(rows,) number of its example."""
     relevant: Array
     """(rows,) whether the passage answers."""
+    labelled: Array
+    """(rows,) whether that is known."""
     spans: Array
     """(spans, 3) row, first and last token of an answer, the tokens counted in the row."""
     taught_spans: Array | None = None
@@ -86,12 +88,19 @@ class Batch:
     """(B,) number of a row's example."""
     relevant: Tensor
     """(B,) 1 where the passage answers."""
+    labelled: Tensor
+    """(B,) whether that is known."""
     spans: Tensor
     """(S, 3) row of the batch, first and last token."""
     taught_spans: Tensor | None = None
     """(B, L, 2) a teacher's scores, as `ReaderNetwork` gives them."""
     taught_relevance: Tensor | None = None
     """(B,) the teacher's relevance."""
+
+    def to(self, device: torch.device) -> Batch:
+        """The same on a device."""
+        moved: dict[str, Any] = {name: each if each is None else each.to(device) for name, each in vars(self).items()}
+        return Batch(**moved)
 
 
 def tokenize(examples: Iterable[Example], tokenizer: Tokenizer, *, longest: int) -> RowSet:
@@ -101,6 +110,7 @@ def tokenize(examples: Iterable[Example], tokenizer: Tokenizer, *, longest: int)
     firsts: list[int] = []
     owners: list[int] = []
     relevant: list[bool] = []
+    labelled: list[bool] = []
     spans: list[tuple[int, int, int]] = []
     for number, example in enumerate(examples):
         windows: dict[int, list[Row]] = {}
@@ -116,12 +126,14 @@ def tokenize(examples: Iterable[Example], tokenizer: Tokenizer, *, longest: int)
             firsts.append(row.first)
             owners.append(number)
             relevant.append(candidate.relevant)
+            labelled.append(example.labelled)
     return RowSet(
         ids=np.array(ids, dtype=np.uint16),
         ends=np.array(ends, dtype=np.int64),
         firsts=np.array(firsts, dtype=np.int16),
         examples=np.array(owners, dtype=np.int32),
         relevant=np.array(relevant, dtype=np.bool_),
+        labelled=np.array(labelled, dtype=np.bool_),
         spans=np.array(spans, dtype=np.int32).reshape(-1, 3),
     )
 
@@ -195,6 +207,7 @@ def make_batch(rows: RowSet, numbers: Array) -> Batch:
         mask=torch.from_numpy(mask),
         examples=torch.from_numpy(rows.examples[numbers].astype(np.int64)),
         relevant=torch.from_numpy(rows.relevant[numbers].astype(np.float32)),
+        labelled=torch.from_numpy(rows.labelled[numbers]),
         spans=torch.tensor(spans, dtype=torch.long).reshape(-1, 3),
         taught_spans=None if taught is None else torch.from_numpy(taught),
         taught_relevance=None if rows.taught_relevance is None else torch.from_numpy(rows.taught_relevance[numbers]),

@@ -40,7 +40,7 @@ from nlb_training.reader.recipe import LAST_STAGE, STAGES, TAUGHT_STAGES, Stage,
 from nlb_training.reader.rows import RowSet, tokenize
 from nlb_training.reader.sources import check_data, shuffled
 from nlb_training.reader.start import check_start, start_network
-from nlb_training.run_control import LOCK, lock_folder, report_disk_errors
+from nlb_training.run_control import LOCK, find_device, lock_folder, report_disk_errors
 from nlb_training.settings import list_differences, read_numbers
 from nlb_training.start_model import read_tokenizer
 
@@ -66,6 +66,8 @@ class ReaderRequest:
     """A BERT encoder of the sentence-transformers format: its name or folder."""
     teacher: str | None = None
     """An MPNet encoder that the reader learns from in the end: its name or folder."""
+    device: str = "auto"
+    """Where to train: "auto" (CUDA where there is any, else the CPU), "cpu", "cuda"."""
     stages: tuple[Stage, ...] = (*STAGES, LAST_STAGE)
     """`STAGES`, with a teacher `TAUGHT_STAGES`, and `LAST_STAGE`."""
 
@@ -137,10 +139,11 @@ def train_reader(request: ReaderRequest, *, resume: bool = False, observer: Obse
         raise EncoderError("quantizing needs NNCF: pip install 'nlb-retriever[quantize]'")
     check_data(request.data)
     _, start = find_weights(request.start)
-    network = start_network(start, seed=0)
+    device = find_device(request.device)
+    network = start_network(start, seed=0).to(device)
     tokenizer = read_tokenizer(start)
     check_start(network, tokenizer, start)
-    teacher = start_mpnet(find_weights(request.teacher)[1], tokenizer, seed=0) if request.teacher else None
+    teacher = start_mpnet(find_weights(request.teacher)[1], tokenizer, seed=0).to(device) if request.teacher else None
     out, reports = request.out, []
     with _open_run(request, start, resume=resume):
         (out / "data").mkdir(exist_ok=True)
@@ -161,7 +164,7 @@ def train_reader(request: ReaderRequest, *, resume: bool = False, observer: Obse
         if not (out / READER / CONFIG).is_file():
             _notify(observer, StageEvent(stage="saving"))
             calibration = make_calibration(request.data, out, observer)
-            write_reader(network, tokenizer, out / READER, name=NAME, calibration=calibration)
+            write_reader(network.cpu(), tokenizer, out / READER, name=NAME, calibration=calibration)
     seconds = time.monotonic() - started
     return ReaderReport(reader=out / READER, start=request.start, stages=tuple(reports), seconds=seconds)
 
