@@ -169,12 +169,12 @@ STAGES = (
 TAUGHT_STAGES = (
     Stage(
         name="teacher",
-        settings=LoopSettings(tokens=12_288, learning_rate=7e-5, seed=4, ranking=0.7, relevance=0.4, mean_decay=0.995),
+        settings=LoopSettings(learning_rate=7e-5, seed=4, ranking=0.7, relevance=0.4, mean_decay=0.995),
         examples=_TEACHER_MIXTURE,
     ),
     Stage(
         name="distilled",
-        settings=LoopSettings(tokens=8192, learning_rate=2e-4, seed=5, dropout=0.05, ranking=0.8, relevance=0.4),
+        settings=LoopSettings(learning_rate=1.3e-4, seed=5, dropout=0.05, ranking=0.8, relevance=0.4),
         examples=_DISTILLED_MIXTURE,
     ),
 )
