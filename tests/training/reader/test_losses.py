@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import torch
 from tokenizers import Tokenizer
 
 from nlb_training.reader.examples import Candidate, Example
-from nlb_training.reader.losses import LossWeights, ranking_loss, reader_loss, span_loss
+from nlb_training.reader.losses import ranking_loss, span_loss
 from nlb_training.reader.rows import Batch, make_batch, tokenize
 from tests.training.reader.questions import make_examples
 
@@ -56,18 +54,3 @@ def test_ranking_compares_passages_of_one_question_only(tokenizer: Tokenizer) ->
     relevance = torch.tensor([5.0, -5.0, -50.0, -60.0])
     assert ranking_loss(relevance, batch).item() == pytest.approx(0, abs=1e-3)
     assert ranking_loss(-relevance, batch).item() > 4
-
-
-def test_a_row_without_labels_trains_nothing_by_them(tokenizer: Tokenizer) -> None:
-    labelled, other = make_examples(2)
-    both = _batch([labelled, replace(other, labelled=False)], tokenizer)
-    alone = _batch([labelled], tokenizer)
-    length, rows = alone.ids.shape[1], len(alone.ids)
-    spans, relevance = torch.randn(*both.ids.shape, 2), torch.randn(len(both.ids))
-    own = spans[:rows, :length], relevance[:rows]
-    both = replace(both, spans=both.spans[both.spans[:, 0] < rows])
-    parts, wanted = (
-        reader_loss(*scores, batch, LossWeights()) for scores, batch in (((spans, relevance), both), (own, alone))
-    )
-    for name in ("span", "relevance"):
-        assert parts[name].item() == pytest.approx(wanted[name].item(), rel=1e-5)

@@ -9,7 +9,7 @@ import pytest
 
 from nlb_training.reader.candidates import Candidates, Found
 from nlb_training.reader.examples import Example
-from nlb_training.reader.novels import novel_examples, other_examples, unlabelled_examples
+from nlb_training.reader.novels import novel_examples
 from nlb_training.reader.statements import make_questions
 
 NAMES = frozenset({"Emily", "Captain Ahab", "Starbuck", "Nantucket"})
@@ -123,19 +123,3 @@ def test_a_person_is_found_by_the_last_of_the_names() -> None:
     passage = found(1500, "The chest was opened by Ahab himself.")
     [example] = examples(passage, *OTHERS, question="Who opens the chest?", answer="Captain Ahab")
     assert [passage.text[start:end] for start, end in example.candidates[0].spans] == ["Ahab"]
-
-
-def test_only_a_teacher_says_which_passages_of_an_unlabelled_question_answer() -> None:
-    candidates = {"1": Candidates(id="1", found=tuple(OTHERS))}
-    [example] = unlabelled_examples([ROW, {**ROW, "id": "2"}], candidates, random.Random(0), passages=3)
-    assert not example.labelled
-    assert len({each.text for each in example.candidates}) == 3
-    assert not list(unlabelled_examples([ROW], candidates, random.Random(0), passages=5))
-
-
-def test_passages_of_other_books_do_not_answer() -> None:
-    candidates = {"1": Candidates(id="1", found=tuple(OTHERS)), "2": Candidates(id="2", found=())}
-    both = list(other_examples([ROW, {**ROW, "id": "2"}], candidates, random.Random(0)))
-    texts = [candidate.text for each in both for candidate in each.candidates if not candidate.relevant]
-    assert texts[0] == OTHERS[0].text
-    assert len(texts) == 2 and texts[1] in {each.text for each in OTHERS[1:]}

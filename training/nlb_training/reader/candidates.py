@@ -7,11 +7,10 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.search.retriever import Retriever
-from nlb_retriever.store import Condition
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,30 +35,22 @@ class Candidates:
     found: tuple[Found, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Search:
-    """Questions that are put to a library."""
+def find_candidates(
+    library: Path, rows: Sequence[dict[str, Any]], *, limit: int, in_book: bool
+) -> Iterator[Candidates]:
+    """Search a library of the rows' books for each row's question.
 
-    name: str
-    rows: Sequence[dict[str, Any]]
-    """With "id", "question" and "book_file", the file that the book of the library was indexed from."""
-    limit: int
-    """Passages a question."""
-    where: Literal["library", "book", "others"]
-    """In all books, in the question's own one, or in all but that, which may be none of the library's."""
-
-
-def find_candidates(library: Path, search: Search) -> Iterator[Candidates]:
-    """Search a library for each row's question."""
+    Args:
+        library: indexed from files that are named as the rows' `book_file`.
+        rows: with "id", "question" and "book_file".
+        limit: passages a question.
+        in_book: only in the question's own book.
+    """
     with Retriever(library) as retriever:
         sources = {Path(book.source).name: book.id for book in retriever.store.books()}
-        for row in search.rows:
-            book, others = None, None
-            if search.where == "book":
-                book = sources[row["book_file"]]
-            elif search.where == "others" and row["book_file"] in sources:
-                others = Condition("book_id", "ne", sources[row["book_file"]])
-            hits = retriever.search(row["question"], level="passage", limit=search.limit, book=book, where=others)
+        for row in rows:
+            book = sources[row["book_file"]] if in_book else None
+            hits = retriever.search(row["question"], level="passage", limit=limit, book=book)
             found = tuple(
                 Found(file=Path(hit.source).name, start=hit.start, end=hit.end, score=hit.score, text=hit.text)
                 for hit in hits

@@ -27,5 +27,3 @@ class Example:
     """The data set."""
     question: str
     candidates: tuple[Candidate, ...]
-    labelled: bool = True
-    """Whether it is known which passages answer; of others only a teacher's scores are learnt."""

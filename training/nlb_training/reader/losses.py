@@ -39,7 +39,7 @@ def reader_loss(spans: Tensor, relevance: Tensor, batch: Batch, weights: LossWei
     """
     parts = {
         "span": span_loss(spans.float(), batch),
-        "relevance": relevance_loss(relevance.float(), batch),
+        "relevance": functional.binary_cross_entropy_with_logits(relevance.float(), batch.relevant),
         "ranking": ranking_loss(relevance.float(), batch),
     }
     total = parts["span"] + weights.relevance * parts["relevance"] + weights.ranking * parts["ranking"]
@@ -51,11 +51,10 @@ def reader_loss(spans: Tensor, relevance: Tensor, batch: Batch, weights: LossWei
 def span_loss(scores: Tensor, batch: Batch) -> Tensor:
     """Negative log-likelihood of the answers, all of a row's spans together (arXiv 1710.10723, section 3.2).
 
-    A row that does not answer has [CLS] for its span; one that answers in other words than its own is left out, as is
-    one that is not labelled.
+    A row that does not answer has [CLS] for its span; one that answers in other words than its own is left out.
     """
     logs = _log_spans(scores, batch)
-    none = torch.nonzero((batch.relevant == 0) & batch.labelled)[:, 0]
+    none = torch.nonzero(batch.relevant == 0)[:, 0]
     zero = torch.zeros_like(none)
     spans = torch.cat([batch.spans, torch.stack([none, zero, zero], dim=1)])
     rows = spans[:, 0]
@@ -66,13 +65,6 @@ def span_loss(scores: Tensor, batch: Batch) -> Tensor:
     if not having.any():
         return scores.sum() * 0
     return -(torch.log(sums[having]) + peak[having]).mean() / 2
-
-
-def relevance_loss(relevance: Tensor, batch: Batch) -> Tensor:
-    """Binary cross-entropy of each labelled row's relevance."""
-    if not batch.labelled.any():
-        return relevance.sum() * 0
-    return functional.binary_cross_entropy_with_logits(relevance[batch.labelled], batch.relevant[batch.labelled])
 
 
 def ranking_loss(relevance: Tensor, batch: Batch) -> Tensor:

@@ -1,4 +1,4 @@
-"""Questions on novels, made of study guides, beside what the retriever found for them, in the novel and in others."""
+"""Questions on novels, made of study guides, beside what the retriever found for them in the novel."""
 
 from __future__ import annotations
 
@@ -112,44 +112,6 @@ def novel_examples(
                 *(cut_wrong(each.text, row["question"], characters, draw) for each in chosen),
             ),
         )  # fmt: skip
-
-
-def unlabelled_examples(
-    rows: Sequence[Mapping[str, Any]], candidates: Mapping[str, Candidates], draw: random.Random, *, passages: int
-) -> Iterator[Example]:
-    """Questions on novels, each with passages that the retriever found there, for a teacher to score.
-
-    Args:
-        rows, candidates, draw: as for `novel_examples`.
-        passages: a question, the first ones likelier.
-    """
-    for row in rows:
-        found = candidates[row["id"]].found if row["id"] in candidates else ()
-        if len(found) >= passages:
-            chosen = [found[index] for index in draw_first(len(found), passages, draw)]
-            yield Example(
-                source="novels",
-                question=row["question"],
-                candidates=tuple(Candidate(text=each.text, relevant=False) for each in chosen),
-                labelled=False,
-            )
-
-
-def other_examples(
-    rows: Sequence[Mapping[str, Any]], candidates: Mapping[str, Candidates], draw: random.Random
-) -> Iterator[Example]:
-    """Questions beside the best passage, and another, of books that do not answer them.
-
-    Args:
-        rows: with "id" and "question".
-        candidates: what the retriever found in other books, by the rows' ids.
-        draw: of the other passage.
-    """
-    for row in rows:
-        found = candidates[row["id"]].found if row["id"] in candidates else ()
-        for each in (*found[:1], *draw.sample(found[1:], min(1, len(found[1:])))):
-            candidate = Candidate(text=each.text, relevant=False)
-            yield Example(source="others", question=row["question"], candidates=(candidate,))
 
 
 def _pattern(answer: str | None) -> re.Pattern[str] | None:

@@ -12,12 +12,12 @@ from typing import Any, Literal, TypeVar
 from nlb_retriever.indexing.indexer import index_files
 from nlb_training.events import Observer, QueryEvent
 from nlb_training.reader.altered import altered_examples
-from nlb_training.reader.candidates import Candidates, Search, find_candidates, read_candidates, write_candidates
+from nlb_training.reader.candidates import Candidates, find_candidates, read_candidates, write_candidates
 from nlb_training.reader.cloze import summary_examples
 from nlb_training.reader.examples import Example
 from nlb_training.reader.litbank import litbank_examples
 from nlb_training.reader.loop import LoopSettings
-from nlb_training.reader.novels import novel_examples, novel_questions, other_examples, unlabelled_examples
+from nlb_training.reader.novels import novel_examples, novel_questions
 from nlb_training.reader.ranking import ranking_examples
 from nlb_training.reader.sources import (
     qamr_examples,
@@ -25,7 +25,6 @@ from nlb_training.reader.sources import (
     read_novels,
     read_rows,
     squad_examples,
-    squad_rows,
     tale_examples,
 )
 from nlb_training.reader.storage import read_examples, write_examples
@@ -37,10 +36,8 @@ CALIBRATION = 160
 """Questions with passages that int8 is calibrated on."""
 _QAMR = 4000
 """Questions of QAMR in the second and third stage."""
-_NOVELS = 24_000
-"""Questions on novels that are searched for; somewhat less than half find a passage to train on."""
-_OTHERS = {"squad": 3000, "tales": 1500, "novels": 3500}
-"""Questions that are put to novels which do not answer them."""
+_NOVELS = 12_000
+"""Questions on novels that are searched for in the third stage; somewhat less than half find a passage to train on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,13 +69,8 @@ def _make_passages(data: Path, run: Path, draw: random.Random, observer: Observe
 class _Mixture:
     """How many questions of each kind a stage draws."""
 
-    novels: int
-    """Beside four passages each that do not answer, of `novel_lengths` tokens."""
-    novel_lengths: tuple[int, ...] = (110, 150, 200)
-    unlabelled: int = 0
-    """On novels, beside six passages each that only a teacher judges."""
-    others: int = 0
-    """Beside passages of books that do not answer them."""
+    novels: int | None = None
+    """None for all."""
     ranked: int
     """Of FairytaleQA beside `wrong` passages that do not answer, of `ranked_lengths` tokens."""
     wrong: int
@@ -86,8 +78,6 @@ class _Mixture:
     paragraphs: int
     """Of SQuAD."""
     paragraph_lengths: tuple[int, ...] = (60, 90, 150, 220)
-    altered: float = 0.0
-    """Share of SQuAD's that are altered, too, of `paragraph_lengths` tokens."""
     tales: int = 0
     """Of FairytaleQA with the evidence alone."""
     tale_lengths: tuple[int, ...] = ()
@@ -99,17 +89,12 @@ class _Mixture:
     summaries: int
 
     def __call__(self, data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
-        rows, found, others = _search_novels(data, run / "data", observer)
-        novels = novel_examples(rows["novels"], found, draw, negatives=4, lengths=self.novel_lengths)
-        yield from _sample(novels, self.novels, draw)
-        yield from unlabelled_examples(_sample(rows["novels"], self.unlabelled, draw), found, draw, passages=6)
-        yield from other_examples(_sample(rows["others"], self.others, draw), others, draw)
-        tales = _search_tales(data, run / "data", observer)
-        ranked = ranking_examples(data, tales, draw, negatives=self.wrong, lengths=self.ranked_lengths)
+        novels = _read_novel_lists(data, run, draw, observer)
+        yield from novels if self.novels is None else _sample(novels, self.novels, draw)
+        found = _search_tales(data, run / "data", observer)
+        ranked = ranking_examples(data, found, draw, negatives=self.wrong, lengths=self.ranked_lengths)
         yield from _sample(ranked, self.ranked, draw)
         yield from _sample(squad_examples(data, draw, self.paragraph_lengths), self.paragraphs, draw)
-        if self.altered:
-            yield from altered_examples(data, draw, self.paragraph_lengths, share=self.altered)
         if self.tales:
             yield from _sample(tale_examples(data, draw, self.tale_lengths), self.tales, draw)
         yield from _sample(litbank_examples(data, draw), self.people, draw)
@@ -118,23 +103,36 @@ class _Mixture:
 
 
 _NOVELS_MIXTURE = _Mixture(
-    novels=5500, ranked=2000, wrong=4, ranked_lengths=(80, 120, 170), paragraphs=4000, people=1000, qamr=_QAMR,
-    alone=0.4, summaries=2000,
+    ranked=2000, wrong=4, ranked_lengths=(80, 120, 170), paragraphs=4000, people=1000, qamr=_QAMR, alone=0.4,
+    summaries=2000,
 )  # fmt: skip
 _TEACHER_MIXTURE = _Mixture(
-    novels=5500, others=5000, ranked=6500, wrong=4, ranked_lengths=(80, 120, 170, 220), paragraphs=15_000, altered=0.6,
-    tales=8600, tale_lengths=(60, 90, 150, 240), people=1000, qamr=12_000, alone=0.4, summaries=3000,
+    novels=1300, ranked=2600, wrong=3, ranked_lengths=(70, 100, 140), paragraphs=8000,
+    paragraph_lengths=(40, 60, 90, 150), tales=6000, tale_lengths=(60, 90, 150), people=400, qamr=4000, alone=0.5,
+    summaries=2000,
 )  # fmt: skip
 _DISTILLED_MIXTURE = _Mixture(
-    novels=4000, novel_lengths=(150, 220, 300), unlabelled=9000, others=8000, ranked=8600, wrong=6,
-    ranked_lengths=(160, 220, 300), paragraphs=15_000, paragraph_lengths=(90, 150, 220, 300), altered=0.7, tales=8600,
-    tale_lengths=(90, 150, 240), people=1000, qamr=10_000, alone=0.3, summaries=2000,
+    ranked=4800, wrong=5, ranked_lengths=(110, 160, 220), paragraphs=7000, tales=5000, tale_lengths=(90, 150, 240),
+    people=400, qamr=3700, alone=0.3, summaries=1800,
 )  # fmt: skip
 _ALTERED_MIXTURE = _Mixture(
     novels=600, ranked=1200, wrong=3, ranked_lengths=(110, 160, 220), paragraphs=7000,
-    paragraph_lengths=(90, 150, 220, 300), altered=0.6, tales=1500, tale_lengths=(90, 150, 240), people=100, qamr=1500,
-    alone=0.3, summaries=500,
+    paragraph_lengths=(90, 150, 220, 300), tales=1500, tale_lengths=(90, 150, 240), people=100, qamr=1500, alone=0.3,
+    summaries=500,
 )  # fmt: skip
+
+
+def _make_altered(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
+    yield from _ALTERED_MIXTURE(data, run, draw, observer)
+    yield from altered_examples(data, draw, (90, 150, 220, 300), share=0.6)
+
+
+def _read_novel_lists(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterator[Example]:
+    """Questions on novels with what the retriever found for them there; searched once."""
+    novels = read_novels(data)
+    rows = _sample(novel_questions(data, novels, random.Random(4)), _NOVELS, random.Random(4))
+    found = _search("novels", novels, rows, run / "data", observer, limit=20, in_book=True)
+    return novel_examples(rows, found, draw, negatives=4, lengths=(110, 150, 200))
 
 
 def _read_summaries(data: Path, run: Path, longest: int) -> Iterator[Example]:
@@ -169,12 +167,16 @@ STAGES = (
 TAUGHT_STAGES = (
     Stage(
         name="teacher",
-        settings=LoopSettings(learning_rate=7e-5, seed=4, ranking=0.7, relevance=0.4, mean_decay=0.995),
+        settings=LoopSettings(
+            steps=1380, learning_rate=8e-5, seed=4, ranking=0.7, relevance=0.4, mean_decay=0.98, warmup=0.1
+        ),
         examples=_TEACHER_MIXTURE,
     ),
     Stage(
         name="distilled",
-        settings=LoopSettings(learning_rate=1.3e-4, seed=5, dropout=0.05, ranking=0.8, relevance=0.4),
+        settings=LoopSettings(
+            learning_rate=1.3e-4, seed=5, dropout=0.05, ranking=0.8, relevance=0.4, mean_decay=0.995, start_share=0.4
+        ),
         examples=_DISTILLED_MIXTURE,
     ),
 )
@@ -184,7 +186,7 @@ LAST_STAGE = Stage(
     settings=LoopSettings(
         learning_rate=7e-5, seed=6, dropout=0.05, ranking=0.8, relevance=0.4, mean_decay=0.995, start_share=0.5
     ),
-    examples=_ALTERED_MIXTURE,
+    examples=_make_altered,
 )
 """Of every run: what a passage does not answer, which a teacher does not know better."""
 
@@ -202,54 +204,32 @@ def _search_tales(data: Path, folder: Path, observer: Observer | None) -> dict[s
     """What the retriever finds for FairytaleQA's train questions in a library of its collections."""
     texts = read_books(data / "corpus" / "fairytaleqa.tar.bz2")
     rows = read_rows(data, "fairytaleqa_train")
-    return _search([Search(name="tales", rows=rows, limit=RETRIEVED, where="library")], texts, folder, observer)[0]
-
-
-def _search_novels(
-    data: Path, folder: Path, observer: Observer | None
-) -> tuple[dict[str, list[dict[str, Any]]], dict[str, Candidates], dict[str, Candidates]]:
-    """Questions on novels with what the retriever finds for them there, and "others" with what it finds elsewhere.
-
-    Returns:
-        The rows of both, and for each the candidates.
-    """
-    novels, draw = read_novels(data), random.Random(4)
-    rows = _sample(novel_questions(data, novels, random.Random(4)), _NOVELS, draw)
-    others = [
-        {"id": f"others-{number}", **{key: row.get(key) for key in ("question", "book_file")}}
-        for number, row in enumerate(
-            [
-                *_sample(squad_rows(data, held=False), _OTHERS["squad"], draw),
-                *_sample(read_rows(data, "fairytaleqa_train"), _OTHERS["tales"], draw),
-                *_sample(rows, _OTHERS["novels"], draw),
-            ]
-        )
-    ]
-    searches = [
-        Search(name="novels", rows=rows, limit=20, where="book"),
-        Search(name="others", rows=others, limit=10, where="others"),
-    ]
-    found, found_elsewhere = _search(searches, novels, folder, observer)
-    return {"novels": rows, "others": others}, found, found_elsewhere
+    return _search("tales", texts, rows, folder, observer, limit=RETRIEVED, in_book=False)
 
 
 def _search(
-    searches: Sequence[Search], texts: Mapping[str, str], folder: Path, observer: Observer | None
-) -> list[dict[str, Candidates]]:
-    """What the retriever finds in a library of these books, for each search; searched once."""
-    paths = [folder / f"{each.name}.jsonl.gz" for each in searches]
-    if not all(path.exists() for path in paths):
-        books, library = folder / f"{searches[0].name}-books", folder / f"{searches[0].name}-library"
+    name: str,
+    texts: Mapping[str, str],
+    rows: Sequence[dict[str, Any]],
+    folder: Path,
+    observer: Observer | None,
+    *,
+    limit: int,
+    in_book: bool,
+) -> dict[str, Candidates]:
+    """What the retriever finds for some rows' questions in a library of these books; searched once."""
+    path = folder / f"{name}.jsonl.gz"
+    if not path.exists():
+        books, library = folder / f"{name}-books", folder / f"{name}-library"
         books.mkdir(parents=True, exist_ok=True)
         for file, text in texts.items():
             (books / file).write_text(text, encoding="utf-8")
         index_files([str(books)], library, observer=observer)
-        for search, path in zip(searches, paths, strict=True):
-            if not path.exists():
-                write_candidates(path, _watched(find_candidates(library, search), len(search.rows), observer))
+        candidates = find_candidates(library, rows, limit=limit, in_book=in_book)
+        write_candidates(path, _watched(candidates, len(rows), observer))
         shutil.rmtree(books, ignore_errors=True)
         shutil.rmtree(library, ignore_errors=True)
-    return [read_candidates(path) for path in paths]
+    return read_candidates(path)
 
 
 def _watched(candidates: Iterable[Candidates], total: int, observer: Observer | None) -> Iterator[Candidates]:

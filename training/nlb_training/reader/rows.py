@@ -38,8 +38,6 @@ class RowSet:
     """(rows,) number of its example."""
     relevant: Array
     """(rows,) whether the passage answers."""
-    labelled: Array
-    """(rows,) whether that is known."""
     spans: Array
     """(spans, 3) row, first and last token of an answer, the tokens counted in the row."""
     taught_spans: Array | None = None
@@ -88,8 +86,6 @@ class Batch:
     """(B,) number of a row's example."""
     relevant: Tensor
     """(B,) 1 where the passage answers."""
-    labelled: Tensor
-    """(B,) whether that is known."""
     spans: Tensor
     """(S, 3) row of the batch, first and last token."""
     taught_spans: Tensor | None = None
@@ -110,7 +106,6 @@ def tokenize(examples: Iterable[Example], tokenizer: Tokenizer, *, longest: int)
     firsts: list[int] = []
     owners: list[int] = []
     relevant: list[bool] = []
-    labelled: list[bool] = []
     spans: list[tuple[int, int, int]] = []
     for number, example in enumerate(examples):
         windows: dict[int, list[Row]] = {}
@@ -126,14 +121,12 @@ def tokenize(examples: Iterable[Example], tokenizer: Tokenizer, *, longest: int)
             firsts.append(row.first)
             owners.append(number)
             relevant.append(candidate.relevant)
-            labelled.append(example.labelled)
     return RowSet(
         ids=np.array(ids, dtype=np.uint16),
         ends=np.array(ends, dtype=np.int64),
         firsts=np.array(firsts, dtype=np.int16),
         examples=np.array(owners, dtype=np.int32),
         relevant=np.array(relevant, dtype=np.bool_),
-        labelled=np.array(labelled, dtype=np.bool_),
         spans=np.array(spans, dtype=np.int32).reshape(-1, 3),
     )
 
@@ -207,7 +200,6 @@ def make_batch(rows: RowSet, numbers: Array) -> Batch:
         mask=torch.from_numpy(mask),
         examples=torch.from_numpy(rows.examples[numbers].astype(np.int64)),
         relevant=torch.from_numpy(rows.relevant[numbers].astype(np.float32)),
-        labelled=torch.from_numpy(rows.labelled[numbers]),
         spans=torch.tensor(spans, dtype=torch.long).reshape(-1, 3),
         taught_spans=None if taught is None else torch.from_numpy(taught),
         taught_relevance=None if rows.taught_relevance is None else torch.from_numpy(rows.taught_relevance[numbers]),
