@@ -75,6 +75,8 @@ class Book:
     """In text order; empty for formats without pages."""
     warnings: tuple[str, ...] = ()
     """What was lost or repaired in reading, one line each ("chapter3.xhtml is missing from the file")."""
+    description: str | None = None
+    """What the file says the book is about, in one line; None where it says nothing."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """Further values, as JSON has them; filters name them "metadata.KEY"."""
     from_file: bool = True
@@ -114,6 +116,7 @@ class BookRecord:
     chars: int
     tokens: int
     warnings: tuple[str, ...] = ()
+    description: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     from_file: bool = True
 

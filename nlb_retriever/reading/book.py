@@ -31,6 +31,8 @@ FORMATS = {
 _NAMES = {"plain": "text", "markdown": "text", "html": "text", "epub": "EPUB", "pdf": "PDF", "docx": "Word"}
 _SMALL = "a an and as at by for from in of on or the to with de la le les du des der die das und el y e o"
 _SMALL_WORDS = frozenset(_SMALL.split())
+_DESCRIPTION = 1_000
+"""Characters that are kept of a description."""
 _CHUNK = 1 << 20
 
 
@@ -130,6 +132,7 @@ def _read(path: Path, data: bytes, limits: Limits) -> Book:
         author=one_line(draft.author or "") or None,
         language=language_tag(draft.language),
         year=draft.year,
+        description=one_line(draft.description or "", _DESCRIPTION) or None,
         source=os.fspath(path),
         text=draft.text,
         sections=partition(draft.text, draft.headings, title),

@@ -36,6 +36,7 @@ class Draft:
     author: str | None = None
     language: str | None = None
     year: int | None = None
+    description: str | None = None
     warnings: list[str] = field(default_factory=list)
     """What was mended or guessed."""
     omissions: Omissions = field(default_factory=Omissions)

@@ -71,6 +71,7 @@ def read_epub(data: bytes, path: Path, limits: Limits) -> Draft:
     archive = Archive(data, limits)
     package = open_package(archive)
     draft = Draft("", title=package.title, author=package.author, language=package.language, year=package.year)
+    draft.description = html_to_text(package.description).text
     archive.note_doubled(draft.omissions)
     for name in package.missing:
         draft.omissions.lose(name, "it is missing from the file")

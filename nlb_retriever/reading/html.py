@@ -81,6 +81,7 @@ class HtmlText:
     title: str = ""
     author: str = ""
     language: str = ""
+    description: str = ""
 
     @property
     def is_link_list(self) -> bool:
@@ -96,6 +97,7 @@ def read_html(data: bytes, path: Path, limits: Limits) -> Draft:
         page = html_to_text(source, everything=True)
     draft = Draft(page.text, page.headings, warnings=[warning] if warning else [], omissions=page.omissions)
     draft.title, draft.author, draft.language = page.title or None, page.author or None, page.language or None
+    draft.description = page.description
     if draft.title and (mention := title_of_mention(draft.title)):
         draft.title, draft.author = mention[0], draft.author or mention[1]
     wrapper = find_wrapper(draft.text)
@@ -146,6 +148,8 @@ def html_to_text(source: str, matter: Mapping[str, int] | None = None, *, everyt
             page.author = one_line(node.attributes.get("content") or "")
         if name in {"dc.title", "dcterms.title"}:
             page.title = one_line(node.attributes.get("content") or "") or page.title
+        if name in {"description", "dc.description", "dcterms.description"}:
+            page.description = page.description or node.attributes.get("content") or ""
     return page
 
 

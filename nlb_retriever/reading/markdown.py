@@ -18,6 +18,7 @@ _FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\n(.{0,8000}?)\n(?:---|\.\.\.)[ \t]
 _YAML_LINE = re.compile(r"[ \t]*(?:$|#|[a-z_][\w-]*:(?:[ \t]|$)|- )|[ \t]+\S")
 """A line of a YAML mapping whose keys are in lower case, as those of front matter are."""
 _PAIR = re.compile(r"""^(title|authors?|language|lang|date|year):[ \t]*["']?(.*?)["']?[ \t]*$""", re.MULTILINE)
+_DESCRIPTION = re.compile(r"^description:[ \t]*(?:[>|][+-]?[ \t]*)?(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 _FIELD_HEADING = re.compile(r"(title|author|year|date|language|translator):\s*(.+)", re.IGNORECASE)
 _YEAR = re.compile(r"\b(1\d{3}|20\d\d)\b(?!\s*(?:BC|B\.C))")
 _LONGEST_LINE = 1_000_000
@@ -78,6 +79,8 @@ def _front_matter(source: str, draft: Draft) -> int:
         return 0
     for name, value in pairs:
         _set(draft, name, value)
+    if described := _DESCRIPTION.search(front[1]):
+        draft.description = described[1].strip().strip("\"'")
     draft.omissions.skip("front matter", count_words(front[1]))
     return front.end()
 

@@ -47,6 +47,8 @@ class Package:
     author: str | None = None
     language: str | None = None
     year: int | None = None
+    description: str = ""
+    """Plain text or HTML."""
     spine: list[str] = field(default_factory=list)
     """Names of the files in reading order, each once."""
     aside: list[str] = field(default_factory=list)
@@ -210,6 +212,9 @@ def _metadata(root: _Element, package: Package) -> None:
             authors.append(name)
     package.author = ", ".join(authors) or None
     package.language = next((t[:20] for e in _all(root, "language") if (t := text_of(e)) and t.lower() != "und"), None)
+    package.description = next(
+        (text for e in _all(root, "description") if (text := "".join(map(str, e.itertext())).strip())), ""
+    )
     origin = " ".join(text_of(e) for tag in ("publisher", "identifier") for e in _all(root, tag))
     for date in _all(root, "date"):
         event = next((str(v).lower() for k, v in date.attrib.items() if str(k).endswith("event")), "")

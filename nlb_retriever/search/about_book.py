@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
 from nlb_retriever.search.book_parts import find_beginning, find_chapters, find_ending
 from nlb_retriever.search.hits import to_hit
-from nlb_retriever.search.quotes import LEAST_WORDS, Quote, cite, is_prose, join_quotes
+from nlb_retriever.search.quotes import LEAST_WORDS, WORDS, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.search.scope import Scope, resolve_scope
 from nlb_retriever.search.titles import is_titled
@@ -35,12 +35,13 @@ _QUESTIONS = tuple(
         ("first line", rf"what{_IS} the (?:first|opening) (?:line|sentence){_OF}"),
         ("last line", rf"what{_IS} the (?:last|final|closing) (?:line|sentence){_OF}"),
         ("beginning", rf"how (?:does|did) {_TITLE} (?:begin|start|open)"),
-        ("beginning", rf"what{_IS} the (?:beginning|start|opening|plot|story|summary){_OF}"),
-        ("beginning", rf"what{_IS} {_TITLE} about"),
-        ("beginning", rf"(?:summari[sz]e|what happens in) {_TITLE}"),
+        ("beginning", rf"what{_IS} the (?:beginning|start|opening){_OF}"),
+        ("end", rf"what happens (?:at|in) the (?:end|ending){_OF}"),
+        ("about", rf"what{_IS} the (?:plot|story|summary|subject|topic){_OF}"),
+        ("about", rf"what(?:{_IS}| does) {_TITLE} (?:about|deal with)"),
+        ("about", rf"(?:summari[sz]e|describe|what happens in) {_TITLE}"),
         ("end", rf"how (?:does|did) {_TITLE} (?:end|finish|conclude)"),
         ("end", rf"what{_IS} the (?:end|ending){_OF}"),
-        ("end", rf"what happens (?:at|in) the (?:end|ending){_OF}"),
     )
 )
 _THIS = re.compile(rf"it|this|(?:this|the) {_WORK}", re.IGNORECASE)
@@ -72,9 +73,10 @@ def answer_about_book(result: SearchResult, store: LibraryStore, limit: int | No
     Returns:
         The author as the library names them, with the line of the title page that does so, too, or else the book's
         first sentence; of characters those whose names do most, each with the first sentence that names them; the
-        number of chapters with the title of the last one. Where a question asks how a book begins or ends, or what it
-        is about, its first or last sentences, without a short answer. None where the question is another one, no book
-        has the title, or nothing is known.
+        number of chapters with the title of the last one. What a book is about is answered by its file's
+        description of it, unless the request is limited to some sections, and quoted by its beginning. Where a question
+        asks how it begins or ends, its first or last sentences, without a short answer. None where the question is
+        another one, no book has the title, or nothing is known.
     """
     request = result.request
     if len(request.query) > LONGEST:
@@ -94,6 +96,8 @@ def answer_about_book(result: SearchResult, store: LibraryStore, limit: int | No
             shorts, citations = _name_characters(_read(books[0], scope, store), one=kind == "hero")
         elif kind == "chapters":
             shorts, citations = _count_chapters(_read(books[0], scope, store))
+        elif kind == "about":
+            shorts, citations = _describe(books[0], scope, store)
         else:
             shorts, citations = _quote_part(_read(books[0], scope, store), kind)
     citations = citations[:limit]
@@ -106,7 +110,7 @@ def answer_about_book(result: SearchResult, store: LibraryStore, limit: int | No
         text=join_quotes(citations),
         citations=tuple(citations),
         shorts=tuple(shorts),
-        confidence="sure" if kind == "author" else "likely",
+        confidence="sure" if kind in {"author", "about"} else "likely",
     )
 
 
@@ -175,6 +179,20 @@ def _count_chapters(hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citati
         return [], []
     title = Quote(hit=0, order=0, start=0, end=len(chapters[-1].text.split("\n", 1)[0]))
     return [ShortAnswer(text=f"{len(chapters)}", citation=0)], [*cite(chapters[-1:], [title])]
+
+
+def _describe(book: BookRecord, scope: Scope, store: LibraryStore) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The first sentences of the file's description of the book; of some of its sections it may tell too much."""
+    citations = [*find_beginning(_read(book, scope, store), one=False)]
+    described = book.description if scope.sections is None and scope.before is None else None
+    if not described or not citations:
+        return [], citations
+    end = 0
+    for _, sentence_end in sentence_spans(described):
+        if end and len(described[:sentence_end].split()) > WORDS:
+            break
+        end = sentence_end
+    return [ShortAnswer(text=f"“{described[:end].strip()}” (description in the file)", citation=0)], citations
 
 
 def _quote_part(hits: Sequence[Hit], kind: str) -> tuple[list[ShortAnswer], list[Citation]]:

@@ -88,6 +88,7 @@ def book_point(book: Book, version: str, passages: Sequence[Passage], vectors: B
         "n_passages": len(passages),
         "chars": len(book.text),
         "tokens": sum(passage.tokens for passage in passages),
+        **({"description": book.description} if book.description else {}),
         **({} if book.from_file else {"from_file": False}),
     }
     return Point(
@@ -177,6 +178,7 @@ def to_book_record(point: StoredPoint) -> BookRecord:
         chars=payload["chars"],
         tokens=payload["tokens"],
         warnings=tuple(payload["warnings"]),
+        description=payload.get("description"),
         metadata=payload.get("metadata", {}),
         from_file=payload.get("from_file", True),
     )
@@ -218,6 +220,7 @@ def to_book(record: BookRecord, sections: Sequence[SectionRecord]) -> Book:
         sections=tuple(Section(path=section.path, start=section.start, end=section.end) for section in sections),
         pages=tuple(page for section in sections for page in section.pages),
         warnings=record.warnings,
+        description=record.description,
         metadata=record.metadata,
         from_file=record.from_file,
     )

@@ -52,6 +52,7 @@ def test_books_as_json_are_the_rows_of_the_store(nlb: InProcess, shelf: Path) ->
                 "passages": entry.passages,
                 "chars": entry.chars,
                 "tokens": entry.tokens,
+                "description": entry.description,
                 "warnings": list(entry.warnings),
             }
 

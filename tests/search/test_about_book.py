@@ -240,6 +240,32 @@ def test_a_beginning_is_what_follows_the_preface(voyage: Retriever, question: st
     assert citation.hit.section == ("CHAPTER I.",)
 
 
+ABOUT = "Three sailors tell of a fog. " * 3
+"""Of 18 words."""
+
+
+@pytest.mark.parametrize(
+    ("question", "described"),
+    [
+        ("What is The Voyage about?", True),
+        ("Summarize the book The Voyage.", True),
+        ("What does The Voyage deal with?", True),
+        ("What is the plot?", True),
+        ("How does The Voyage begin?", False),
+    ],
+)
+def test_what_a_book_is_about_its_file_says(tmp_path: Path, question: str, described: bool) -> None:
+    book = book_from_text(VOYAGE, source="voyage", title="The Voyage")
+    index_books([replace(book, description=ABOUT * 9)], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        answer = retriever.answer(question)
+        assert answer.text.startswith("Rain fell. The fog came in")
+        assert answer.confidence == ("sure" if described else "likely")
+        assert answer.short == (f"“{(ABOUT * 5).strip()}” (description in the file)" if described else None)
+        early = retriever.answer(question, book="The Voyage", before="CHAPTER III.")
+        assert (early.short, early.found) == (None, True)
+
+
 @pytest.mark.parametrize(
     ("question", "options"),
     [

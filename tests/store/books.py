@@ -85,6 +85,7 @@ def make_book(
         "author": f"Author {number % 3}" if number % 4 else None,
         "language": ("en", "de", None)[number % 3],
         "year": 1800 + number if number % 5 else None,
+        "description": f"All about {number}." if number % 2 else None,
         "source": f"/books/{number}.txt",
         "text": text,
         "sections": tuple(

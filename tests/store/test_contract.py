@@ -65,8 +65,8 @@ def test_a_book_comes_back_unchanged(open_library: Opener) -> None:
     store.publish(*made.parts)
     [entry] = store.books()
     book = made.book
-    assert (entry.id, entry.title, entry.author, entry.language, entry.year, entry.source) == (
-        book.id, book.title, book.author, book.language, book.year, book.source,
+    assert (entry.id, entry.title, entry.author, entry.language, entry.year, entry.source, entry.description) == (
+        book.id, book.title, book.author, book.language, book.year, book.source, book.description,
     )  # fmt: skip
     assert (entry.sections, entry.passages, entry.chars, entry.tokens) == (3, 12, len(book.text), 12 * 9)
     assert (entry.content_hash, entry.warnings) == (book.content_hash, ("a chapter is missing",))

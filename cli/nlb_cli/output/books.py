@@ -42,6 +42,7 @@ def book_json(book: BookRecord) -> dict[str, Any]:
     return {
         "book_id": book.id,
         **{key: getattr(book, key) for key in keys},
+        "description": book.description,
         "warnings": list(book.warnings),
     }
 
@@ -185,6 +186,8 @@ def _about(book: BookRecord) -> Iterator[Line]:
     facts += [inline(book.language)] if book.language else []
     facts += [f"{book.sections:,} sections", f"{book.passages:,} passages", f"{book.chars:,} characters"]
     yield line(", ".join(facts))
+    if book.description:
+        yield line(inline(book.description))
     yield line((f"{book.id}  {exact(book.source)}", "dim"))
     for warning in book.warnings:
         yield line((inline(warning[:1].upper() + warning[1:]), "yellow"))
