@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
 from nlb_retriever.search.book_parts import find_beginning, find_chapters, find_ending
-from nlb_retriever.search.hits import to_hit
+from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import LEAST_WORDS, WORDS, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.search.scope import Scope, resolve_scope
@@ -93,13 +93,13 @@ def answer_about_book(result: SearchResult, store: LibraryStore, limit: int | No
         elif len(books) != 1:
             return None
         elif kind in {"hero", "characters"}:
-            shorts, citations = _name_characters(_read(books[0], scope, store), one=kind == "hero")
+            shorts, citations = _name_characters(read_book(books[0], scope, store), one=kind == "hero")
         elif kind == "chapters":
-            shorts, citations = _count_chapters(_read(books[0], scope, store))
+            shorts, citations = _count_chapters(read_book(books[0], scope, store))
         elif kind == "about":
             shorts, citations = _describe(books[0], scope, store)
         else:
-            shorts, citations = _quote_part(_read(books[0], scope, store), kind)
+            shorts, citations = _quote_part(read_book(books[0], scope, store), kind)
     citations = citations[:limit]
     shorts = [short for short in shorts if short.citation < len(citations)]
     if not citations:
@@ -126,20 +126,14 @@ def _find(title: str | None, scope: Scope, store: LibraryStore) -> list[BookReco
     return books if len(books) == 1 or not is_this else []
 
 
-def _read(book: BookRecord, scope: Scope, store: LibraryStore, most: int | None = None) -> list[Hit]:
-    """The first passages of a book that are in a scope."""
-    if scope.sections is None and scope.before is None:
-        return [to_hit(passage) for passage in store.passages(book.id, 0, most)]
-    passages = [passage for passage in store.passages(book.id) if scope.holds(passage.section)]
-    return [to_hit(passage) for passage in passages[:most]]
-
-
 def _name_authors(
     books: Sequence[BookRecord], scope: Scope, store: LibraryStore
 ) -> tuple[list[ShortAnswer], list[Citation]]:
     written = {book.author.casefold(): book for book in books if book.author and book.author.strip()}
     citations = [
-        citation for book in written.values() for citation in _cite_author(book, _read(book, scope, store, TITLE_PAGE))
+        citation
+        for book in written.values()
+        for citation in _cite_author(book, read_book(book, scope, store, TITLE_PAGE))
     ]
     first = {citation.hit.author or "": number for number, citation in reversed([*enumerate(citations)])}
     return [ShortAnswer(text=author, citation=number) for author, number in reversed(first.items())], citations
@@ -183,7 +177,7 @@ def _count_chapters(hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citati
 
 def _describe(book: BookRecord, scope: Scope, store: LibraryStore) -> tuple[list[ShortAnswer], list[Citation]]:
     """The first sentences of the file's description of the book; of some of its sections it may tell too much."""
-    citations = [*find_beginning(_read(book, scope, store), one=False)]
+    citations = [*find_beginning(read_book(book, scope, store), one=False)]
     described = book.description if scope.sections is None and scope.before is None else None
     if not described or not citations:
         return [], citations

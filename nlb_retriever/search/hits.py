@@ -10,6 +10,7 @@ from nlb_retriever.records import BookRecord, Hit, PassageRecord, SectionRecord
 from nlb_retriever.search.overlap import Overlap, find_overlap
 from nlb_retriever.search.ranking import Ranking
 from nlb_retriever.search.request import SearchRequest
+from nlb_retriever.search.scope import Scope
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.points import point_id
 
@@ -109,6 +110,14 @@ def _book_hit(book: BookRecord, passage: PassageRecord, score: float) -> Hit:
 def _of_the_book(record: BookRecord | SectionRecord | PassageRecord) -> dict[str, Any]:
     metadata = {"version": record.version, "language": record.language, "year": record.year}
     return {**metadata, "metadata": record.metadata} if record.metadata else metadata
+
+
+def read_book(book: BookRecord, scope: Scope, store: LibraryStore, most: int | None = None) -> list[Hit]:
+    """The first passages of a book that are in a scope, in order."""
+    if scope.sections is None and scope.before is None:
+        return [to_hit(passage) for passage in store.passages(book.id, 0, most)]
+    passages = [passage for passage in store.passages(book.id) if scope.holds(passage.section)]
+    return [to_hit(passage) for passage in passages[:most]]
 
 
 def widen(hit: Hit, neighbours: int, store: LibraryStore) -> Hit:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, TypeAlias
 
+from nlb_retriever.text.persons import find_person
 from nlb_retriever.text.words import word_ids
 
 Kind: TypeAlias = Literal["words", "clause", "yes or no"]
@@ -44,7 +45,7 @@ _TITLES = frozenset(
     "mr mrs ms miss dr sir madam madame lady lord king queen prince princess captain professor aunt uncle".split()
 )
 _NAME = r"(?:(?:the|of|de|van|von|la) )*[A-Z](?:['’][A-Z])?[\w.-]*"
-_WHO_IS_NAME = re.compile(rf"(?i:who|what) (?i:is|was|are|were) {_NAME}(?: {_NAME})*\s*\?*")
+_WHO_IS_NAME = re.compile(rf"(?P<asking>(?i:who|what)) (?i:is|was|are|were) (?P<name>{_NAME}(?: {_NAME})*?)[\s?.]*")
 
 
 def as_question(query: str) -> str:
@@ -88,6 +89,12 @@ def asks_about_name(question: str) -> bool:
     return _WHO_IS_NAME.fullmatch(question.strip()) is not None
 
 
+def name_of(question: str) -> str | None:
+    """The name in "Who is Mary Lennox?"; None of other questions."""
+    match = _WHO_IS_NAME.fullmatch(question.strip())
+    return match["name"] if match and match["asking"].lower() == "who" else None
+
+
 def find_names(query: str) -> list[str]:
     """The words with a capital behind the first word, each once, without titles: names of people and places, mostly.
 
@@ -108,9 +115,9 @@ def fits(question: str, answer: str) -> bool:
     """Whether some words can be what a question asks for; in doubt they can.
 
     They say more than the question's own words and pronouns, "how many", "how old" and "what year" is a number, "what
-    color" a color, who somebody is is no other name, and "who" does not begin with "in" or "because", nor is it "sir".
+    color" a color, who a name is is a kind of person, and "who" does not begin with "in" or "because", nor is it "sir".
     """
-    if asks_about_name(question) and " the " not in question and not any(map(str.islower, answer.split())):
+    if name_of(question) and " the " not in question and not find_person(answer):
         return False
     own, words = _WORD.findall(question.lower()), _WORD.findall(answer.lower())
     has_number = any(map(str.isdigit, answer)) or bool((_NUMBERS & {*words}) - {*own})

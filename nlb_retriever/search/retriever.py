@@ -18,6 +18,7 @@ from nlb_retriever.search.about_book import answer_about_book
 from nlb_retriever.search.answer import ALL_PASSAGES, PASSAGES, compose_all, compose_answer
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.run import SearchResult, run_search
+from nlb_retriever.search.who import answer_who
 from nlb_retriever.store import Filter, LibraryStore, open_store
 
 
@@ -203,6 +204,8 @@ class Retriever:
         )
         result = self.run(request)
         answer = answer_about_book(result, self.store, limit)
+        if answer is None and result.readings and not all_passages:
+            answer = answer_who(result, self.store, self.reader, limit)
         answer = answer or (compose_all(result) if all_passages else compose_answer(result, limit))
         return replace(answer, question=request.query, searched=result.searched)
 
