@@ -118,6 +118,18 @@ def quote_spans(result: SearchResult, index: int) -> Iterator[tuple[Quote, Answe
             yield Quote(hit=index, order=order, start=sentence.start, end=sentence.end, answer=answer), span
 
 
+def score_span(result: SearchResult, quote: Quote, span: AnswerSpan, words_weight: float) -> float:
+    """A span of `quote_spans` by the reader, its passage's score and the question's words in its sentence."""
+    hit = result.hits[quote.hit]
+    return (
+        span.score
+        - result.readings[quote.hit].no_answer_score
+        + HIT_WEIGHT * (hit.score - result.hits[0].score)
+        + words_weight * result.overlap.shares[quote.hit][quote.order]
+        - QUESTION_PENALTY * is_question(hit, quote.start, quote.end)
+    )
+
+
 def _spans(result: SearchResult) -> list[_Found]:
     """All spans that stand in a sentence of prose and have a word besides articles.
 
@@ -126,18 +138,12 @@ def _spans(result: SearchResult) -> list[_Found]:
     hits, shares = result.hits, result.overlap.shares
     name = asks_about_name(result.request.question)
     found = []
-    for index, (hit, reading) in enumerate(zip(hits, result.readings, strict=True)):
+    for index, hit in enumerate(hits):
         for quote, span in quote_spans(result, index):
             assert quote.answer
             if name and not shares[index][quote.order]:
                 continue
-            score = (
-                span.score
-                - reading.no_answer_score
-                + HIT_WEIGHT * (hit.score - hits[0].score)
-                + WORDS_WEIGHT * shares[index][quote.order]
-                - QUESTION_PENALTY * is_question(hit, quote.start, quote.end)
-            )
+            score = score_span(result, quote, span, WORDS_WEIGHT)
             text = " ".join(hit.text[slice(*quote.answer)].split())
             found.append(_Found(quote=quote, text=text, score=score))
     return [each for each in found if each.words and fits(result.request.question, each.text)]

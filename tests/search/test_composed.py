@@ -143,3 +143,11 @@ def test_the_book_of_most_passages_answers_before_a_better_span() -> None:
     same = [("a", "It was trimmed by Ada.", "Ada", 5.0), ("a", "The boat was green.", "green", 0.0)]
     assert compose_from("Who trimmed the lamp?", other, *same).short == "Ada"
     assert compose_from("Who trimmed the lamp?", other, same[0]).short == "Bea"
+
+
+def test_yes_or_no_is_left_to_the_sentences_that_the_reader_finds() -> None:
+    text = "Is the lamp of Skerry lit at night? The lamp of Skerry is old. It burns from dusk to dawn."
+    found = compose("Is the lamp of Skerry lit at night?", text, "from dusk to dawn", limit=1)
+    assert (found.short, found.text, found.confidence) == (None, "It burns from dusk to dawn.", "unsure")
+    assert found.citations[0].answer is None
+    assert compose("Is the lamp of Skerry lit at night?", text, limit=1).text == "The lamp of Skerry is old."
