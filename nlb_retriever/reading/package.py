@@ -48,7 +48,7 @@ class Package:
     language: str | None = None
     year: int | None = None
     description: str = ""
-    """Plain text or HTML."""
+    """Plain text or HTML; subjects where the file has no description."""
     spine: list[str] = field(default_factory=list)
     """Names of the files in reading order, each once."""
     aside: list[str] = field(default_factory=list)
@@ -213,7 +213,8 @@ def _metadata(root: _Element, package: Package) -> None:
     package.author = ", ".join(authors) or None
     package.language = next((t[:20] for e in _all(root, "language") if (t := text_of(e)) and t.lower() != "und"), None)
     package.description = next(
-        (text for e in _all(root, "description") if (text := "".join(map(str, e.itertext())).strip())), ""
+        (text for e in _all(root, "description") if (text := "".join(map(str, e.itertext())).strip())),
+        "; ".join(dict.fromkeys(text for e in _all(root, "subject") if (text := text_of(e)))),
     )
     origin = " ".join(text_of(e) for tag in ("publisher", "identifier") for e in _all(root, tag))
     for date in _all(root, "date"):

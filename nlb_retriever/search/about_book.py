@@ -34,10 +34,18 @@ _QUESTIONS = tuple(
         ("chapters", rf"how many chapters (?:does|did) {_TITLE} have"),
         ("first line", rf"what{_IS} the (?:first|opening) (?:line|sentence){_OF}"),
         ("last line", rf"what{_IS} the (?:last|final|closing) (?:line|sentence){_OF}"),
+        ("year", rf"(?:when|(?:in )?(?:what|which) year) was {_TITLE} (?:first )?(?:written|published)"),
         ("beginning", rf"how (?:does|did) {_TITLE} (?:begin|start|open)"),
+        ("beginning", rf"who{_IS} the narrator{_OF}"),
+        ("beginning", rf"who (?:narrates|tells) {_TITLE}"),
         ("beginning", rf"what{_IS} the (?:beginning|start|opening){_OF}"),
         ("end", rf"what happens (?:at|in) the (?:end|ending){_OF}"),
-        ("about", rf"what{_IS} the (?:plot|story|summary|subject|topic){_OF}"),
+        (
+            "about",
+            rf"what{_IS} the (?:main |central )?"
+            rf"(?:plot|story|summary|subject|topic|theme|genre|moral|message|setting){_OF}",
+        ),
+        ("about", rf"what (?:genre|kind of {_WORK}|sort of {_WORK}|type of {_WORK}){_IS} {_TITLE}"),
         ("about", rf"what(?:{_IS}| does) {_TITLE} (?:about|deal with)"),
         ("about", rf"(?:summari[sz]e|describe|what happens in) {_TITLE}"),
         ("end", rf"how (?:does|did) {_TITLE} (?:end|finish|conclude)"),
@@ -73,7 +81,7 @@ def answer_about_book(result: SearchResult, store: LibraryStore, limit: int | No
     Returns:
         The author as the library names them, with the line of the title page that does so, too, or else the book's
         first sentence; of characters those whose names do most, each with the first sentence that names them; the
-        number of chapters with the title of the last one. What a book is about is answered by its file's
+        number of chapters with the title of the last one; the year. What a book is about is answered by its file's
         description of it, unless the request is limited to some sections, and quoted by its beginning. Where a question
         asks how it begins or ends, its first or last sentences, without a short answer. None where the question is
         another one, no book has the title, or nothing is known.
@@ -96,6 +104,8 @@ def answer_about_book(result: SearchResult, store: LibraryStore, limit: int | No
             shorts, citations = _name_characters(read_book(books[0], scope, store), one=kind == "hero")
         elif kind == "chapters":
             shorts, citations = _count_chapters(read_book(books[0], scope, store))
+        elif kind == "year":
+            shorts, citations = _date(books[0], read_book(books[0], scope, store, TITLE_PAGE))
         elif kind == "about":
             shorts, citations = _describe(books[0], scope, store)
         else:
@@ -110,7 +120,7 @@ def answer_about_book(result: SearchResult, store: LibraryStore, limit: int | No
         text=join_quotes(citations),
         citations=tuple(citations),
         shorts=tuple(shorts),
-        confidence="sure" if kind in {"author", "about"} else "likely",
+        confidence="sure" if kind in {"author", "about", "year"} else "likely",
     )
 
 
@@ -173,6 +183,19 @@ def _count_chapters(hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citati
         return [], []
     title = Quote(hit=0, order=0, start=0, end=len(chapters[-1].text.split("\n", 1)[0]))
     return [ShortAnswer(text=f"{len(chapters)}", citation=0)], [*cite(chapters[-1:], [title])]
+
+
+def _date(book: BookRecord, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The year that the library knows, with the first sentence that has it, or else the first one."""
+    quotes = [
+        Quote(hit=index, order=order, start=start, end=end)
+        for index, hit in enumerate(hits)
+        for order, (start, end) in enumerate(sentence_spans(hit.text))
+    ]
+    if not book.year or not quotes:
+        return [], []
+    with_year = (each for each in quotes if f"{book.year}" in hits[each.hit].text[each.start : each.end])
+    return [ShortAnswer(text=f"{book.year}", citation=0)], [*cite(hits, [next(with_year, quotes[0])])]
 
 
 def _describe(book: BookRecord, scope: Scope, store: LibraryStore) -> tuple[list[ShortAnswer], list[Citation]]:

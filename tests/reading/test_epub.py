@@ -51,6 +51,13 @@ def test_a_description_is_one_line_of_plain_text(simple_epub: Write, declared: s
     assert read_book(simple_epub(metadata=metadata)).description == description
 
 
+def test_subjects_stand_for_a_description(simple_epub: Write) -> None:
+    subjects = "<dc:subject>Clocks -- Fiction</dc:subject><dc:subject>Love stories</dc:subject><dc:subject/>"
+    assert read_book(simple_epub(metadata=subjects)).description == "Clocks -- Fiction; Love stories"
+    described = read_book(simple_epub(metadata=f"{subjects}<dc:description>A clock.</dc:description>"))
+    assert described.description == "A clock."
+
+
 def test_nested_contents_with_fragments_become_a_tree(epub: Write) -> None:
     body = f'<h2 id="a">A</h2><p>{SENTENCE * 5}</p><h2 id="b">B</h2><p>{SENTENCE * 5}</p>'
     items = (

@@ -228,6 +228,9 @@ def voyage(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("What’s this book about?", {"book": "The Voyage"}),
         ("Summarize The Voyage.", {}),
         ("What is the plot?", {"book": "The Voyage"}),
+        ("What genre is The Voyage?", {}),
+        ("Who is the narrator of The Voyage?", {}),
+        ("Who tells the story?", {"book": "The Voyage"}),
     ],
 )
 def test_a_beginning_is_what_follows_the_preface(voyage: Retriever, question: str, options: dict[str, str]) -> None:
@@ -295,6 +298,16 @@ def test_one_line_and_a_number_are_short(voyage: Retriever, question: str, short
     assert (answer.short, answer.confidence) == (short, "likely")
     [citation] = answer.citations
     assert citation.quote == ("CHAPTER III." if short == "3" else short)
+
+
+@pytest.mark.parametrize("question", ["When was The Voyage written?", "In what year was it first published?"])
+def test_the_year_is_the_librarys(tmp_path: Path, question: str) -> None:
+    text = f"The Voyage\n\nLondon, 1901\n\n{VOYAGE}"
+    index_books([book_from_text(text, source="voyage", title="The Voyage", year=1901)], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        answer = retriever.answer(question)
+        assert (answer.short, answer.confidence) == ("1901", "sure")
+        assert "1901" in answer.text
 
 
 def test_before_a_chapter_the_end_is_not_known(voyage: Retriever) -> None:
