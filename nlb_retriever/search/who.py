@@ -49,7 +49,6 @@ _HONORIFICS = frozenset(
     " monsieur professor king queen prince princess duke duchess baron".split()
 )
 _FEMALE = frozenset("mrs ms miss lady madame mother aunt".split())
-_OWN = re.compile(r"[A-Z]['’]?[\w-]+|[A-Z]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +57,8 @@ class _Found:
     text: str
     noun: str
     score: float
+    total: float = 0.0
+    """With the votes of the others."""
 
 
 def answer_who(result: SearchResult, store: LibraryStore, reader: Reader, limit: int | None = None) -> Answer | None:
@@ -85,9 +86,9 @@ def answer_who(result: SearchResult, store: LibraryStore, reader: Reader, limit:
     readings = reader.read(result.request.question, texts)
     found = [each for pair in zip(quotes, texts, readings, strict=True) for each in _choose(name, *pair)]
     nouns = Counter(each.noun for each in found)
-    score = {id(each): each.score + VOTES * math.log(nouns[each.noun]) for each in found}
-    found.sort(key=lambda each: (-score[id(each)], each.quote.hit, each.quote.order))
-    if not found or score[id(found[0])] < LEAST:
+    found = [replace(each, total=each.score + VOTES * math.log(nouns[each.noun])) for each in found]
+    found.sort(key=lambda each: (-each.total, each.quote.hit, each.quote.order))
+    if not found or found[0].total < LEAST:
         return None
     citations = cite(hits, choose_quotes(hits, (each.quote for each in found), limit))
     return Answer(
@@ -102,7 +103,7 @@ def answer_who(result: SearchResult, store: LibraryStore, reader: Reader, limit:
 
 def _find_sentences(name: str, hits: Sequence[Hit]) -> list[Quote]:
     """The sentences of prose with the name beside a noun phrase."""
-    words = _OWN.findall(name)
+    _, words = _split(name)
     quotes = []
     for index, hit in enumerate(hits):
         if any(word in hit.text for word in words):
@@ -119,7 +120,7 @@ def _says_who(place: tuple[int, int], sentence: str) -> bool:
     behind = _BEHIND.match(sentence, place[1])
     if behind and find_person(sentence[behind.start("noun") : behind.end() + PHRASE]):
         return True
-    before = _BEFORE.search(sentence[: place[0]])
+    before = _BEFORE.search(sentence, 0, place[0])
     return before is not None and find_person(before["phrase"]) is not None
 
 
@@ -131,7 +132,7 @@ def _places(name: str, sentence: str) -> Iterator[tuple[int, int]]:
     titles, words = _split(name)
     if not words:
         return
-    run = rf"(?:{'|'.join(map(re.escape, words))})(?![\w-])(?![’']s)"
+    run = rf"(?:{'|'.join(map(re.escape, words))})(?![\w-]|[’']s)"
     for match in re.finditer(
         rf"(?P<before>[A-Z][\w’'-]*\.?\s+)?\b(?P<own>{run}(?:\s+{run})*)(?P<behind>\s+[A-Z])?", sentence
     ):
