@@ -9,7 +9,7 @@ from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
 from nlb_retriever.search.book_parts import find_beginning, find_chapters, find_ending
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import LEAST_WORDS, WORDS, Quote, cite, is_prose, join_quotes
-from nlb_retriever.search.run import SearchResult
+from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, resolve_scope
 from nlb_retriever.search.titles import is_titled
 from nlb_retriever.store import Condition, LibraryStore, all_of
@@ -66,7 +66,7 @@ CLOSE = 0.8
 """Two may be the main character where the second does at least so much of what the first one does."""
 
 
-def answer_about_book(result: SearchResult, store: LibraryStore, limit: int | None = None) -> Answer | None:
+def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | None = None) -> Answer | None:
     """What a question asks about a book as a whole.
 
     "Who wrote Moby Dick?", "Who are the characters in Moby Dick?", "How does Moby Dick begin?", "What is the last
@@ -74,7 +74,7 @@ def answer_about_book(result: SearchResult, store: LibraryStore, limit: int | No
     the library, "Who is the author of this book?", "How does it end?", too.
 
     Args:
-        result: of the question; only what is in its scope is read and quoted.
+        request: of the question; only what is in its scope is read and quoted.
         store: the library.
         limit: at most so many sentences are quoted.
 
@@ -86,7 +86,6 @@ def answer_about_book(result: SearchResult, store: LibraryStore, limit: int | No
         asks how it begins or ends, its first or last sentences, without a short answer. None where the question is
         another one, no book has the title, or nothing is known.
     """
-    request = result.request
     if len(request.query) > LONGEST:
         return None
     matches = ((kind, match) for kind, pattern in _QUESTIONS if (match := pattern.fullmatch(request.query)))

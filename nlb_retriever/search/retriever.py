@@ -202,8 +202,12 @@ class Retriever:
             diversify=False,
             relevant_only=True,
         )
+        answer = answer_about_book(request, self.store, limit)
+        if answer:  # without a search, and so without its encoder
+            return answer
         result = self.run(request)
-        answer = answer_about_book(result, self.store, limit)
+        if result.searched:
+            answer = answer_about_book(result.request, self.store, limit)
         if answer is None and result.readings and not all_passages:
             answer = answer_who(result, self.store, self.reader, limit)
         answer = answer or (compose_all(result) if all_passages else compose_answer(result, limit))

@@ -73,6 +73,25 @@ def test_a_book_without_a_title_page_is_cited_by_its_first_sentence(retriever: R
     assert (answer.short, answer.text) == ("Jean Baker", "It was eaten on Sunday by all of us.")
 
 
+def test_no_encoder_is_loaded(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object, **options: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("nlb_retriever.search.retriever.load_encoder", refuse)
+    with Retriever(retriever.store.location) as fresh:
+        assert fresh.answer("Who wrote The Lamp?").short == "Ada M. Writer"
+        with pytest.raises(AssertionError):
+            fresh.answer("Who ate the bread?")
+
+
+def test_a_misspelt_title_is_found(tmp_path: Path) -> None:
+    text = "Marigold lit the lamp. We ate with Marigold on Sunday."
+    index_books([book_from_text(text, source="it", title="Marigold", author="Jean Baker")], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        answer = retriever.answer("Who wrote Marigodl?")
+    assert (answer.short, answer.searched) == ("Jean Baker", "Who wrote Marigold?")
+
+
 def test_two_books_of_one_title_have_two_authors(retriever: Retriever) -> None:
     answer = retriever.answer("Who wrote Poems?")
     assert {short.text for short in answer.shorts} == {"Ann One", "Zoe Two"}
