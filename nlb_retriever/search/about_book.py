@@ -119,7 +119,7 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         text=join_quotes(citations),
         citations=tuple(citations),
         shorts=tuple(shorts),
-        confidence="sure" if kind in {"author", "about", "year"} else "likely",
+        confidence="sure" if shorts and kind in {"author", "about", "year"} else "likely",
     )
 
 

@@ -115,10 +115,13 @@ def fits(question: str, answer: str) -> bool:
     """Whether some words can be what a question asks for; in doubt they can.
 
     They say more than the question's own words and pronouns, "how many", "how old" and "what year" is a number, "what
-    color" a color, who a name is is a kind of person, and "who" does not begin with "in" or "because", nor is it "sir".
+    color" a color, what a name is is no other name, who one is a kind of person, and "who" does not begin with "in" or
+    "because", nor is it "sir".
     """
-    if name_of(question) and " the " not in question and not find_person(answer):
-        return False
+    if asks_about_name(question) and " the " not in question:
+        says_what = find_person(answer) if name_of(question) else any(map(str.islower, answer.split()))
+        if not says_what:
+            return False
     own, words = _WORD.findall(question.lower()), _WORD.findall(answer.lower())
     has_number = any(map(str.isdigit, answer)) or bool((_NUMBERS & {*words}) - {*own})
     if not has_number and "or" not in own and not word_ids(answer) - word_ids(question):

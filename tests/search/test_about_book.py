@@ -285,7 +285,7 @@ def test_what_a_book_is_about_its_file_says(tmp_path: Path, question: str, descr
         assert answer.confidence == ("sure" if described else "likely")
         assert answer.short == (f"“{(ABOUT * 5).strip()}” (description in the file)" if described else None)
         early = retriever.answer(question, book="The Voyage", before="CHAPTER III.")
-        assert (early.short, early.found) == (None, True)
+        assert (early.short, early.found, early.confidence) == (None, True, "likely")
 
 
 @pytest.mark.parametrize(
