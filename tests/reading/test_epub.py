@@ -34,30 +34,6 @@ def test_the_date_of_a_republished_file_is_not_the_books_year(simple_epub: Write
     assert read_book(simple_epub(metadata=metadata)).year is None
 
 
-@pytest.mark.parametrize(
-    ("declared", "description"),
-    [
-        ("A clock\n that  runs.", "A clock that runs."),
-        (
-            "&lt;p&gt;A &lt;i&gt;clock&lt;/i&gt; &amp;amp; a key.&lt;/p&gt; &lt;p&gt;It runs.&lt;/p&gt;",
-            "A clock & a key. It runs.",
-        ),
-        ("word " * 1_000, "word " * 199 + "word…"),
-        (" ", None),
-    ],
-)
-def test_a_description_is_one_line_of_plain_text(simple_epub: Write, declared: str, description: str | None) -> None:
-    metadata = f"<dc:description/><dc:description>{declared}</dc:description>"
-    assert read_book(simple_epub(metadata=metadata)).description == description
-
-
-def test_subjects_stand_for_a_description(simple_epub: Write) -> None:
-    subjects = "<dc:subject>Clocks -- Fiction</dc:subject><dc:subject>Love stories</dc:subject><dc:subject/>"
-    assert read_book(simple_epub(metadata=subjects)).description == "Clocks -- Fiction; Love stories"
-    described = read_book(simple_epub(metadata=f"{subjects}<dc:description>A clock.</dc:description>"))
-    assert described.description == "A clock."
-
-
 def test_nested_contents_with_fragments_become_a_tree(epub: Write) -> None:
     body = f'<h2 id="a">A</h2><p>{SENTENCE * 5}</p><h2 id="b">B</h2><p>{SENTENCE * 5}</p>'
     items = (

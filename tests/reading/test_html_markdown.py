@@ -38,23 +38,6 @@ def test_html_headings_become_a_tree_and_scripts_go(tmp_path: Path) -> None:
     assert not any(word in book.text for word in ("alert", "color", "Menu"))
 
 
-@pytest.mark.parametrize(
-    ("name", "source"),
-    [
-        (
-            "a.html",
-            '<meta name="Description" content="About\n a clock."><meta name="dc.description" content="More.">' + LONG,
-        ),
-        ("a.md", f'---\ntitle: The Clock\ndescription: "About a clock."\n---\n\n{LONG}'),
-        ("b.md", f"---\ndescription: >-\n  About\n  a clock.\ntitle: The Clock\n---\n\n{LONG}"),
-    ],
-)
-def test_a_file_says_what_it_is_about(tmp_path: Path, name: str, source: str) -> None:
-    book = read(tmp_path, name, source)
-    assert book.description == "About a clock."
-    assert "About" not in book.text
-
-
 def test_blocks_are_paragraphs_and_inline_tags_are_not() -> None:
     page = html_to_text("<p>A <b>bold</b>\n  word.</p><p>line<br>two</p><ul><li>x</li><li>y</li></ul><pre>a\n  b</pre>")
     assert page.text == "A bold word.\n\nline\ntwo\n\nx\ny\n\na\n  b"

@@ -1,4 +1,4 @@
-"""Questions about a book as a whole: author, characters, beginning, end, chapters."""
+"""Questions about a book as a whole: its author and its characters."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
-from nlb_retriever.records import Hit
-from nlb_retriever.search.book_parts import find_beginning, find_chapters
 from nlb_retriever.store import Condition
 
 WITH_TITLE_PAGE = """\
@@ -120,8 +118,6 @@ def test_other_questions_are_answered_from_the_text(retriever: Retriever, questi
     assert retriever.answer(question).short not in authors - {None}
 
 
-HIT = Hit(level="passage", id="1", book_id="2", title="A Day", author=None, source="", section=(), section_id=None,
-          start=0, end=99, page=None, score=1.0, text="", metadata={})  # fmt: skip
 STORY = """\
 CHAPTER I.
 
@@ -203,165 +199,3 @@ def test_no_more_sentences_are_quoted_than_wanted(stories: Retriever) -> None:
     answer = stories.answer("Who are the characters in The Tower?", limit=1)
     assert (answer.short, len(answer.citations)) == ("Dickson McCunn, Heritage, Saskia", 1)
     assert answer.text == answer.citations[0].quote
-
-
-BODY = " ".join(["The fog came in from the sea, and nobody on the quay saw the boat that left the harbour."] * 20)
-VOYAGE = f"""\
-PREFACE
-
-{"This tale was told to me by three old sailors, and I have changed nothing but their names. " * 9}
-
-CHAPTER I.
-
-Rain fell. {BODY}
-
-CHAPTER II.
-
-{BODY}
-
-CHAPTER III.
-
-{BODY} At last the ship came home. "We are late," said Anna.
-
-THE END
-
-NOTES
-
-{"1. See the log of the harbour, kept in the town hall, for the days of the fog. " * 9}
-"""
-
-
-@pytest.fixture(scope="module")
-def voyage(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
-    library = tmp_path_factory.mktemp("parts") / "library"
-    texts = {"The Voyage": VOYAGE, "Country Bread": WITHOUT}
-    index_books([book_from_text(text, source=title, title=title) for title, text in texts.items()], library)
-    return Retriever(library)
-
-
-@pytest.mark.parametrize(
-    ("question", "options"),
-    [
-        ("How does The Voyage begin?", {}),
-        ("What is the novel “The Voyage” about?", {}),
-        ("What’s this book about?", {"book": "The Voyage"}),
-        ("Summarize The Voyage.", {}),
-        ("What is the plot?", {"book": "The Voyage"}),
-        ("What genre is The Voyage?", {}),
-        ("Who is the narrator of The Voyage?", {}),
-        ("Who tells the story?", {"book": "The Voyage"}),
-    ],
-)
-def test_a_beginning_is_what_follows_the_preface(voyage: Retriever, question: str, options: dict[str, str]) -> None:
-    answer = voyage.answer(question, **options)  # type: ignore[arg-type]
-    assert (answer.short, answer.found) == (None, True)
-    assert answer.text.startswith("Rain fell. The fog came in")
-    assert 40 <= len(answer.text.split()) <= 90
-    [citation] = answer.citations
-    assert VOYAGE[citation.quote_start : citation.quote_end] == citation.quote
-    assert citation.hit.section == ("CHAPTER I.",)
-
-
-ABOUT = "Three sailors tell of a fog. " * 3
-"""Of 18 words."""
-
-
-@pytest.mark.parametrize(
-    ("question", "described"),
-    [
-        ("What is The Voyage about?", True),
-        ("Summarize the book The Voyage.", True),
-        ("What does The Voyage deal with?", True),
-        ("What is the plot?", True),
-        ("How does The Voyage begin?", False),
-    ],
-)
-def test_what_a_book_is_about_its_file_says(tmp_path: Path, question: str, described: bool) -> None:
-    book = book_from_text(VOYAGE, source="voyage", title="The Voyage")
-    index_books([replace(book, description=ABOUT * 9)], tmp_path / "library")
-    with Retriever(tmp_path / "library") as retriever:
-        answer = retriever.answer(question)
-        assert answer.text.startswith("Rain fell. The fog came in")
-        assert answer.confidence == ("sure" if described else "likely")
-        assert answer.short == (f"“{(ABOUT * 5).strip()}” (description in the file)" if described else None)
-        early = retriever.answer(question, book="The Voyage", before="CHAPTER III.")
-        assert (early.short, early.found, early.confidence) == (None, True, "likely")
-
-
-@pytest.mark.parametrize(
-    ("question", "options"),
-    [
-        ("How does The Voyage end?", {}),
-        ("What happens at the end of the story?", {"book": "The Voyage"}),
-        ("what is the ending of The Voyage", {}),
-    ],
-)
-def test_an_ending_is_what_precedes_the_notes(voyage: Retriever, question: str, options: dict[str, str]) -> None:
-    answer = voyage.answer(question, **options)  # type: ignore[arg-type]
-    assert (answer.short, answer.found) == (None, True)
-    assert answer.text.endswith('At last the ship came home. "We are late," said Anna.')
-
-
-@pytest.mark.parametrize(
-    ("question", "short"),
-    [
-        ("What is the first sentence of The Voyage?", "Rain fell."),
-        ("What's the opening line of The Voyage?", "Rain fell."),
-        ("What was the last line in The Voyage?", '"We are late," said Anna.'),
-        ("How many chapters does The Voyage have?", "3"),
-        ("How many chapters are there in The Voyage?", "3"),
-    ],
-)
-def test_one_line_and_a_number_are_short(voyage: Retriever, question: str, short: str) -> None:
-    answer = voyage.answer(question)
-    assert (answer.short, answer.confidence) == (short, "likely")
-    [citation] = answer.citations
-    assert citation.quote == ("CHAPTER III." if short == "3" else short)
-
-
-@pytest.mark.parametrize("question", ["When was The Voyage written?", "In what year was it first published?"])
-def test_the_year_is_the_librarys(tmp_path: Path, question: str) -> None:
-    text = f"The Voyage\n\nLondon, 1901\n\n{VOYAGE}"
-    index_books([book_from_text(text, source="voyage", title="The Voyage", year=1901)], tmp_path / "library")
-    with Retriever(tmp_path / "library") as retriever:
-        answer = retriever.answer(question)
-        assert (answer.short, answer.confidence) == ("1901", "sure")
-        assert "1901" in answer.text
-
-
-def test_before_a_chapter_the_end_is_not_known(voyage: Retriever) -> None:
-    answer = voyage.answer("How does it end?", book="The Voyage", before="CHAPTER III.")
-    assert "ship" not in answer.text
-    assert answer.citations[-1].hit.section == ("CHAPTER II.",)
-    assert voyage.answer("How many chapters are there?", book="The Voyage", before="CHAPTER III.").short == "2"
-
-
-@pytest.mark.parametrize(
-    ("sections", "number", "begins"),
-    [
-        (["CHAPTER I.", "CHAPTER II.", "Epilogue"], 2, "CHAPTER I."),
-        (["VOL. I", "VOL. I/CHAPTER I.", "VOL. I/CHAPTER II.", "VOL. II/CHAPTER I."], 3, "CHAPTER I."),
-        (["CHAPTER I.", "CHAPTER I./I", "CHAPTER I./II", "CHAPTER II."], 2, "CHAPTER I."),
-        (["Morning", "Noon"], 0, "Morning"),
-    ],
-)
-def test_chapters_are_counted_by_their_titles(sections: list[str], number: int, begins: str) -> None:
-    hits: list[Hit] = []
-    for section, path in enumerate(sections):
-        title = path.split("/")[-1]
-        text = f"{title}\n\nIt was {title} now."
-        hits += [replace(HIT, text=text, section=tuple(path.split("/")), metadata={"section": section})] * 2
-    assert len(find_chapters(hits)) == number
-    [citation] = find_beginning(hits, one=True)
-    assert citation.quote == f"It was {begins} now."
-
-
-def test_a_long_text_is_no_such_question(voyage: Retriever) -> None:
-    question = "How many chapters does The Voyage have"
-    assert voyage.answer(question + "?" * 100).short == "3"
-    assert voyage.answer(question + "?" * 500).short != "3"  # of 100,000 a pattern would take 20 s
-
-
-def test_a_book_without_chapters_has_no_number_of_them(voyage: Retriever) -> None:
-    assert voyage.answer("How many chapters does Country Bread have?").short not in {"0", "1"}
-    assert voyage.answer("How does Country Bread begin?").text.startswith("The bread rose.")
