@@ -41,7 +41,7 @@ _BREAK = re.compile(r"\b(?:of|in|to|for|with|at|on|by|from|who|that|which|and|wa
 _BETWEEN = re.compile(r"\s*,?\s*(?:(?:called|named|was|is)\s+)?")
 _BEFORE = re.compile(rf"{_DET}(?P<phrase>(?:[\w’'-]+\s+){{0,9}}?[a-z][\w’-]*),?\s+(?:(?:called|named|was|is)\s+)?$")
 _SPOKEN_TO = re.compile(r"[,.!?…]*[\"”]|[!?]")
-_ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
+_DETERMINER = re.compile(r"^(?:the|an?|his|her|my|our|their|your)\s+", re.IGNORECASE)
 _OUTER = " ,;:.!?—-\"'“”‘’()_"
 _PLAIN = re.compile(r"\b[a-z]")
 _HONORIFICS = frozenset(
@@ -163,7 +163,7 @@ def _choose(name: str, quote: Quote, sentence: str, reading: Reading) -> Iterato
         for place in places:
             start, end = _without(place, sentence, span.start, span.end)
             if start < end and _is_beside(place, sentence, start, end):
-                text = _ARTICLE.sub("", " ".join(sentence[start:end].split()).strip(_OUTER))
+                text = _DETERMINER.sub("", " ".join(sentence[start:end].split()).strip(_OUTER))
                 noun = find_person(text)
                 if noun and noun not in own and _PLAIN.search(text):
                     answer = quote.start + start, quote.start + end
