@@ -8,7 +8,7 @@ import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
 
-TOLD = {
+TEXTS = {
     "Ship": """\
 CHAPTER I.
 
@@ -31,7 +31,7 @@ Mr. Tom Reed was a painter. Nobody had told us. "He is your uncle, Ilsa," said T
 @pytest.fixture(scope="module")
 def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
     library = tmp_path_factory.mktemp("who") / "library"
-    index_books([book_from_text(text, source=title, title=title) for title, text in TOLD.items()], library)
+    index_books([book_from_text(text, source=title, title=title) for title, text in TEXTS.items()], library)
     return Retriever(library)
 
 
@@ -52,7 +52,7 @@ def test_a_sentence_says_who_somebody_is(retriever: Retriever, question: str, bo
     assert answer.short == short
     cited = answer.citations[answer.shorts[0].citation]
     assert cited.answer is not None
-    assert short in " ".join(TOLD[book][slice(*cited.answer)].split())
+    assert short in " ".join(TEXTS[book][slice(*cited.answer)].split())
     assert cited.quote_start <= cited.answer[0] < cited.answer[1] <= cited.quote_end
 
 
@@ -75,6 +75,6 @@ def test_no_more_sentences_are_quoted_than_wanted(retriever: Retriever) -> None:
 
 
 def test_a_library_without_the_name_says_so(tmp_path: Path) -> None:
-    index_books([book_from_text(TOLD["Farm"], source="farm", title="Farm")], tmp_path / "library")
+    index_books([book_from_text(TEXTS["Farm"], source="farm", title="Farm")], tmp_path / "library")
     with Retriever(tmp_path / "library") as retriever:
         assert not retriever.answer("Who is Captain Ahab?").found
