@@ -21,7 +21,7 @@ from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_prose, jo
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.search.scope import resolve_scope
 from nlb_retriever.store import LibraryStore
-from nlb_retriever.text.persons import find_person
+from nlb_retriever.text.persons import TITLES, find_person
 from nlb_retriever.text.sentences import sentence_spans
 
 MOST = 64
@@ -44,11 +44,7 @@ _SPOKEN_TO = re.compile(r"[,.!?…]*[\"”]|[!?]")
 _DETERMINER = re.compile(r"^(?:the|an?|his|her|my|our|their|your)\s+", re.IGNORECASE)
 _OUTER = " ,;:.!?—-\"'“”‘’()_"
 _PLAIN = re.compile(r"\b[a-z]")
-_HONORIFICS = frozenset(
-    "mr mrs ms miss dr sir lady lord captain count countess colonel major general father mother uncle aunt madame"
-    " monsieur professor king queen prince princess duke duchess baron".split()
-)
-_FEMALE = frozenset("mrs ms miss lady madame mother aunt".split())
+_FEMALE = frozenset("mrs ms miss lady madame mother aunt sister".split())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +121,7 @@ def _says_who(place: tuple[int, int], sentence: str) -> bool:
 
 
 def _places(name: str, sentence: str) -> Iterator[tuple[int, int]]:
-    """Where a sentence names somebody who may be the one of that name, with honorifics.
+    """Where a sentence names somebody who may be the one of that name, with titles.
 
     "Darcy" may be Mr. Darcy, and "Mr. McCunn" Dickson McCunn, but "Hall" is not Mrs. Hall, nor "Miss Bennet" Elizabeth.
     """
@@ -138,21 +134,21 @@ def _places(name: str, sentence: str) -> Iterator[tuple[int, int]]:
     ):
         before = (match["before"] or "").strip(" .\n")
         own = match["own"].split()
-        honorific = before.lower() if before.lower() in _HONORIFICS else ""
-        if match["behind"] or (before and not honorific and match.start() > 0):
+        title = before.lower() if before.lower() in TITLES else ""
+        if match["behind"] or (before and not title and match.start() > 0):
             continue  # a longer name is somebody else's
-        if titles and (honorific not in {"", titles[-1]} or (not honorific and titles[-1] in _FEMALE)):
+        if titles and (title not in {"", titles[-1]} or (not title and titles[-1] in _FEMALE)):
             continue
-        if not titles and len(words) > 1 and own[0] != words[0] and honorific in _FEMALE:
+        if not titles and len(words) > 1 and own[0] != words[0] and title in _FEMALE:
             continue
-        yield match.start() if honorific else match.start("own"), match.end("own")
+        yield match.start() if title else match.start("own"), match.end("own")
 
 
 def _split(name: str) -> tuple[list[str], list[str]]:
-    """The honorifics of a name, in small letters, and its other words that have a capital."""
+    """The titles of a name, in small letters, and its other words that have a capital."""
     words = [word.strip(".,") for word in name.split()]
-    titles = [word.lower() for word in words if word.lower() in _HONORIFICS]
-    return titles, [word for word in words if word[:1].isupper() and word.lower() not in _HONORIFICS]
+    titles = [word.lower() for word in words if word.lower() in TITLES]
+    return titles, [word for word in words if word[:1].isupper() and word.lower() not in TITLES]
 
 
 def _choose(name: str, quote: Quote, sentence: str, reading: Reading) -> Iterator[_Found]:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from nlb_retriever.text.persons import TITLES
+
 LEAST_DEEDS = 5
 """So often a name must stand beside such a verb."""
 FULL_NAME = 0.02
@@ -20,12 +22,7 @@ _SPEECH = frozenset("said asked replied answered cried exclaimed whispered murmu
 _DEEDS = _SPEECH | frozenset(
     "thought looked felt knew went came smiled laughed nodded turned stood sat took had did could would was is".split()
 )
-_TITLES = frozenset(
-    "mr mrs miss dr sir lady lord madame madam mademoiselle monsieur signor signior messer mistress mester captain"
-    " colonel major sergeant inspector king queen prince princess professor aunt uncle count countess duke duchess"
-    " baron abbot bishop cardinal minister master father mother brother sister saint st".split()
-)
-_NO_NAMES = _TITLES | _DEEDS | frozenset("god heaven english french german american".split())
+_NO_NAMES = TITLES | _DEEDS | frozenset("god heaven english french german american".split())
 
 
 @dataclass(frozen=True, kw_only=True)

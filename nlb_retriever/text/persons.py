@@ -1,9 +1,15 @@
-"""Nouns that say who somebody is: relatives, professions, ranks, peoples, and words like "friend" or "girl"."""
+"""Titles before names, and nouns that say who somebody is: relatives, professions, ranks, peoples, "friend", "girl"."""
 
 from __future__ import annotations
 
 import re
 
+TITLES = frozenset(
+    "mr mrs ms miss dr sir lady lord madame madam mademoiselle monsieur signor signior messer mistress mester captain"
+    " colonel major general sergeant inspector king queen prince princess professor aunt uncle count countess duke"
+    " duchess baron abbot bishop cardinal minister master father mother brother sister saint st".split()
+)
+"""Words that stand before a name, in small letters and without a stop."""
 _NOUNS = frozenset(
     # relatives
     "father mother papa mamma dad mom mum parent son daughter child baby infant twin brother sister husband wife "
