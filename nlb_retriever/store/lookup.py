@@ -9,6 +9,7 @@ from pathlib import Path
 
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import BookRecord, SectionRecord
+from nlb_retriever.text.folding import fold
 
 _ID_START = 4
 """Least digits of an id's start."""
@@ -18,6 +19,8 @@ _LONGEST = 1_000
 
 def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecord:
     """The one book that a name fits: by id, start of an id, file, title, then part of a title.
+
+    Accents and the shapes of quotation marks and dashes do not count.
 
     Args:
         name: what a person wrote.
@@ -29,14 +32,14 @@ def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecor
     """
     _check_length(name, "book")
     wanted = name.strip()
-    title = wanted.casefold()
+    title = fold(wanted)
     paths = _paths(wanted)
     steps = (
         [book for book in books if book.id == wanted],
         [book for book in books if len(wanted) >= _ID_START and book.id.startswith(wanted.lower())],
         [book for book in books if book.source in paths],
-        [book for book in books if book.title.casefold() == title],
-        [book for book in books if title and title in book.title.casefold()],
+        [book for book in books if fold(book.title) == title],
+        [book for book in books if title and title in fold(book.title)],
     )
     for matching in steps:
         if len(matching) == 1:
@@ -44,7 +47,7 @@ def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecor
         if matching:
             names = "; ".join(f"{book.title} ({book.id})" for book in matching[:5])
             raise QueryError(f"{name!r} fits {len(matching)} books: {names}: use an id")
-    titles = {book.title.casefold(): book for book in books}
+    titles = {fold(book.title): book for book in books}
     similar = [titles[match] for match in get_close_matches(title, titles, n=3, cutoff=0.4)]
     hint = "; ".join(f"{book.title} ({book.id})" for book in similar)
     raise QueryError(f"no book {name!r} in library {library}" + (f"; similar: {hint}" if hint else ": see `nlb books`"))
@@ -67,6 +70,8 @@ def _check_length(name: str, what: str) -> None:
 def find_sections(name: str, sections: Sequence[SectionRecord], book: BookRecord) -> tuple[int, ...]:
     """Numbers (from 0) of the sections that a name fits: by number from 1, id, title, then part of a title.
 
+    "Chapter 3" is the chapter of that number however the book writes it: "CHAPTER III. The Inn", "III".
+
     Args:
         name: what a person wrote. The title of a part means all of its sections.
         sections: all of the book's.
@@ -76,18 +81,39 @@ def find_sections(name: str, sections: Sequence[SectionRecord], book: BookRecord
         QueryError: none fits.
     """
     _check_length(name, "section")
-    wanted = name.strip().casefold()
+    wanted = fold(name)
     if wanted.isdecimal():
         if 1 <= int(wanted) <= len(sections):
             return (int(wanted) - 1,)
         raise QueryError(f"{book.title} has {len(sections)} sections, no number {name}: see `nlb show`")
-    paths = [[part.casefold() for part in section.path] for section in sections]
+    paths = [[fold(part) for part in section.path] for section in sections]
     for matching in (
         [index for index, section in enumerate(sections) if section.id == wanted],
         [index for index, path in enumerate(paths) if wanted in path],
+        _numbered(name.strip(), sections),
         [index for index, path in enumerate(paths) if any(part.startswith(wanted) for part in path)],
         [index for index, path in enumerate(paths) if any(wanted in part for part in path)],
     ):
         if matching and wanted:
             return tuple(matching)
     raise QueryError(f"{book.title} has no section {name!r}: see `nlb show` for its sections and their numbers")
+
+
+def _numbered(name: str, sections: Sequence[SectionRecord]) -> list[int]:
+    """The sections of the number that a name is, and of its kind ("chapter"), where their own titles say one."""
+    kind, number, rest = _read_number(name[:1].upper() + name[1:])
+    if not number or rest:
+        return []
+    found = [[_read_number(title)[:2] for title in section.path] for section in sections]
+    same = [index for index, titles in enumerate(found) if (kind, number) in titles]
+    if same or kind not in {"chapter", "bare"}:
+        return same
+    return [index for index, titles in enumerate(found) if titles[-1] in {("chapter", number), ("bare", number)}]
+
+
+def _read_number(title: str) -> tuple[str, int, str]:
+    """The kind and number that a title begins with, and the words behind; 0 where there is none."""
+    from nlb_retriever.reading.headings import parse_line  # only where a section is looked up by its number
+
+    first = next(iter(parse_line(title, 0, len(title))), None)
+    return (first.kind, first.number, first.rest) if first else ("", 0, "")

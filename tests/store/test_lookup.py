@@ -1,0 +1,94 @@
+"""Books and sections as people name them."""
+
+from __future__ import annotations
+
+import pytest
+
+from nlb_retriever import book_from_text, index_books
+from nlb_retriever.errors import QueryError
+from nlb_retriever.records import Section
+from nlb_retriever.store import LibraryStore, open_store
+from nlb_retriever.store.lookup import find_sections
+from nlb_retriever.text.folding import fold
+
+TITLES = (
+    "CHAPTER I. The Inn", "CHAPTER II. The Third Man", "CHAPTER III. Rain", "CHAPTER IV. IV at Last",
+    "CHAPTER IX. Snow", "CHAPTER X. Sun",
+)  # fmt: skip
+BOOKS: dict[str, list[tuple[str, ...]]] = {
+    "The Keeper’s Lamp": [(title,) for title in TITLES],
+    "Les Misérables — a tale": [(f"PART {part}", number) for part in ("ONE", "TWO") for number in ("I", "II")],
+}
+TEXT = "A lamp burns. "
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> LibraryStore:
+    library = tmp_path_factory.mktemp("lookup") / "library"
+    books = []
+    for title, paths in BOOKS.items():
+        starts = range(0, len(paths) * len(TEXT), len(TEXT))
+        sections = [
+            Section(path=path, start=start, end=start + len(TEXT)) for path, start in zip(paths, starts, strict=True)
+        ]
+        books.append(book_from_text(TEXT * len(paths), source=title, title=title, sections=sections))
+    index_books(books, library)
+    return open_store(str(library))
+
+
+@pytest.mark.parametrize("name", ["the keeper's lamp", "Keeper's", "THE KEEPER’S  LAMP"])
+def test_a_book_is_found_as_it_is_typed(store: LibraryStore, name: str) -> None:
+    assert store.find_book(name).title == "The Keeper’s Lamp"
+
+
+@pytest.mark.parametrize("name", ["les miserables - a tale", "Miserables", "Misérables"])
+def test_accents_and_dashes_do_not_count(store: LibraryStore, name: str) -> None:
+    assert store.find_book(name).title == "Les Misérables — a tale"
+
+
+@pytest.mark.parametrize(
+    ("name", "titles"),
+    [
+        ("chapter 1", ["CHAPTER I. The Inn"]),
+        ("Chapter I", ["CHAPTER I. The Inn"]),
+        ("the third chapter", ["CHAPTER III. Rain"]),
+        ("chapter three", ["CHAPTER III. Rain"]),
+        ("X", ["CHAPTER X. Sun"]),
+        ("rain", ["CHAPTER III. Rain"]),
+        ("third", ["CHAPTER II. The Third Man"]),
+        ("3", ["CHAPTER III. Rain"]),
+        ("chapter", [*TITLES]),
+    ],
+)
+def test_a_chapter_is_found_by_its_number_however_it_is_written(
+    store: LibraryStore, name: str, titles: list[str]
+) -> None:
+    assert _named(store, "keeper", name) == [(title,) for title in titles]
+
+
+@pytest.mark.parametrize(
+    ("name", "paths"),
+    [
+        ("part 2", [("PART TWO", "I"), ("PART TWO", "II")]),
+        ("chapter 2", [("PART ONE", "II"), ("PART TWO", "II")]),
+        ("part one", [("PART ONE", "I"), ("PART ONE", "II")]),
+    ],
+)
+def test_a_number_is_of_the_kind_that_is_named(store: LibraryStore, name: str, paths: list[tuple[str, ...]]) -> None:
+    assert _named(store, "misérables", name) == paths
+
+
+@pytest.mark.parametrize("name", ["chapter 7", "letter 1", "chapter 0", "99", " "])
+def test_what_is_not_there_is_refused(store: LibraryStore, name: str) -> None:
+    with pytest.raises(QueryError, match="see `nlb show`"):
+        _named(store, "keeper", name)
+
+
+def test_a_text_is_folded() -> None:
+    assert fold("  Les  Misérables’ «Œuvre» — İ") == 'les miserables\' "œuvre" - i'
+
+
+def _named(store: LibraryStore, book: str, name: str) -> list[tuple[str, ...]]:
+    record = store.find_book(book)
+    sections = store.sections(record.id)
+    return [sections[index].path for index in find_sections(name, sections, record)]
