@@ -12,10 +12,12 @@ from nlb_retriever.encoding.base import ChunkEncoder, EncoderIdentity, Parts, Ve
 from nlb_retriever.encoding.load import (
     DEFAULT_ENCODER,
     facts_regression,
+    find_salience,
     find_term_projection,
     identify_encoder,
     load_encoder,
 )
+from nlb_retriever.encoding.salience import mean_vector, score_sentences
 
 __all__ = [
     "DEFAULT_ENCODER",
@@ -24,7 +26,10 @@ __all__ = [
     "Parts",
     "Vectors",
     "facts_regression",
+    "find_salience",
     "find_term_projection",
     "identify_encoder",
     "load_encoder",
+    "mean_vector",
+    "score_sentences",
 ]

@@ -16,6 +16,7 @@ from nlb_retriever.encoding.openvino import (
     CONFIG_FILE,
     FACTS_FILE,
     LAYERS_FILE,
+    SALIENCE_FILE,
     TERMS_FILE,
     OpenVinoEncoder,
     find_checked,
@@ -98,6 +99,21 @@ def facts_regression() -> Vectors:
         EncoderError: its file is missing or damaged.
     """
     return np.asarray(np.load(find_checked(DEFAULT_FOLDER, FACTS_FILE)), dtype=np.float32)
+
+
+@cache
+def find_salience(sha256: str) -> Vectors | None:
+    """Weights (2, D) of `score_sentences`; None for all encoders but the default one.
+
+    Args:
+        sha256: of the encoder's weights.
+
+    Raises:
+        EncoderError: its file is missing or damaged.
+    """
+    if sha256 != read_identity(DEFAULT_FOLDER).sha256:
+        return None
+    return np.asarray(np.load(find_checked(DEFAULT_FOLDER, SALIENCE_FILE)), dtype=np.float32)
 
 
 @cache

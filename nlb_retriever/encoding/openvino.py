@@ -27,6 +27,8 @@ LAYERS_FILE = "layers.safetensors"
 """For torch, in half precision: the weights that differ from all-MiniLM-L6-v2's. May be left out."""
 FACTS_FILE = "facts.npy"
 """What tells questions on facts of the world, a float32 array (D + 1,). The default encoder's alone is used."""
+SALIENCE_FILE = "salience.npy"
+"""What tells which sentences say most of a text, a float32 array (2, D). The default encoder's alone is used."""
 TERMS_FILE = "terms.npy"
 """The `TermProjection`. The default encoder's alone is used."""
 
