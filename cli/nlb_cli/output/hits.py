@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from nlb_cli.output.books import SHORT_ID
 from nlb_cli.output.snippets import marked, pattern_of, snippet
@@ -40,13 +41,25 @@ def answer_lines(answer: Answer, library: str | None, *, styled: bool) -> Iterat
 
 
 def citation_lines(answer: Answer, library: str | None, *, styled: bool) -> Iterator[Line]:
-    """The citations of an answer that has been shown, each after an empty line; takes what `answer_lines` does."""
+    """The citations of an answer that has been shown; takes what `answer_lines` does.
+
+    Book and chapter stand above those that follow each other in a chapter, after an empty line.
+    """
     pattern = pattern_of(answer.searched or answer.question)
+    place = None
     for number, citation in enumerate(answer.citations, 1):
-        yield line()
-        yield line(*_title(citation.hit), lead=[(f"[{number}] ", "cyan")])
-        yield _location(citation.hit, library)
-        yield from _in_context(citation, pattern) if styled else _alone(citation, pattern)
+        lead = [(f"[{number}] ", "cyan")]
+        before, place = place, (citation.hit.book_id, citation.hit.section_id, citation.hit.page)
+        quote = _in_context(citation, pattern) if styled else _alone(citation, pattern)
+        if place != before:
+            yield line()
+            yield line(*_title(citation.hit), lead=lead)
+            yield _location(citation.hit, library)
+            yield from quote
+        else:
+            first, *rest = quote
+            yield replace(first, lead=tuple(lead))
+            yield from rest
 
 
 def _answer(answer: Answer) -> list[Span]:
