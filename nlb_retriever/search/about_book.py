@@ -1,4 +1,4 @@
-"""Questions on a book as a whole, which few of its sentences answer: author, characters, beginning, end, chapters."""
+"""Questions on a book as a whole, which few of its sentences answer: author, characters, beginning, end, length."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import re
 from collections.abc import Sequence
 
 from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
-from nlb_retriever.search.book_parts import find_beginning, find_chapters, find_ending
+from nlb_retriever.search.book_parts import find_beginning, find_chapter, find_chapters, find_ending
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import LEAST_WORDS, WORDS, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.request import SearchRequest
-from nlb_retriever.search.scope import Scope, resolve_scope
+from nlb_retriever.search.scope import Scope, books_in, resolve_scope
 from nlb_retriever.search.titles import is_titled
-from nlb_retriever.store import Condition, LibraryStore, all_of
+from nlb_retriever.store import LibraryStore
 from nlb_retriever.text.characters import find_characters
 from nlb_retriever.text.sentences import sentence_spans
 
 _WORK = r"(?:book|novel|story|tale|play|poem)"
-_TITLE = rf"(?:the {_WORK} (?:called |titled )?(?!\s*[?.!]*$))?(?P<title>.+?)"
+_TITLE = r"(?P<title>.+?)"
 _OF = rf"(?: (?:of|in) {_TITLE})?"
 _IS = r"(?:['’]s| is| was)"
 _QUESTIONS = tuple(
@@ -32,9 +32,18 @@ _QUESTIONS = tuple(
         ),
         ("chapters", rf"how many chapters are(?: there)?{_OF}"),
         ("chapters", rf"how many chapters (?:does|did) {_TITLE} have"),
+        ("contents", rf"(?:what|which) (?:are the )?chapters(?: are(?: there)?)?{_OF}"),
+        ("contents", rf"(?:list|show|name)(?: me)?(?: all)? the chapters{_OF}"),
+        ("contents", rf"(?:what(?:{_IS}) the |show(?: me)? the |the )?(?:table of contents|contents){_OF}"),
+        ("contents", rf"(?:what|which) chapters (?:does|did) {_TITLE} have"),
+        ("length", rf"how long(?:{_IS}) {_TITLE}"),
+        ("length", rf"how many (?:words|pages) (?:does|did) {_TITLE} have"),
+        ("length", rf"how many (?:words|pages) are(?: there)?{_OF}"),
+        ("length", rf"how many (?:words|pages)(?: long)?(?:{_IS}) {_TITLE}"),
         ("first line", rf"what{_IS} the (?:first|opening) (?:line|sentence){_OF}"),
         ("last line", rf"what{_IS} the (?:last|final|closing) (?:line|sentence){_OF}"),
         ("year", rf"(?:when|(?:in )?(?:what|which) year) was {_TITLE} (?:first )?(?:written|published)"),
+        ("year", rf"when (?:did|was) [^?]+? (?:write|publish|writing) {_TITLE}"),
         ("beginning", rf"how (?:does|did) {_TITLE} (?:begin|start|open)"),
         ("beginning", rf"who{_IS} the narrator{_OF}"),
         ("beginning", rf"who (?:narrates|tells) {_TITLE}"),
@@ -47,12 +56,14 @@ _QUESTIONS = tuple(
         ),
         ("about", rf"what (?:genre|kind of {_WORK}|sort of {_WORK}|type of {_WORK}){_IS} {_TITLE}"),
         ("about", rf"what(?:{_IS}| does) {_TITLE} (?:about|deal with)"),
+        ("setting", rf"(?:where|when|in (?:what|which) \w+)(?:{_IS}| does) {_TITLE} (?:set|take place)"),
         ("about", rf"(?:summari[sz]e|describe|what happens in) {_TITLE}"),
         ("end", rf"how (?:does|did) {_TITLE} (?:end|finish|conclude)"),
         ("end", rf"what{_IS} the (?:end|ending){_OF}"),
     )
 )
 _THIS = re.compile(rf"it|this|(?:this|the) {_WORK}", re.IGNORECASE)
+_CALLED = re.compile(rf"the {_WORK} (?:called |titled )?", re.IGNORECASE)
 _OUTER = " _*\"'“”‘’«»"
 LONGEST = 500
 """Characters of such a question."""
@@ -60,6 +71,8 @@ TITLE_PAGE = 3
 """First passages of a book that are read for its author's name."""
 NAMED = 5
 """Characters that are named."""
+CHAPTERS = 60
+"""Chapters that are named."""
 SHORT = 40
 """Words of a sentence that is quoted to name somebody."""
 CLOSE = 0.8
@@ -81,10 +94,11 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
     Returns:
         The author as the library names them, with the line of the title page that does so, too, or else the book's
         first sentence; of characters those whose names do most, each with the first sentence that names them; the
-        number of chapters with the title of the last one; the year. What a book is about is answered by its file's
-        description of it, unless the request is limited to some sections, and quoted by its beginning. Where a question
-        asks how it begins or ends, its first or last sentences, without a short answer. None where the question is
-        another one, no book has the title, or nothing is known.
+        number of chapters with the title of the last one; the year; the number of words and pages. What a book is about
+        and where it is set is answered by its file's description of it, unless the request is limited to some
+        sections, and quoted by its beginning. Where a question asks how it begins or ends, its first or last
+        sentences, without a short answer. None where the question is another one, no book has the title, or nothing
+        is known.
     """
     if len(request.query) > LONGEST:
         return None
@@ -94,7 +108,7 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         return None
     with store.session():
         scope = resolve_scope(request, store)
-        books = _find(match["title"], scope, store)
+        books = find_titled(match["title"], scope, store)
         if kind == "author":
             shorts, citations = _name_authors(books, scope, store)
         elif len(books) != 1:
@@ -103,9 +117,13 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
             shorts, citations = _name_characters(read_book(books[0], scope, store), one=kind == "hero")
         elif kind == "chapters":
             shorts, citations = _count_chapters(read_book(books[0], scope, store))
+        elif kind == "contents":
+            shorts, citations = _list_chapters(read_book(books[0], scope, store))
+        elif kind == "length":
+            shorts, citations = _measure(read_book(books[0], scope, store))
         elif kind == "year":
             shorts, citations = _date(books[0], read_book(books[0], scope, store, TITLE_PAGE))
-        elif kind == "about":
+        elif kind in {"about", "setting"}:
             shorts, citations = _describe(books[0], scope, store)
         else:
             shorts, citations = _quote_part(read_book(books[0], scope, store), kind)
@@ -119,19 +137,16 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         text=join_quotes(citations),
         citations=tuple(citations),
         shorts=tuple(shorts),
-        confidence="sure" if shorts and kind in {"author", "about", "year"} else "likely",
+        confidence="sure" if shorts and kind in {"author", "about", "year", "length"} else "likely",
     )
 
 
-def _find(title: str | None, scope: Scope, store: LibraryStore) -> list[BookRecord]:
+def find_titled(title: str | None, scope: Scope, store: LibraryStore) -> list[BookRecord]:
     """The books in a scope that have a title, or the only one where none is said."""
     title = (title or "").strip(_OUTER)
+    bare = _CALLED.sub("", title, count=1).strip(_OUTER) if _CALLED.match(title) else title
     is_this = not title or _THIS.fullmatch(title)
-    books = [scope.book] if scope.book else store.books()
-    books = [book for book in books if is_this or is_titled(book, title)]
-    if (where := scope.filter("book")) is not None:
-        own = (all_of(where, Condition("book_id", "eq", book.id)) for book in books)
-        books = [book for book, condition in zip(books, own, strict=True) if store.count("book", condition)]
+    books = [book for book in books_in(scope, store) if is_this or is_titled(book, title) or is_titled(book, bare)]
     return books if len(books) == 1 or not is_this else []
 
 
@@ -182,6 +197,22 @@ def _count_chapters(hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citati
         return [], []
     title = Quote(hit=0, order=0, start=0, end=len(chapters[-1].text.split("\n", 1)[0]))
     return [ShortAnswer(text=f"{len(chapters)}", citation=0)], [*cite(chapters[-1:], [title])]
+
+
+def _list_chapters(hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The titles of the chapters, or of all sections where none is one, with the first chapter's heading."""
+    titles = [find_chapter(hit)[-1] for hit in find_chapters(hits)]
+    titles = titles or [*dict.fromkeys(hit.section[-1] for hit in hits if hit.section)]
+    rest = len(titles) - CHAPTERS
+    text = "; ".join([*titles[:CHAPTERS], *([f"and {rest} more"] if rest > 0 else [])])
+    return [ShortAnswer(text=text, citation=0)] if text else [], [*find_beginning(hits, one=True)]
+
+
+def _measure(hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The number of words, and the last page where there are pages, with the first sentence."""
+    words = sum(len(hit.text.split()) for hit in hits)
+    pages = f", {hits[-1].metadata['page_number']:,} pages" if hits and hits[-1].page else ""
+    return [ShortAnswer(text=f"{words:,} words{pages}", citation=0)], [*find_beginning(hits, one=True)]
 
 
 def _date(book: BookRecord, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:

@@ -42,7 +42,7 @@ def compose_answer(result: SearchResult, limit: int | None) -> Answer:
     short = answer_shortly(result, limit) if kind in {"words", "clause"} else None
     if short:
         return short
-    order = (kind == "yes or no" and _by_spans(result)) or _by_words(result)
+    order = (kind == "yes or no" and _by_spans(result)) or order_by_words(result, SENTENCES_OF)
     answer = _quote(result, choose_quotes(result.hits, order, limit))
     return replace(answer, confidence="unsure") if kind and answer.found else answer
 
@@ -79,9 +79,9 @@ def _by_spans(result: SearchResult) -> list[Quote]:
     return [replace(quote, answer=None) for *_, quote in sorted(scored, key=lambda each: each[:3])]
 
 
-def _by_words(result: SearchResult) -> list[Quote]:
-    """The sentences of the best passages, those with most of the question's words first, questions last."""
-    hits = result.hits[:SENTENCES_OF]
+def order_by_words(result: SearchResult, count: int) -> list[Quote]:
+    """The sentences of the first hits, those with most of the question's words first, questions last."""
+    hits = result.hits[:count]
     overlap = result.overlap.of(range(len(hits)))
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     scored = [

@@ -44,7 +44,7 @@ def find_beginning(hits: Sequence[Hit], *, one: bool = False) -> tuple[Citation,
         one: the first sentence alone.
     """
     words = Counter(_section(hit) for hit in hits for _ in hit.text.split())
-    numbered = any(map(_chapter, hits))
+    numbered = any(map(find_chapter, hits))
 
     def is_front(hit: Hit) -> bool:
         title = hit.section[-1] if hit.section else ""
@@ -52,7 +52,7 @@ def find_beginning(hits: Sequence[Hit], *, one: bool = False) -> tuple[Citation,
             return True
         if title == "Front matter":
             return words[_section(hit)] < UNTITLED
-        return numbered and not _chapter(hit) and words[_section(hit)] < TITLE_PAGE
+        return numbered and not find_chapter(hit) and words[_section(hit)] < TITLE_PAGE
 
     body = list(dropwhile(is_front, hits))
     return _take(body or hits, one=one)
@@ -70,11 +70,11 @@ def find_chapters(hits: Sequence[Hit]) -> list[Hit]:
     Args:
         hits: the book's passages in order.
     """
-    chapters = [(), *map(_chapter, hits)]
+    chapters = [(), *map(find_chapter, hits)]
     return [hit for hit, before, own in zip(hits, chapters, chapters[1:], strict=False) if own and own != before]
 
 
-def _chapter(hit: Hit) -> tuple[str, ...]:
+def find_chapter(hit: Hit) -> tuple[str, ...]:
     """The titles from a hit's outermost part to its chapter; none where it is in no chapter."""
     for pattern in _CHAPTERS:
         for depth, title in enumerate(hit.section, 1):

@@ -16,6 +16,10 @@ from nlb_retriever.reader import Reader, find_reader, load_reader
 from nlb_retriever.records import Answer, Hit, Level, Mode, Strategy
 from nlb_retriever.search.about_book import answer_about_book
 from nlb_retriever.search.answer import ALL_PASSAGES, PASSAGES, compose_all, compose_answer
+from nlb_retriever.search.catalog import answer_catalog
+from nlb_retriever.search.digest import answer_digest
+from nlb_retriever.search.places import answer_place
+from nlb_retriever.search.quotation import answer_quotation
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.run import SearchResult, run_search
 from nlb_retriever.search.who import answer_who
@@ -172,7 +176,9 @@ class Retriever:
 
         Where there is a reader, it judges the passages of a short question in English, and finds the words in them
         that answer. Else the sentences with most of the question's words are quoted. Who wrote a book, who its
-        characters are, and how it begins and ends is answered for the book as a whole (search/about_book.py).
+        characters are, and how it begins and ends is answered for the book as a whole (search/about_book.py), what
+        happens in a chapter by sentences of all of it (search/digest.py), and which book or chapter something is in
+        by its title (search/places.py).
 
         Args:
             question: in words, of any length.
@@ -202,9 +208,13 @@ class Retriever:
             diversify=False,
             relevant_only=True,
         )
-        answer = answer_about_book(request, self.store, limit)
-        if answer:  # without a search, and so without its encoder
-            return answer
+        answer = (  # the first two without a search, and so without its encoder
+            answer_catalog(request, self.store, limit)
+            or answer_about_book(request, self.store, limit)
+            or self.find_place(request, limit, all_passages=all_passages)
+        )
+        if answer:
+            return replace(answer, question=request.query)
         result = self.run(request)
         if result.searched:
             answer = answer_about_book(result.request, self.store, limit)
@@ -212,6 +222,23 @@ class Retriever:
             answer = answer_who(result, self.store, self.reader, limit)
         answer = answer or (compose_all(result) if all_passages else compose_answer(result, limit))
         return replace(answer, question=request.query, searched=result.searched)
+
+    def find_place(
+        self, request: SearchRequest, limit: int | None = None, *, all_passages: bool = False
+    ) -> Answer | None:
+        """What a question on a chapter, for quoted words, or for a book, chapter or scene finds; None for others.
+
+        Args:
+            request: of the question.
+            limit, all_passages: as for `answer`.
+        """
+        load_encoder = None if request.mode == "bm25" else lambda: self.vectorizer.encoder
+        load_reader = (lambda: self.reader) if self.has_reader else None
+        return (
+            answer_quotation(request, self.run, load_reader, limit)
+            or answer_digest(request, self.store, load_encoder, limit)
+            or answer_place(request, self.store, self.run, load_reader, limit, all_passages=all_passages)
+        )
 
     def run(self, request: SearchRequest) -> SearchResult:
         """Answer a request; `search` and `answer` make one and call this. Raises what they do."""

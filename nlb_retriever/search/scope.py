@@ -62,3 +62,12 @@ def resolve_scope(request: SearchRequest, store: LibraryStore) -> Scope:
         sections=find_sections(request.section, sections, book) if request.section is not None else None,
         before=find_sections(request.before, sections, book)[0] if request.before is not None else None,
     )
+
+
+def books_in(scope: Scope, store: LibraryStore) -> list[BookRecord]:
+    """The books of a scope."""
+    books = [scope.book] if scope.book else store.books()
+    if (where := scope.filter("book")) is None:
+        return books
+    own = (all_of(where, Condition("book_id", "eq", book.id)) for book in books)
+    return [book for book, condition in zip(books, own, strict=True) if store.count("book", condition)]

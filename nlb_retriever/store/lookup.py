@@ -101,19 +101,19 @@ def find_sections(name: str, sections: Sequence[SectionRecord], book: BookRecord
 
 def _numbered(name: str, sections: Sequence[SectionRecord]) -> list[int]:
     """The sections of the number that a name is, and of its kind ("chapter"), where their own titles say one."""
-    kind, number, rest = _read_number(name[:1].upper() + name[1:])
+    kind, number, rest = read_number(name[:1].upper() + name[1:])
     if not number or rest:
         return []
-    found = [[_read_number(title)[:2] for title in section.path] for section in sections]
+    found = [[read_number(title)[:2] for title in section.path] for section in sections]
     same = [index for index, titles in enumerate(found) if (kind, number) in titles]
     if same or kind not in {"chapter", "bare"}:
         return same
     return [index for index, titles in enumerate(found) if titles[-1] in {("chapter", number), ("bare", number)}]
 
 
-def _read_number(title: str) -> tuple[str, int, str]:
-    """The kind and number that a title begins with, and the words behind; 0 where there is none."""
-    from nlb_retriever.reading.headings import parse_line  # only where a section is looked up by its number
+def read_number(title: str) -> tuple[str, int, str]:
+    """The kind ("chapter", "bare") and number that a title begins with, and the words behind; 0 where there is none."""
+    from nlb_retriever.reading.headings import parse_line  # only where sections are told apart by their numbers
 
     first = next(iter(parse_line(title, 0, len(title))), None)
     return (first.kind, first.number, first.rest) if first else ("", 0, "")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
-from nlb_retriever.records import Hit
+from nlb_retriever.records import Hit, Page
 from nlb_retriever.search.book_parts import find_beginning, find_chapters
 
 WITHOUT = "The bread rose.\n\nIt was eaten on Sunday by all of us. Who wrote the recipe, nobody knew."
@@ -76,25 +76,42 @@ ABOUT = "Three sailors tell of a fog. " * 3
 
 
 @pytest.mark.parametrize(
-    ("question", "described"),
+    ("question", "confidence"),
     [
-        ("What is The Voyage about?", True),
-        ("Summarize the book The Voyage.", True),
-        ("What does The Voyage deal with?", True),
-        ("What is the plot?", True),
-        ("How does The Voyage begin?", False),
+        ("What is The Voyage about?", "sure"),
+        ("Summarize the book The Voyage.", "sure"),
+        ("What does The Voyage deal with?", "sure"),
+        ("What is the plot?", "sure"),
+        ("Where is The Voyage set?", "likely"),
+        ("In which century does the novel The Voyage take place?", "likely"),
+        ("How does The Voyage begin?", None),
     ],
 )
-def test_what_a_book_is_about_its_file_says(tmp_path: Path, question: str, described: bool) -> None:
+def test_what_a_book_is_about_its_file_says(tmp_path: Path, question: str, confidence: str | None) -> None:
     book = book_from_text(VOYAGE, source="voyage", title="The Voyage")
     index_books([replace(book, description=ABOUT * 9)], tmp_path / "library")
     with Retriever(tmp_path / "library") as retriever:
         answer = retriever.answer(question)
         assert answer.text.startswith("Rain fell. The fog came in")
-        assert answer.confidence == ("sure" if described else "likely")
-        assert answer.short == (f"“{(ABOUT * 5).strip()}” (description in the file)" if described else None)
+        assert answer.confidence == (confidence or "likely")
+        assert answer.short == (f"“{(ABOUT * 5).strip()}” (description in the file)" if confidence else None)
         early = retriever.answer(question, book="The Voyage", before="CHAPTER III.")
         assert (early.short, early.found, early.confidence) == (None, True, "likely")
+
+
+@pytest.mark.parametrize(
+    "question", ["How long is The Voyage?", "How many words are there in The Voyage?", "How many pages does it have?"]
+)
+def test_how_long_a_book_is_is_counted(voyage: Retriever, question: str) -> None:
+    answer = voyage.answer(question, book="The Voyage")
+    assert (answer.short, answer.text, answer.confidence) == (f"{len(VOYAGE.split()):,} words", "Rain fell.", "sure")
+
+
+def test_pages_are_counted_where_there_are_any(tmp_path: Path) -> None:
+    pages = [Page(start=0, number=1, label="i"), Page(start=20, number=2, label="ii")]
+    index_books([book_from_text(VOYAGE, source="voyage", title="The Voyage", pages=pages)], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        assert (retriever.answer("How long is The Voyage?").short or "").endswith(" words, 2 pages")
 
 
 @pytest.mark.parametrize(
@@ -119,13 +136,15 @@ def test_an_ending_is_what_precedes_the_notes(voyage: Retriever, question: str, 
         ("What was the last line in The Voyage?", '"We are late," said Anna.'),
         ("How many chapters does The Voyage have?", "3"),
         ("How many chapters are there in The Voyage?", "3"),
+        ("What are the chapters of The Voyage?", "CHAPTER I.; CHAPTER II.; CHAPTER III."),
+        ("table of contents of The Voyage", "CHAPTER I.; CHAPTER II.; CHAPTER III."),
     ],
 )
 def test_one_line_and_a_number_are_short(voyage: Retriever, question: str, short: str) -> None:
     answer = voyage.answer(question)
     assert (answer.short, answer.confidence) == (short, "likely")
     [citation] = answer.citations
-    assert citation.quote == ("CHAPTER III." if short == "3" else short)
+    assert citation.quote == ("CHAPTER III." if short == "3" else "Rain fell." if ";" in short else short)
 
 
 @pytest.mark.parametrize("question", ["When was The Voyage written?", "In what year was it first published?"])

@@ -1,0 +1,244 @@
+"""What happens in a chapter: the sentences of it that tell most, one of each part, in order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import takewhile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlb_retriever.encoding import ChunkEncoder, Vectors, find_salience, score_sentences
+from nlb_retriever.errors import QueryError
+from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
+from nlb_retriever.search.about_book import find_titled
+from nlb_retriever.search.book_parts import find_beginning, find_chapters
+from nlb_retriever.search.hits import read_book
+from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, join_quotes
+from nlb_retriever.search.request import SearchRequest
+from nlb_retriever.search.scope import Scope, resolve_scope
+from nlb_retriever.store import LibraryStore, StoreQuery
+from nlb_retriever.store.lookup import find_sections, read_number
+from nlb_retriever.text.folding import fold
+from nlb_retriever.text.sentences import sentence_spans
+
+LONGEST = 500
+"""Characters of such a question."""
+SENTENCES, WORDS = 8, 150
+"""Of a digest, at most."""
+SHORTEST = 5
+"""Words of a sentence."""
+KEPT = 10
+"""Words that are kept for each sentence that is still to come."""
+FOUND = 20
+"""Best sections by their words among which one of a title is looked for in the whole library."""
+COMPARED = 2_000
+"""Most sentences that are compared; of a longer text, so many evenly chosen ones."""
+_KINDS = r"(?:chapter|part|book|section|letter|canto|stave|act|scene|volume|lecture|tale|story)"
+_PART = (
+    rf"(?P<part>(?:the )?{_KINDS} [\w-]+|the [\w-]+ {_KINDS}"
+    r"|(?:the )?(?:preface|prologue|epilogue|introduction|foreword|afterword|conclusion))"
+)
+_THIS = rf"(?P<this>here|it|this|(?:in )?(?:this|the) {_KINDS})"
+_NAMED = r"(?P<named>[^?!]{1,100}?)"
+_TITLE = r"(?: (?:of|in|from) (?P<title>.+?))?"
+_QUESTIONS = tuple(
+    re.compile(rf"\s*(?:(?:please|can you|could you) )?{question}[\s?.!]*", re.IGNORECASE)
+    for asked in (_PART + _TITLE, _THIS, _NAMED)
+    for question in (
+        rf"what (?:happens|happened|occurs|goes on|is going on)(?: in)? {asked}",
+        rf"(?:summari[sz]e|describe|recap|outline) {asked}",
+        r"(?:give me |show me |write )?(?:a |an |the )?(?:short |brief )?"
+        rf"(?:summary|synopsis|overview|recap|gist|outline) of {asked}",
+        rf"what(?:['’]s| is| was) {asked} about",
+        rf"what(?:['’]s| is) the (?:plot|summary|subject|topic|content|gist) of {asked}",
+        rf"what does {asked} (?:deal with|tell(?: us)?|say|describe)",
+    )
+)
+_CALLED = re.compile(
+    rf"\s*what(?:['’]s| is)(?: the (?:title|name|heading) of)? {_PART}{_TITLE}(?: called| named| titled)?[\s?.!]*",
+    re.IGNORECASE,
+)
+_LAST = re.compile(rf"the (?:last|final) {_KINDS}", re.IGNORECASE)
+_ARTICLE = re.compile(r"the\s+", re.IGNORECASE)
+
+
+def answer_digest(
+    request: SearchRequest,
+    store: LibraryStore,
+    load_encoder: Callable[[], ChunkEncoder] | None,
+    limit: int | None = None,
+) -> Answer | None:
+    """What a question on a chapter as a whole asks: "What happens in chapter 3 of Emma?", "Summarize chapter 3".
+
+    Args:
+        request: of the question. Where it is limited to a section, "What happens here?" is such a question, too.
+        store: the library.
+        load_encoder: gives the chunk encoder; None to quote the chapter's beginning.
+        limit: at most so many sentences.
+
+    Returns:
+        Sentences in the order of the book, without a short answer; none where the book has no chapter of that number,
+        which the text says, or not in the request's scope. None for other questions, and where it is not clear which
+        book is meant.
+    """
+    if len(request.query) > LONGEST:
+        return None
+    called = _CALLED.fullmatch(request.query)
+    match = called or next(filter(None, (pattern.fullmatch(request.query) for pattern in _QUESTIONS)), None)
+    if not match:
+        return None
+    asked = match.groupdict()
+    if asked.get("this") and request.section is None:
+        return None
+    missing = NOT_FOUND
+    with store.session():
+        scope = resolve_scope(request, store)
+        if name := asked.get("named"):
+            hits = _read_titled(name, scope, store)
+        else:
+            books = find_titled(asked.get("title"), scope, store)
+            try:
+                hits = _read_part(books[0], asked.get("part"), scope, store) if len(books) == 1 else None
+            except QueryError as error:
+                hits, missing = [], f"{str(error)[:1].upper()}{str(error)[1:]}."
+    if hits is None:
+        return None
+    if called and hits:
+        title = ShortAnswer(text=" › ".join(hits[0].section), citation=0)
+        citations = find_beginning(hits, one=True)
+        return _answer(request, citations, (title,) if citations else ())
+    if load_encoder is None:
+        citations = find_beginning(hits)
+    else:
+        citations = cite(hits, choose_telling(hits, load_encoder(), SENTENCES if limit is None else limit))
+    return _answer(request, citations, missing=missing)
+
+
+def _answer(
+    request: SearchRequest,
+    citations: tuple[Citation, ...],
+    shorts: tuple[ShortAnswer, ...] = (),
+    missing: str = NOT_FOUND,
+) -> Answer:
+    return Answer(
+        question=request.query,
+        found=bool(citations),
+        text=join_quotes(citations) or missing,
+        citations=citations,
+        shorts=shorts,
+        confidence=("sure" if shorts else "likely") if citations else None,
+    )
+
+
+def _read_part(book: BookRecord, part: str | None, scope: Scope, store: LibraryStore) -> list[Hit] | None:
+    """The passages in a scope of the part of a book that is named; None where it has no part of that name.
+
+    Raises:
+        QueryError: it has none of that number.
+    """
+    if part is None:
+        return read_book(book, scope, store)
+    if _LAST.fullmatch(part):
+        hits = read_book(book, scope, store)
+        last = (find_chapters(hits) or hits)[-1:]
+        return _read_sections(book, [hit.metadata["section"] for hit in last], scope, store) if last else []
+    name = _ARTICLE.sub("", part)
+    try:
+        return _read_sections(book, find_sections(name, store.sections(book.id), book), scope, store)
+    except QueryError:
+        if read_number(name.capitalize())[1]:
+            raise
+        return None
+
+
+def _read_titled(name: str, scope: Scope, store: LibraryStore) -> list[Hit] | None:
+    """The passages in a scope of the sections that have a title; None where there are none."""
+    wanted = _words(name)
+    if not wanted:
+        return None
+    if scope.book:
+        sections = store.sections(scope.book.id)
+    else:
+        found = store.search([StoreQuery(level="section", text=name, where=scope.filter("section"), limit=FOUND)])[0]
+        sections = store.get_sections([each.id for each in found])
+    titled = [
+        section
+        for section in sections
+        if any(wanted in (_words(title), _words(read_number(title)[2])) for title in section.path)
+    ]
+    if not titled:
+        return None
+    book = store.find_book(titled[0].book_id)
+    numbers = sorted(section.section for section in titled if section.book_id == book.id)
+    return _read_sections(book, numbers, scope, store) or None
+
+
+def _read_sections(book: BookRecord, numbers: Sequence[int], scope: Scope, store: LibraryStore) -> list[Hit]:
+    """The passages in a scope of the first of some sections and of those that follow it without a gap."""
+    run = takewhile(lambda pair: pair[1] == numbers[0] + pair[0], enumerate(numbers))
+    kept = tuple(section for _, section in run if scope.holds(section))
+    return read_book(book, replace(scope, book=book, sections=kept), store) if kept else []
+
+
+def _words(title: str) -> list[str]:
+    """The words of a title as it may be typed, without an article in front."""
+    words = re.findall(r"\w+", fold(title))
+    return words[1:] if len(words) > 1 and words[0] in {"the", "a", "an"} else words
+
+
+def choose_telling(hits: Sequence[Hit], encoder: ChunkEncoder, count: int) -> list[Quote]:
+    """The sentence that tells most of each of `count` parts of some passages.
+
+    Args:
+        hits: passages in order.
+        encoder: the chunk encoder; with the default one, which sentences tell most is learnt from summaries of
+            chapters, with others those that are most similar to the whole do.
+        count: of sentences, at most.
+    """
+    quotes = read_sentences(hits)
+    texts = [hits[quote.hit].text[quote.start : quote.end] for quote in quotes]
+    if not texts:
+        return []
+    lengths = np.array([len(text.split()) for text in texts])
+    scores = score_sentences(encoder.encode(texts), lengths, weights_of(encoder))
+    return [quotes[index] for index in choose(scores, lengths, count)]
+
+
+def read_sentences(hits: Sequence[Hit]) -> list[Quote]:
+    """The sentences of prose of some passages, at most `COMPARED`."""
+    quotes = [
+        Quote(hit=index, order=order, start=start, end=end)
+        for index, hit in enumerate(hits)
+        for order, (start, end) in enumerate(sentence_spans(hit.text))
+        if is_prose(hit, start, end)
+    ]
+    return [quotes[at] for at in np.linspace(0, len(quotes) - 1, min(len(quotes), COMPARED)).astype(int)]
+
+
+def weights_of(encoder: ChunkEncoder) -> Vectors | None:
+    """What an encoder's vectors say of how much a sentence tells; None where that is not known."""
+    return find_salience(encoder.identity.sha256)
+
+
+def choose(scores: Vectors, lengths: NDArray[np.int64], count: int) -> list[int]:
+    """The indexes of the best sentence of each of `count` parts of a text, in about `WORDS` words.
+
+    Args:
+        scores: of the text's sentences, in order.
+        lengths: theirs in words.
+        count: of parts; of more than `SENTENCES` in as many more words.
+    """
+    parts = (np.cumsum(lengths) - lengths) * count // max(int(lengths.sum()), 1)
+    left = max(WORDS, count * WORDS // SENTENCES)
+    chosen: list[int] = []
+    for part in range(count):
+        most = left - KEPT * (count - 1 - part)
+        fitting = np.flatnonzero((parts == part) & (lengths >= SHORTEST) & (lengths <= most))
+        if len(fitting):
+            best = int(fitting[scores[fitting].argmax()])
+            chosen.append(best)
+            left -= int(lengths[best])
+    return chosen

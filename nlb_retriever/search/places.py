@@ -1,0 +1,252 @@
+"""Questions for a place: "Which book is about a whale?", "In which chapter does Lucy die?", "Tell me about the cave".
+
+What is looked for stands in the question, so it is searched for without the words around it, and the answer is the
+title of the book or chapter that the best passage is in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from nlb_retriever.reader import Reader
+from nlb_retriever.records import Answer, Confidence, Hit, ShortAnswer
+from nlb_retriever.search.about_book import find_titled
+from nlb_retriever.search.answer import compose_all, compose_answer, order_by_words
+from nlb_retriever.search.book_parts import find_chapter
+from nlb_retriever.search.question import name_of
+from nlb_retriever.search.quotes import SENTENCES, choose_quotes, cite, join_quotes
+from nlb_retriever.search.readings import READ_TO_ANSWER, read_hits
+from nlb_retriever.search.request import SearchRequest
+from nlb_retriever.search.run import SearchResult
+from nlb_retriever.search.scope import resolve_scope
+from nlb_retriever.search.who import answer_who
+from nlb_retriever.store import LibraryStore
+from nlb_retriever.store.lookup import read_number
+
+Unit: TypeAlias = Literal["book", "tale", "chapter", "page", "passage"]
+
+LONGEST = 500
+"""Characters of such a question."""
+CLOSE = 0.06
+"""A second place is named where its score is at most so much lower."""
+SURE, UNSURE = 0.35, 0.12
+"""Least lead of a chapter that is sure, and most of one that is unsure; a book's counts twice. Chosen on sentences of
+BookSum val's summaries (benchmarks/chapters.py)."""
+MANY = 5
+"""Places named where all are asked for: the best one, and those of which a sentence has the most of the question's
+words: at least this share."""
+HELD = 0.5
+_BOOKS = r"book|novel|document|manual|file"
+_TALES = r"story|stories|tale|poem|play|essay"
+_CHAPTERS = r"chapter|section|part|letter|canto|stave|act|scene|volume|appendix|point(?= (?:of|in))"
+_PAGES = r"page"
+_PASSAGES = r"passage|paragraph|sentence|line|quote|quotation|mention|description|account|moment|place|bit"
+_UNIT = rf"(?P<unit>{_BOOKS}|{_TALES}|{_CHAPTERS}|{_PAGES})(?P<many>s)?"
+_TITLE = r"(?: (?:of|in|from) (?P<title>(?!which\b|whom\b|what\b).+?))?"
+_AUXILIARY = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)"
+_TELLS = (
+    r"(?:(?:is|are|was|were) (?:all )?(?:about|set in|set on)|(?:has|have)(?! been)|contains?|mentions?|describes?"
+    r"|tells?(?: us)?(?: of| about| how| the story of)?|deals? with|discuss(?:es)?|explains?|covers?|features?"
+    r"|talks? (?:about|of)|speaks? (?:about|of)|introduces?|includes?|takes? place in|treats?(?: of)?|says?(?: that)?)"
+)
+_LINK = (
+    r"(?:(?:on|at|in|from) which|where|when|which|that|about|on|of|with|describing|mentioning|containing|discussing"
+    r"|saying|for)"
+)
+_REST = r"(?P<rest>\S.*?)"
+_QUESTIONS = tuple(
+    re.compile(rf"\s*(?:(?:please|can you|could you|i want to) )?{question}[\s?.!]*", re.IGNORECASE)
+    for question in (
+        rf"(?:in|on|at|from) (?:which|what) {_UNIT}{_TITLE} {_AUXILIARY} {_REST}",
+        rf"(?:which|what) {_UNIT}{_TITLE} {_TELLS} {_REST}",
+        rf"(?:which|what) {_UNIT}(?: (?:are there|is there|do (?:i|we|you) have))? (?:about|on|with) {_REST}",
+        rf"(?:which|what) (?P<unit>chapter|page)(?P<many>s)?{_TITLE} {_AUXILIARY} {_REST} (?:in|on)",
+        rf"what (?:is|are|was) the (?P<unit>chapter|scene|page)(?P<many>s)?{_TITLE}"
+        rf" (?:where|when|(?:in|on) which) {_REST}",
+        r"(?P<find>find|show|give|list|name|get|search for|look for|look up|locate|quote|is there|are there"
+        r"|do (?:i|we|you) have|what are|recommend|suggest)"
+        r"(?: me)?(?: (?:the|a|an|all|any|some|every|all the|all of the))?(?: (?:best|famous|good|key))? "
+        rf"(?P<unit>{_BOOKS}|{_TALES}|{_CHAPTERS}|{_PAGES}|{_PASSAGES})(?P<many>s)?{_TITLE} {_LINK} {_REST}",
+        rf"(?P<unit>book|novel|passage|scene|chapter|paragraph)(?P<many>s) "
+        rf"(?:about|on|where|in which|with|mentioning) {_REST}",
+        rf"where (?:in|of) (?P<title>.+?) {_AUXILIARY} {_REST}",
+        r"(?P<about>tell me|what can you tell me|what do you know)(?: (?:more|something|everything|all))? about "
+        rf"{_REST}",
+        rf"(?P<about>describe|explain)(?: to me)? {_REST}",
+    )
+)
+_THIS = re.compile(r"it|this|(?:this|the) (?:book|novel|story|tale|play|poem|text|library)", re.IGNORECASE)
+_WROTE = re.compile(r"\b(?:describe|write|publish|argue|claim|propose|state)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlaceQuestion:
+    """What a question for a place asks."""
+
+    unit: Unit
+    """"tale" is a section of a collection, or else a book."""
+    word: str
+    """The question's own for it."""
+    wanted: str
+    """What is to be found there."""
+    title: str | None = None
+    """The title of the book that is named."""
+    many: bool = False
+    """Whether all places are wanted."""
+    about: bool = False
+    """Whether something is to be told about it."""
+    rest: str | None = None
+    """What is to be found there where the title is no book's: "the garden where they meet"."""
+
+
+def read_place_question(question: str) -> PlaceQuestion | None:
+    """What a question for a place asks; None for other questions."""
+    if len(question) > LONGEST:
+        return None
+    match = next(filter(None, (pattern.fullmatch(question) for pattern in _QUESTIONS)), None)
+    if not match:
+        return None
+    found = match.groupdict()
+    word = (found.get("unit") or ("chapter" if found.get("title") else "passage")).lower()
+    if re.fullmatch(_BOOKS, word) and " did " in question and _WROTE.search(found["rest"]):
+        return None  # a book that somebody in a book wrote
+    return PlaceQuestion(
+        unit=_UNITS.get(word, "passage"),
+        word=word,
+        wanted=found["rest"],
+        title=found.get("title"),
+        many=bool(found.get("many")) or word == "stories",
+        about=bool(found.get("about")),
+        rest=question[match.start("title") : match.end("rest")] if found.get("find") and found["title"] else None,
+    )
+
+
+_UNITS: dict[str, Unit] = {
+    **dict.fromkeys(_BOOKS.split("|"), "book"),
+    **dict.fromkeys(_TALES.split("|"), "tale"),
+    **dict.fromkeys(_CHAPTERS.split("|"), "chapter"),
+    **dict.fromkeys(_PAGES.split("|"), "page"),
+    "point": "chapter",
+}
+
+
+def answer_place(
+    request: SearchRequest,
+    store: LibraryStore,
+    run: Callable[[SearchRequest], SearchResult],
+    load_reader: Callable[[], Reader] | None,
+    limit: int | None = None,
+    *,
+    all_passages: bool = False,
+) -> Answer | None:
+    """The book, chapter or passages that a question looks for.
+
+    Args:
+        request: of the question.
+        store: the library.
+        run: answers a request.
+        load_reader: gives the reader, which puts the passages in order; None to leave them as they were found.
+        limit: at most so many sentences are quoted.
+        all_passages: quote every passage that says something on what is looked for.
+
+    Returns:
+        The title of the book or chapter, or both where two are close, with sentences of its best passages; of
+        passages their sentences alone. None for other questions, and where the library has no book of the title that
+        is named.
+    """
+    asked = read_place_question(request.query)
+    if not asked:
+        return None
+    book, wanted = request.book, asked.wanted
+    if asked.title and not _THIS.fullmatch(asked.title):
+        with store.session():
+            titled = find_titled(asked.title, resolve_scope(request, store), store)
+        if len(titled) == 1:
+            book = titled[0].id
+        elif asked.rest:
+            wanted = asked.rest
+        else:
+            return None
+    if asked.about and load_reader and name_of(question := f"Who is {wanted}?"):
+        who = answer_who(run(replace(request, query=question, book=book)), store, load_reader(), limit)
+        if who:
+            rest = compose_answer(run(replace(request, query=wanted, book=book, rerank=False)), limit)
+            return _extend(who, rest, SENTENCES if limit is None else limit)
+    request = replace(request, query=wanted, book=book, rerank=False)
+    names = asked.unit != "passage" and not all_passages
+    result = run(replace(request, limit=READ_TO_ANSWER) if names else request)
+    if names and result.hits:
+        if load_reader and asked.unit != "book":
+            read = read_hits(wanted, result.hits, load_reader(), diversify=False)
+            result = replace(result, hits=read.hits, compared=result.overlap.of(read.order))
+        answer = _name_places(asked, result, limit)
+    else:
+        answer = compose_all(result) if all_passages else compose_answer(result, limit)
+    return replace(answer, searched=result.searched)
+
+
+def _name_places(asked: PlaceQuestion, result: SearchResult, limit: int | None) -> Answer:
+    """The titles of the best hits' places, each with a sentence of it."""
+    hits = result.hits
+    in_book = result.request.book is not None
+    places = [_place(asked, hit, in_book=in_book) for hit in hits]
+    best = {place: index for index, place in reversed([*enumerate(places)])}
+    ranked = sorted(best, key=lambda place: best[place])
+    lead = hits[0].score - hits[best[ranked[1]]].score if len(ranked) > 1 else SURE
+    if asked.many:
+        holding = {place for place, share in zip(places, result.overlap.best_shares, strict=True) if share >= HELD}
+        shown = [place for place in ranked if place == ranked[0] or place in holding][:MANY]
+    else:
+        shown = ranked[: 1 + (lead <= CLOSE and len(ranked) > 1)]
+    order = order_by_words(result, len(hits))
+    firsts = [next((quote for quote in order if places[quote.hit] == place), None) for place in shown]
+    rest = [quote for quote in order if places[quote.hit] == shown[0]]
+    quotes = choose_quotes(hits, [*filter(None, firsts), *rest], limit)
+    citations = cite(hits, sorted(quotes, key=lambda quote: shown.index(places[quote.hit])))
+    numbers = {
+        _place(asked, citation.hit, in_book=in_book): number for number, citation in reversed([*enumerate(citations)])
+    }
+    shorts = [ShortAnswer(text=" › ".join(place[1:]), citation=numbers[place]) for place in shown if place in numbers]
+    if asked.many and shorts:
+        shorts = [ShortAnswer(text="; ".join(short.text for short in shorts), citation=shorts[0].citation)]
+    return Answer(
+        question=result.request.query,
+        found=bool(citations),
+        text=join_quotes(citations),
+        citations=citations,
+        shorts=tuple(shorts),
+        confidence="likely" if asked.many else _confidence(2 * lead if asked.unit == "book" else lead),
+    )
+
+
+def _confidence(lead: float) -> Confidence:
+    return "sure" if lead >= SURE else "unsure" if lead <= UNSURE else "likely"
+
+
+def _extend(answer: Answer, rest: Answer, most: int) -> Answer:
+    """An answer with the citations of another one behind its own, without those of the same passages."""
+    own = {citation.hit.id for citation in answer.citations}
+    citations = (*answer.citations, *(each for each in rest.citations if each.hit.id not in own))[:most]
+    return replace(answer, citations=citations, text=join_quotes(citations))
+
+
+def _place(asked: PlaceQuestion, hit: Hit, *, in_book: bool) -> tuple[str, ...]:
+    """The id of a hit's book, and the titles that name the place that it is in."""
+    own = [depth for depth, title in enumerate(hit.section, 1) if title.lower().startswith(asked.word)]
+    tale = [depth for depth, title in enumerate(hit.section, 1) if _is_tale(title)] if asked.unit == "tale" else []
+    if own or tale:
+        return (hit.book_id, *hit.section[: max(own + tale)])
+    if (asked.unit in {"book", "tale"} and not in_book) or not hit.section:
+        return hit.book_id, hit.title
+    if asked.unit == "page" and hit.page:
+        return hit.book_id, f"p. {hit.page}"
+    return (hit.book_id, *(find_chapter(hit) or hit.section))
+
+
+def _is_tale(title: str) -> bool:
+    """Whether a title may be a tale's: chapters and parts have numbers, tales only as "Adventure II. The League"."""
+    kind, number, _ = read_number(title)
+    return not number or kind == "story"

@@ -1,0 +1,99 @@
+"""Words that a question quotes, looked for as they are: "Who said 'Call me Ishmael'?", "Where does it say ...?"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from nlb_retriever.reader import Reader
+from nlb_retriever.records import Answer, Hit, ShortAnswer
+from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, join_quotes
+from nlb_retriever.search.readings import READ_TO_ANSWER
+from nlb_retriever.search.request import SearchRequest
+from nlb_retriever.search.run import SearchResult
+from nlb_retriever.search.short_answer import answer_shortly
+from nlb_retriever.text.folding import fold
+from nlb_retriever.text.sentences import sentence_spans
+
+LONGEST = 1_000
+"""Characters of such a question."""
+PLACES = 5
+"""Most passages that are quoted."""
+_QUESTION = re.compile(
+    r"\s*(?:(?P<who>who (?:said|says|asked|asks|cried|cries))"
+    r"|(?P<where>where (?:does it say|is it said)(?: that)?|find))?"
+    r"[\s:,]*[“\"‘'](?P<words>\S[^“”\"]{6,}?)[”\"’'][\s?.!]*",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"\w+")
+
+
+def answer_quotation(
+    request: SearchRequest,
+    run: Callable[[SearchRequest], SearchResult],
+    load_reader: Callable[[], Reader] | None,
+    limit: int | None = None,
+) -> Answer | None:
+    """The sentences that have the words which a question quotes, and who says them.
+
+    Args:
+        request: of the question.
+        run: answers a request.
+        load_reader: gives the reader, which says who speaks; None to name nobody.
+        limit: at most so many passages are quoted.
+
+    Returns:
+        The passages, the best first; none where the question is who says the words, or where, and no book has them.
+        None for other questions.
+    """
+    match = _QUESTION.fullmatch(request.query) if len(request.query) <= LONGEST else None
+    if not match:
+        return None
+    words = _WORD.findall(match["words"])
+    found = run(replace(request, query=match["words"], limit=READ_TO_ANSWER, rerank=False, relevant_only=False))
+    quotes = [quote for index, hit in enumerate(found.hits) if (quote := _find(words, index, hit))]
+    quotes = quotes[: PLACES if limit is None else limit]
+    if not quotes:
+        is_asked = match["who"] or match["where"]
+        return Answer(question=request.query, found=False, text=NOT_FOUND) if is_asked else None
+    citations = cite(found.hits, [replace(quote, answer=None) for quote in quotes])
+    speaker = None
+    if match["who"] and load_reader and _is_spoken(found.hits[quotes[0].hit], quotes[0]):
+        speaker = _name_speaker(request, found, quotes[0], load_reader())
+    return Answer(
+        question=request.query,
+        found=True,
+        text=join_quotes(citations),
+        citations=citations,
+        shorts=(ShortAnswer(text=speaker, citation=0),) if speaker else (),
+        confidence="unsure" if speaker else None,
+    )
+
+
+def _find(words: Sequence[str], index: int, hit: Hit) -> Quote | None:
+    """The sentences of a hit that hold some words in their order, whatever stands between them but words."""
+    text = [(fold(word[0]), *word.span()) for word in _WORD.finditer(hit.text)]
+    wanted = [fold(word) for word in words]
+    for start in range(len(text) - len(wanted) + 1):
+        if all(text[start + offset][0] == word for offset, word in enumerate(wanted)):
+            first, last = text[start][1], text[start + len(wanted) - 1][2]
+            spans = [*enumerate(sentence_spans(hit.text))]
+            own = [(order, begin, end) for order, (begin, end) in spans if begin < last and first < end]
+            return Quote(hit=index, order=own[0][0], start=own[0][1], end=own[-1][2], answer=(first, last))
+    return None
+
+
+def _is_spoken(hit: Hit, quote: Quote) -> bool:
+    """Whether the words stand in quotation marks."""
+    assert quote.answer
+    before = hit.text[: quote.answer[0]]
+    return before.rfind("“") > before.rfind("”") or before.count('"') % 2 == 1
+
+
+def _name_speaker(request: SearchRequest, found: SearchResult, quote: Quote, reader: Reader) -> str | None:
+    """Whom the reader takes for the speaker, outside of the words themselves."""
+    hit = found.hits[quote.hit]
+    [reading] = reader.read(request.question, [hit.text])
+    answer = answer_shortly(replace(found, request=request, hits=(hit,), readings=(reading,), compared=None), 1)
+    return answer.short if answer else None

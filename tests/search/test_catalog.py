@@ -1,0 +1,90 @@
+"""Questions on the library itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever.search.catalog import NAMED
+from nlb_retriever.store import Condition
+
+TEXT = "The keeper lit the lamp, wrote seven books and three files, and nobody read them. It rained. "
+BOOKS = (
+    ("The Lamp", "Jules Verné", 1870),
+    ("The Reef", "VERNÉ, Jules", 1880),
+    ("Bread", "Ann Miller", 1900),
+    ("Poems", "ann miller", 1910),
+    ("Blank", None, None),
+)
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    library = tmp_path_factory.mktemp("catalog") / "library"
+    index_books(
+        [
+            book_from_text(f"{TEXT}{title}.", source=title, title=title, author=author, year=year)
+            for title, author, year in BOOKS
+        ],
+        library,
+    )
+    return Retriever(library)
+
+
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("What books do you have?", "Blank; Bread; Poems; The Lamp; The Reef"),
+        ("list all my books", "Blank; Bread; Poems; The Lamp; The Reef"),
+        ("Which books are in the library?", "Blank; Bread; Poems; The Lamp; The Reef"),
+        ("Which books by Jules Verne do you have?", "The Lamp; The Reef"),
+        ("What books do you have by Verne?", "The Lamp"),
+        ("List the novels in the library by Jules Verné.", "The Lamp; The Reef"),
+        ("books by Jules Verne", "The Lamp; The Reef"),
+        ("Which books did Ann Miller write?", "Bread; Poems"),
+        ("Which novels are by Miller?", "Bread; Poems"),
+        ("How many books are there?", "5"),
+        ("How many books by Ann Miller do I have?", "2"),
+        ("How many works did Ann Miller write?", "2"),
+        ("Who are the authors?", "Ann Miller; Jules Verné"),
+        ("Which authors are there?", "Ann Miller; Jules Verné"),
+    ],
+)
+def test_the_library_answers_for_itself(retriever: Retriever, question: str, short: str) -> None:
+    answer = retriever.answer(question)
+    listed = "; ".join(sorted((answer.short or "").split("; ")))
+    assert (listed, answer.found, answer.confidence) == (short, True, "sure")
+    assert all(each.quote == TEXT.split(". ", maxsplit=1)[0] + "." for each in answer.citations)
+
+
+def test_no_encoder_is_loaded(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object, **options: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("nlb_retriever.search.retriever.load_encoder", refuse)
+    with Retriever(retriever.store.location) as fresh:
+        assert fresh.answer("How many books are there?").short == "5"
+
+
+def test_the_scope_decides_what_counts(retriever: Retriever) -> None:
+    assert retriever.answer("How many books are there?", where=Condition("year", "gte", 1900)).short == "2"
+    assert retriever.answer("What books do I have?", book="Poems").short == "Poems"
+    assert len(retriever.answer("What books do I have?", limit=2).citations) == 2
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["How many books did the keeper write?", "How many files did he write?", "Which books by Balzac do you have?",
+     "What are the titles?", "How many books are there " + "in the house " * 50],
+)  # fmt: skip
+def test_other_questions_are_answered_from_the_text(retriever: Retriever, question: str) -> None:
+    answer = retriever.answer(question)
+    assert answer.confidence != "sure" or answer.short not in {"0", "5"}
+
+
+def test_a_long_list_is_cut(tmp_path: Path) -> None:
+    index_books([book_from_text(TEXT, source=f"{n}", title=f"Book {n}") for n in range(NAMED + 3)], tmp_path / "lib")
+    with Retriever(tmp_path / "lib") as retriever:
+        assert (retriever.answer("What books do I have?").short or "").endswith("; and 3 more")

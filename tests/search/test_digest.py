@@ -1,0 +1,171 @@
+"""What happens in a chapter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever.encoding import DEFAULT_ENCODER, find_salience, identify_encoder, load_encoder, score_sentences
+from nlb_retriever.search.digest import SENTENCES, WORDS, choose, choose_telling
+from nlb_retriever.search.hits import to_hit
+
+FILLERS = (
+    "Oh, you know how such things are, my dear!",
+    "Well, it was as it was.",
+    "Yes, yes, why not, indeed?",
+    "Some say so, others say not so.",
+    "That was that, and there you are.",
+)
+DAYS = [
+    f"On day {number} {who} {did}. {FILLERS[number % 5]} {FILLERS[number % 4]}"
+    for number, (who, did) in enumerate(
+        [
+            ("Anna", "found a letter under the floor of the old mill"),
+            ("the miller", "told Anna that her father was alive"),
+            ("Anna", "took the ferry to the island with her brother"),
+            ("the ferryman", "stole the letter and rowed away in the fog"),
+            ("her brother", "saw a light in the chapel"),
+            ("Anna", "broke the chapel door with an axe"),
+            ("the father", "lay bound beside the altar, and she cut the ropes"),
+            ("all of them", "sailed home on a raft of barrels"),
+            ("the ferryman", "was arrested by the constable at the pier"),
+            ("Anna", "burnt the letter and married the miller"),
+        ]
+    )
+]
+VOYAGE = "\n\n".join(f"CHAPTER {number}.\n\n{'  '.join(DAYS)}" for number in ("I", "II", "III"))
+FARM = "CHAPTER I.\n\nThe bread rose. The dough was kneaded by the farmer's wife before dawn.\n\n" * 2
+TEXTS = {"The Ferry": VOYAGE, "Country Bread": FARM}
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    library = tmp_path_factory.mktemp("digest") / "library"
+    index_books([book_from_text(text, source=title, title=title) for title, text in TEXTS.items()], library)
+    return Retriever(library)
+
+
+@pytest.mark.parametrize(
+    ("question", "options", "chapter"),
+    [
+        ("What happens in chapter 2 of The Ferry?", {}, "CHAPTER II."),
+        ("what happens in chapter ii", {"book": "Ferry"}, "CHAPTER II."),
+        ("Summarize the third chapter.", {"book": "Ferry"}, "CHAPTER III."),
+        ("Give me a short summary of the last chapter of the novel The Ferry!", {}, "CHAPTER III."),
+        ("What is chapter one about?", {"book": "Ferry"}, "CHAPTER I."),
+        ("What's the plot of chapter 2?", {"book": "Ferry"}, "CHAPTER II."),
+        ("What does chapter 3 tell us?", {"book": "Ferry"}, "CHAPTER III."),
+        ("What happens here?", {"book": "Ferry", "section": "chapter 2"}, "CHAPTER II."),
+        ("Summarize this chapter", {"book": "Ferry", "section": "2"}, "CHAPTER II."),
+    ],
+)
+def test_sentences_of_all_the_chapter_are_quoted_in_order(
+    retriever: Retriever, question: str, options: dict[str, str], chapter: str
+) -> None:
+    answer = retriever.answer(question, **options)  # type: ignore[arg-type]
+    assert (answer.question, answer.short, answer.found, answer.confidence) == (question, None, True, "likely")
+    assert {citation.hit.section for citation in answer.citations} == {(chapter,)}
+    starts = [citation.quote_start for citation in answer.citations]
+    assert starts == sorted(starts) and len(starts) > SENTENCES // 2
+    assert starts[-1] - starts[0] > len(" ".join(DAYS)) // 2
+    assert len(answer.text.split()) <= WORDS
+    assert all(VOYAGE[each.quote_start : each.quote_end] == each.quote for each in answer.citations)
+    assert 2 * answer.text.count("On day") > len(starts)
+
+
+@pytest.mark.parametrize(
+    "question", ["What is chapter 2 called?", "what is the title of the second chapter of the novel The Ferry"]
+)
+def test_a_chapter_is_named(retriever: Retriever, question: str) -> None:
+    answer = retriever.answer(question, book="Ferry")
+    assert (answer.short, answer.confidence) == ("CHAPTER II.", "sure")
+    assert answer.text.startswith("On day 0 Anna found a letter")
+
+
+@pytest.mark.parametrize("question", ["What happens in chapter 99?", "What is chapter 99 called?"])
+def test_a_chapter_that_is_not_there_is_said_to_be_none(retriever: Retriever, question: str) -> None:
+    answer = retriever.answer(question, book="Ferry")
+    assert (answer.found, answer.short, answer.confidence) == (False, None, None)
+    assert answer.text.startswith("The Ferry has no section 'chapter 99': see `nlb show`")
+
+
+def test_a_chapter_may_be_called_by_its_title(tmp_path: Path) -> None:
+    text = "ADVENTURE I. THE LOST BOAT\n\n" + " ".join(DAYS) + "\n\nADVENTURE II. THE OLD MILL\n\n" + FARM[12:]
+    index_books([book_from_text(text, source="tales", title="Tales")], tmp_path / "library")
+    with Retriever(tmp_path / "library") as tales:
+        for question in ("What is “The Lost Boat” about?", "Summarize Adventure I. The Lost Boat"):
+            answer = tales.answer(question)
+            assert {each.hit.section for each in answer.citations} == {("ADVENTURE I. THE LOST BOAT",)}
+            assert len(answer.citations) > 4
+        assert len(tales.answer("What happens in the old boat?").citations) <= 5
+
+
+def test_no_more_sentences_are_quoted_than_wanted(retriever: Retriever) -> None:
+    assert len(retriever.answer("What happens in chapter 2?", book="Ferry", limit=2).citations) == 2
+
+
+def test_what_comes_later_is_not_told(retriever: Retriever) -> None:
+    answer = retriever.answer("What happens in chapter 3?", book="Ferry", before="chapter 2")
+    assert {citation.hit.section for citation in answer.citations} <= {("CHAPTER I.",)}
+
+
+@pytest.mark.parametrize(
+    ("question", "options"),
+    [
+        ("What happens in chapter 2?", {}),
+        ("What happens in chapter 2 of Nobody's Book?", {}),
+        ("What happens here?", {"book": "Ferry"}),
+        ("What happens in the fog?", {"book": "Ferry"}),
+        ("What happens in chapter 2 " + "of it " * 200, {"book": "Ferry"}),
+    ],
+)
+def test_other_questions_are_answered_from_the_text(
+    retriever: Retriever, question: str, options: dict[str, str]
+) -> None:
+    answer = retriever.answer(question, **options)  # type: ignore[arg-type]
+    assert len(answer.citations) <= 5
+
+
+def test_words_alone_quote_the_beginning(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object, **options: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("nlb_retriever.search.retriever.load_encoder", refuse)
+    with Retriever(retriever.store.location) as fresh:
+        answer = fresh.answer("What happens in chapter 2?", book="Ferry", mode="bm25")
+    assert answer.text.startswith("On day 0 Anna found a letter")
+
+
+def test_one_sentence_of_each_part_is_chosen() -> None:
+    scores = np.array([1.0, 3.0, 2.0, 9.0, 0.0, 1.0, 5.0, 4.0], dtype=np.float32)
+    lengths = np.array([6, 6, 6, 2, 6, 6, 6, 6])
+    assert choose(scores, lengths, 2) == [1, 6]
+    assert choose(scores, np.full(8, 6), 4) == [1, 3, 5, 6]
+    assert choose(scores, np.array([6, 6, 6, 6, 6, 6, 200, 6]), 1) == [3]
+    assert choose(scores[:1], lengths[:1], 8) == [0]
+    assert choose(scores[:0], lengths[:0], 8) == []
+    chosen = choose(np.ones(80, dtype=np.float32), np.full(80, 40), SENTENCES)
+    assert sum([40] * len(chosen)) <= WORDS
+
+
+def test_another_encoder_takes_the_most_similar_sentences(retriever: Retriever) -> None:
+    assert find_salience("0" * 64) is None
+    weights = find_salience(identify_encoder(DEFAULT_ENCODER).sha256)
+    assert weights is not None and weights.shape == (2, 384)
+    encoder = load_encoder(device="cpu")
+    vectors = encoder.encode(DAYS)
+    lengths = [len(day.split()) for day in DAYS]
+    alike = score_sentences(vectors, lengths, None)
+    assert alike.shape == (len(DAYS),) and alike.max() <= 1.0
+    assert not np.allclose(alike, score_sentences(vectors, lengths, weights))
+
+
+def test_nothing_is_chosen_of_no_passages(retriever: Retriever) -> None:
+    encoder = load_encoder(device="cpu")
+    assert choose_telling([], encoder, 8) == []
+    book = retriever.store.find_book("Ferry")
+    hits = [to_hit(passage) for passage in retriever.store.passages(book.id)]
+    assert choose_telling(hits, encoder, 0) == []

@@ -1,0 +1,139 @@
+"""Questions for a place: a book, a chapter, a passage."""
+
+from __future__ import annotations
+
+import pytest
+
+from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever.records import Section
+from nlb_retriever.search.places import LONGEST, PlaceQuestion, read_place_question
+
+SHIP = {
+    ("PART ONE", "CHAPTER I. The Inn"): "Ishmael sleeps at the inn. The landlord brings chowder, and the harpooneer "
+    "sells heads. They talk of the sea until midnight. ",
+    ("PART ONE", "CHAPTER II. The Chapel"): "The preacher climbs a rope ladder. He speaks of Jonah, who was swallowed "
+    "by a fish. The widows weep in the pews. ",
+    ("PART TWO", "CHAPTER III. The Chase"): "The white whale breaks the boats. Ahab drowns, tied to the whale by his "
+    "own line. The ship sinks, and a coffin floats. ",
+}
+TALES = {
+    ("The Frog Prince",): "A princess drops her golden ball into a well. A frog brings it back, and he turns out to "
+    "be a prince. ",
+    ("The Straw and the Coal",): "A straw, a coal and a bean travel together. The straw makes a bridge, the coal burns "
+    "it, and the bean bursts with laughter. ",
+}
+FARM = {("CHAPTER I. Bread",): "The baker kneads the dough at dawn. Widow Marsh, an old teacher, buys rye bread. "}
+BOOKS = {"The Whale Ship": SHIP, "Household Tales": TALES, "Country Bread": FARM}
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    library = tmp_path_factory.mktemp("places") / "library"
+    books = []
+    for title, texts in BOOKS.items():
+        sections, text = [], ""
+        for path, part in texts.items():
+            sections.append(Section(path=path, start=len(text), end=len(text) + len(part)))
+            text += part
+        books.append(book_from_text(text, source=title, title=title, sections=sections))
+    index_books(books, library)
+    return Retriever(library)
+
+
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("Which book is about a whale?", "The Whale Ship"),
+        ("In which book does a frog bring back a golden ball?", "Household Tales"),
+        ("Is there a book about bread?", "Country Bread"),
+        ("Find me a novel about a baker.", "Country Bread"),
+        ("Which books mention widows?", "The Whale Ship; Country Bread"),
+        ("Which tale has a frog that is a prince?", "The Frog Prince"),
+        ("In which story does a ship sink?", "The Whale Ship"),
+        ("In which chapter does Ahab drown?", "PART TWO › CHAPTER III. The Chase"),
+        ("which chapter of The Whale Ship describes the preacher", "PART ONE › CHAPTER II. The Chapel"),
+        ("In which part does Ahab drown?", "PART TWO"),
+        ("What chapter does the preacher climb a ladder in?", "PART ONE › CHAPTER II. The Chapel"),
+        ("Where in the whale ship does Ishmael sleep?", "PART ONE › CHAPTER I. The Inn"),
+        ("Find the scene where the coal burns the bridge!", "The Straw and the Coal"),
+        ("Can you recommend a book about dough?", "Country Bread"),
+        ("Which books are there about bread?", "Country Bread"),
+        ("Find the scene in the chapel where the widows weep", "PART ONE › CHAPTER II. The Chapel"),
+        ("On which page does Ahab drown?", "PART TWO › CHAPTER III. The Chase"),
+    ],
+)
+def test_a_place_is_named_by_its_title(retriever: Retriever, question: str, short: str) -> None:
+    answer = retriever.answer(question)
+    assert (answer.question, answer.short) == (question, short)
+    cited = answer.citations[answer.shorts[0].citation]
+    assert short.split("; ", maxsplit=1)[0] in {cited.hit.title, " › ".join(cited.hit.section), *cited.hit.section}
+    assert cited.quote in "".join(BOOKS[cited.hit.title].values())
+
+
+def test_the_quote_says_what_is_looked_for(retriever: Retriever) -> None:
+    answer = retriever.answer("In which chapter does Ahab drown?", limit=1)
+    assert answer.text == "Ahab drowns, tied to the whale by his own line."
+
+
+def test_passages_are_quoted_without_a_short_answer(retriever: Retriever) -> None:
+    answer = retriever.answer("Find the passage about Jonah", limit=1)
+    assert (answer.short, answer.text) == (None, "He speaks of Jonah, who was swallowed by a fish.")
+    everything = retriever.answer("Show me all passages about widows", all_passages=True)
+    assert {citation.hit.title for citation in everything.citations} == {"The Whale Ship", "Country Bread"}
+
+
+@pytest.mark.parametrize("question", ["Tell me about Widow Marsh", "describe Widow Marsh."])
+def test_what_somebody_is_comes_before_what_else_is_said_of_them(retriever: Retriever, question: str) -> None:
+    answer = retriever.answer(question)
+    assert answer.short == "old teacher"
+    assert answer.text.startswith("Widow Marsh, an old teacher, buys rye bread.")
+
+
+def test_what_is_in_no_book_is_not_found(retriever: Retriever) -> None:
+    answer = retriever.answer("Which book explains the quantum Hall effect of Zyxtorium?")
+    assert (answer.found, answer.short, answer.citations) == (False, None, ())
+    assert answer.text == "Not in your library."
+
+
+def test_the_scope_holds(retriever: Retriever) -> None:
+    assert retriever.answer("In which chapter does somebody drown?", book="Whale", before="chapter 3").short in {
+        None,
+        "PART ONE › CHAPTER I. The Inn",
+        "PART ONE › CHAPTER II. The Chapel",
+    }
+    assert retriever.answer("Which tale has a bridge?", book="Household").short == "The Straw and the Coal"
+    assert retriever.answer("Which book has a bridge?", book="Household").short == "The Straw and the Coal"
+
+
+def test_words_alone_find_places_too(retriever: Retriever) -> None:
+    assert retriever.answer("Which book is about dough?", mode="bm25").short == "Country Bread"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which book does Mina read?",
+        "What book is Mina reading?",
+        "In which book did Meggers describe the idea?",
+        "What part of the ship has the harpoons?",
+        "Where in London does Mina live?",
+        "Which line is on the Asian side?",
+        "What section did they live in?",
+        "Which chapter?",
+        "Who finds the book about whales?",
+        "a book about whales by the sea",
+        "Which book is about " + "whales " * LONGEST,
+    ],
+)
+def test_other_questions_are_answered_as_others(retriever: Retriever, question: str) -> None:
+    asked = read_place_question(question)
+    assert asked is None or (asked.title and "The Whale Ship" not in question)
+    if asked:
+        answer = retriever.answer(question)
+        assert answer.short is None or " › " not in answer.short
+
+
+def test_a_question_is_taken_apart() -> None:
+    assert read_place_question("In which chapters of Emma is Mr. Elton named?") == PlaceQuestion(
+        unit="chapter", word="chapter", wanted="Mr. Elton named", title="Emma", many=True
+    )

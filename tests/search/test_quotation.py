@@ -1,0 +1,59 @@
+"""Words that a question quotes."""
+
+from __future__ import annotations
+
+import pytest
+
+from nlb_retriever import Retriever, book_from_text, index_books
+
+SHIP = """\
+The preacher climbs a rope ladder. He speaks of Jonah—who was swallowed by a fish. The widows weep.
+
+“Avast, the lamp is out,” cried Captain Rusk, and the boy ran below. Nobody answered. It was a dark night on the water.
+"""
+FARM = "The baker sings. He speaks of rye, and of Jonah, who was never swallowed by a fish. The dough rises at dawn."
+TEXTS = {"Ship": SHIP, "Farm": FARM}
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    library = tmp_path_factory.mktemp("quotation") / "library"
+    index_books([book_from_text(text, source=title, title=title) for title, text in TEXTS.items()], library)
+    return Retriever(library)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        'Where does it say "he speaks of Jonah, who was swallowed"?',
+        "Where is it said that “He speaks of Jonah – who was swallowed”",
+        "who says 'he speaks of jonah who was swallowed'?",
+        '"he speaks of Jonah, who was swallowed"',
+    ],
+)
+def test_the_sentence_that_has_the_words_is_quoted(retriever: Retriever, question: str) -> None:
+    answer = retriever.answer(question)
+    assert (answer.question, answer.found, answer.short) == (question, True, None)
+    [citation] = answer.citations
+    assert citation.quote == "He speaks of Jonah—who was swallowed by a fish."
+    assert SHIP[citation.quote_start : citation.quote_end] == citation.quote
+
+
+def test_who_speaks_is_named(retriever: Retriever) -> None:
+    answer = retriever.answer('Who said "Avast, the lamp is out"?')
+    assert (answer.short, answer.confidence) == ("Captain Rusk", "unsure")
+    assert answer.citations[0].quote.startswith("“Avast, the lamp is out,”")
+
+
+def test_words_that_no_book_has_are_not_found(retriever: Retriever) -> None:
+    for question in ('Who said "Reader, I married him"?', 'Where does it say that "he speaks of Noah, who drank"?'):
+        answer = retriever.answer(question)
+        assert (answer.found, answer.text, answer.citations) == (False, "Not in your library.", ())
+    assert not retriever.answer('Who said "Avast, the lamp is out"?', book="Farm").found
+
+
+def test_other_questions_are_answered_as_others(retriever: Retriever) -> None:
+    assert retriever.answer('"the preacher on his ladder"').found
+    assert retriever.answer('Who climbs the "rope"?').found
+    assert retriever.answer("Who said it?").question == "Who said it?"
+    assert retriever.answer('Who said "' + "the lamp is out " * 100 + '"?').question
