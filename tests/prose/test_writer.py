@@ -42,6 +42,18 @@ def test_an_answer_is_prose_with_citations_that_hold(retriever: Retriever) -> No
     )
 
 
+def test_of_a_chapter_the_model_sees_all_parts(retriever: Retriever) -> None:
+    model = script("The storm broke the clock [1].", "It is there [1].")
+    writer = Writer(model, retriever)
+    writer.answer("What happens in chapter 2?", book="lighthouse")
+    told = retriever.answer("What happens in chapter 2?", book="lighthouse")
+    prompt = str(model.asked[0][-1].content)
+    assert told.citations and all(" ".join(each.quote.split()) in " ".join(prompt.split()) for each in told.citations)
+    place = writer.answer("In which book is bread baked?")
+    assert {citation.hit.source.rsplit("/", 1)[-1] for citation in place.citations} <= {"bread.txt"}
+    assert "bread" in str(model.asked[1][-1].content)
+
+
 def test_what_is_streamed_is_the_answer(retriever: Retriever) -> None:
     written = list(Writer(script("It broke the clock [1]. Tobias turned the lamp."), retriever).stream(STORM))
     *before, answer = written

@@ -98,11 +98,15 @@ class Writer:
             rerank=self.retriever.has_reader,
             relevant_only=True,
         )
-        result = self.retriever.run(request)
-        hits = result.hits
+        found = self.retriever.find_place(request)  # all of a chapter, or what a question looks for without its frame
+        if found is None:
+            result = self.retriever.run(request)
+            hits, searched = result.hits, result.searched
+        else:
+            hits, searched = tuple({each.hit.id: each.hit for each in found.citations}.values()), found.searched
         if not hits:
             yield NOT_FOUND
-            yield Prose(question=question, found=False, text=NOT_FOUND, query=query, searched=result.searched)
+            yield Prose(question=question, found=False, text=NOT_FOUND, query=query, searched=searched)
             return
         metadata = self._call(lambda: self.llm.metadata)
         name = metadata.model_name
@@ -124,7 +128,7 @@ class Writer:
             raise LanguageModelError(
                 f"{name} wrote nothing: ask again, take another model, or ask without --llm for the books' own words"
             )
-        yield replace(_prose(question, query, checker, name, fitted.hits), searched=result.searched)
+        yield replace(_prose(question, query, checker, name, fitted.hits), searched=searched)
 
     def _pieces(self, prompt: Sequence[ChatMessage]) -> Generator[str, None, None]:
         """The model's text, piece by piece."""
