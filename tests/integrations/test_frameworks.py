@@ -73,6 +73,15 @@ def test_a_query_engine_hands_the_best_passages_to_the_llm(nlb: NLBRetriever) ->
     assert [node.node_id for node in later.source_nodes] == [node.node_id for node in response.source_nodes]
 
 
+def test_an_engine_without_an_llm_gives_titles_above_the_quotes(nlb: NLBRetriever) -> None:
+    response = nlb.as_query_engine().query("In which chapter does the storm break the clock?")
+    assert str(response).split("\n\n")[0] == response.metadata["short"] == "CHAPTER II. The Storm"
+    assert str(response).endswith(
+        str(response.source_nodes[0].metadata and response.metadata["citations"][-1]["quote"])
+    )
+    assert str(nlb.as_query_engine().query(STORM)).count("\n\n") == 0
+
+
 def test_as_query_engine_uses_the_llm_that_is_given_or_set_and_keeps_the_engines_options(nlb: NLBRetriever) -> None:
     given = nlb.as_query_engine(ScriptedLLM(lines=["The clock."]))
     assert str(given.query(STORM)) == "The clock."

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 class ExtractiveQueryEngine(BaseQueryEngine):
     """Answers with sentences of the library, cited; no language model takes part, so nothing is made up.
 
+    A short answer that is in none of them, such as a book's title, stands above them.
     The response's `source_nodes` are the passages that are quoted; its `metadata` says whether anything was
     `found`, and holds the `short` answer and the `citations`, each with its verbatim `quote` (the keys of
     `nlb ask --json`).
@@ -52,9 +53,10 @@ class ExtractiveQueryEngine(BaseQueryEngine):
             mode=retriever.mode,
             strategy=retriever.strategy,
         )
+        short = answer.short or ""  # a title, a number: words that the quotes need not have
         quoted = list({citation.hit.id: citation.hit for citation in answer.citations}.values())
         return Response(
-            response=answer.text,
+            response=answer.text if short in answer.text else f"{short}\n\n{answer.text}",
             source_nodes=to_nodes(quoted, retriever.library.store) if quoted else [],
             metadata={key: value for key, value in answer.to_json().items() if key in {"found", "short", "citations"}},
         )
