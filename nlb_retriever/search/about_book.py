@@ -11,7 +11,7 @@ from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import LEAST_WORDS, WORDS, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, books_in, resolve_scope
-from nlb_retriever.search.titles import is_titled
+from nlb_retriever.search.titles import is_in_title, is_titled
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.text.characters import find_characters
 from nlb_retriever.text.sentences import sentence_spans
@@ -57,7 +57,8 @@ _QUESTIONS = tuple(
         ("about", rf"what (?:genre|kind of {_WORK}|sort of {_WORK}|type of {_WORK}){_IS} {_TITLE}"),
         ("about", rf"what(?:{_IS}| does) {_TITLE} (?:about|deal with)"),
         ("setting", rf"(?:where|when|in (?:what|which) \w+)(?:{_IS}| does) {_TITLE} (?:set|take place)"),
-        ("about", rf"(?:summari[sz]e|describe|what happens in) {_TITLE}"),
+        ("about", rf"(?:summari[sz]e|what happens in) {_TITLE}"),
+        ("description", rf"describe {_TITLE}"),
         ("end", rf"how (?:does|did) {_TITLE} (?:end|finish|conclude)"),
         ("end", rf"what{_IS} the (?:end|ending){_OF}"),
     )
@@ -108,7 +109,7 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         return None
     with store.session():
         scope = resolve_scope(request, store)
-        books = find_titled(match["title"], scope, store)
+        books = find_titled(match["title"], scope, store, in_part=kind != "description")
         if kind == "author":
             shorts, citations = _name_authors(books, scope, store)
         elif len(books) != 1:
@@ -123,8 +124,10 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
             shorts, citations = _measure(read_book(books[0], scope, store))
         elif kind == "year":
             shorts, citations = _date(books[0], read_book(books[0], scope, store, TITLE_PAGE))
-        elif kind in {"about", "setting"}:
+        elif kind in {"about", "description", "setting"}:
             shorts, citations = _describe(books[0], scope, store)
+            if kind == "setting" and not shorts and request.query.lower().lstrip().startswith("in "):
+                return None  # a city, a century: the reader may find it
         else:
             shorts, citations = _quote_part(read_book(books[0], scope, store), kind)
     citations = citations[:limit]
@@ -137,17 +140,29 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         text=join_quotes(citations),
         citations=tuple(citations),
         shorts=tuple(shorts),
-        confidence="sure" if shorts and kind in {"author", "about", "year", "length"} else "likely",
+        confidence="sure" if shorts and kind in {"author", "about", "description", "year", "length"} else "likely",
     )
 
 
-def find_titled(title: str | None, scope: Scope, store: LibraryStore) -> list[BookRecord]:
-    """The books in a scope that have a title, or the only one where none is said."""
+def find_titled(title: str | None, scope: Scope, store: LibraryStore, *, in_part: bool = True) -> list[BookRecord]:
+    """The books in a scope that have a title, or the only one where none is said.
+
+    Args:
+        title: "The Jungle", "the novel called The Jungle", "this book".
+        scope: of the request.
+        store: the library.
+        in_part: the one book whose title has these words ("Huckleberry Finn"), where none is called so.
+    """
     title = (title or "").strip(_OUTER)
     bare = _CALLED.sub("", title, count=1).strip(_OUTER) if _CALLED.match(title) else title
-    is_this = not title or _THIS.fullmatch(title)
-    books = [book for book in books_in(scope, store) if is_this or is_titled(book, title) or is_titled(book, bare)]
-    return books if len(books) == 1 or not is_this else []
+    books = books_in(scope, store)
+    if not title or _THIS.fullmatch(title):
+        return books if len(books) == 1 else []
+    titled = [book for book in books if is_titled(book, title) or is_titled(book, bare)]
+    if titled or not in_part:
+        return titled
+    titled = [book for book in books if is_in_title(book, bare)]
+    return titled if len(titled) == 1 else []
 
 
 def _name_authors(

@@ -110,7 +110,7 @@ def read_place_question(question: str) -> PlaceQuestion | None:
     if not match:
         return None
     found = match.groupdict()
-    word = (found.get("unit") or ("chapter" if found.get("title") else "passage")).lower()
+    word = (found.get("unit") or ("where" if found.get("title") else "passage")).lower()
     if re.fullmatch(_BOOKS, word) and " did " in question and _WROTE.search(found["rest"]):
         return None  # a book that somebody in a book wrote
     return PlaceQuestion(
@@ -129,7 +129,7 @@ _UNITS: dict[str, Unit] = {
     **dict.fromkeys(_TALES.split("|"), "tale"),
     **dict.fromkeys(_CHAPTERS.split("|"), "chapter"),
     **dict.fromkeys(_PAGES.split("|"), "page"),
-    "point": "chapter",
+    **dict.fromkeys(("point", "where"), "chapter"),
 }
 
 
@@ -163,7 +163,7 @@ def answer_place(
     book, wanted = request.book, asked.wanted
     if asked.title and not _THIS.fullmatch(asked.title):
         with store.session():
-            titled = find_titled(asked.title, resolve_scope(request, store), store)
+            titled = find_titled(asked.title, resolve_scope(request, store), store, in_part=asked.word != "where")
         if len(titled) == 1:
             book = titled[0].id
         elif asked.rest:

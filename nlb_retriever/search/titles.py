@@ -30,6 +30,14 @@ def is_titled(book: BookRecord, title: str) -> bool:
     return bool(words) and words in _titles(book)
 
 
+def is_in_title(book: BookRecord, title: str) -> bool:
+    """Whether a book's title has these words in a row: two of them, or one that is written with a capital."""
+    words, own = _words(title), _words(book.title)
+    if not words or (len(words) == 1 and not title[:1].isupper()):
+        return False
+    return any(own[start : start + len(words)] == words for start in range(len(own)))
+
+
 def _is_name(words: list[str], book: BookRecord) -> bool:
     author = _words(book.author or "")
     if sorted(words) == sorted(author):  # "James, Henry"

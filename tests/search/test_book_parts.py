@@ -83,7 +83,7 @@ ABOUT = "Three sailors tell of a fog. " * 3
         ("What does The Voyage deal with?", "sure"),
         ("What is the plot?", "sure"),
         ("Where is The Voyage set?", "likely"),
-        ("In which century does the novel The Voyage take place?", "likely"),
+        ("When does the novel The Voyage take place?", "likely"),
         ("How does The Voyage begin?", None),
     ],
 )

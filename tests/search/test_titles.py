@@ -8,7 +8,7 @@ import pytest
 
 from nlb_retriever import Condition, Retriever, book_from_text, index_books
 from nlb_retriever.records import BookRecord
-from nlb_retriever.search.titles import find_named
+from nlb_retriever.search.titles import find_named, is_in_title
 from tests.texts import KITCHEN, LIGHTHOUSE
 
 
@@ -82,3 +82,20 @@ def test_a_named_book_comes_first_within_the_scope(tmp_path: Path) -> None:
         assert [hit.title for hit in hits] == sorted(texts, key=lambda title: title != first)
     other = retriever.search("keeper of the lighthouse", level="book", where=Condition("title", "eq", "Bread and Salt"))
     assert [hit.title for hit in other] == ["Bread and Salt"]
+
+
+@pytest.mark.parametrize(
+    ("title", "named"),
+    [
+        ("Age of Innocence", True),
+        ("of innocence", True),
+        ("Innocence", True),
+        ("innocence", False),
+        ("The Age", True),
+        ("Innocence Age", False),
+        ("", False),
+        ("?!", False),
+    ],
+)
+def test_some_words_of_a_title_name_it_too(title: str, named: bool) -> None:
+    assert is_in_title(_BOOKS[1], title) is named
