@@ -238,7 +238,7 @@ class ShortAnswer:
     """A few words that answer a question."""
 
     text: str
-    """Verbatim from the book but for line ends; of who wrote a book, the author as the library names them."""
+    """Verbatim from the book but for line ends; titles, authors and numbers as the library has them."""
     citation: int
     """Number of the citation that says so, or of that book, from 0."""
 

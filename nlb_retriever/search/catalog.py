@@ -11,8 +11,8 @@ from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import SENTENCES, join_quotes
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import books_in, resolve_scope
+from nlb_retriever.search.titles import name_words
 from nlb_retriever.store import LibraryStore
-from nlb_retriever.text.folding import fold
 
 LONGEST = 200
 """Characters of such a question."""
@@ -73,7 +73,7 @@ def answer_catalog(request: SearchRequest, store: LibraryStore, limit: int | Non
         return None
     names = [book.title for book in books]
     if kind == "authors":
-        written = {" ".join(sorted(_words(book.author))): book.author for book in reversed(books) if book.author}
+        written = {" ".join(sorted(name_words(book.author))): book.author for book in reversed(books) if book.author}
         names = [*written.values()][::-1]
     text = f"{len(books):,}" if kind == "count" else _join(names)
     return Answer(
@@ -88,12 +88,8 @@ def answer_catalog(request: SearchRequest, store: LibraryStore, limit: int | Non
 
 def is_by(book: BookRecord, author: str) -> bool:
     """Whether a book is by an author, who may be named by the last name alone."""
-    wanted, own = _words(author), _words(book.author or "")
+    wanted, own = name_words(author), name_words(book.author or "")
     return bool(wanted) and bool(own) and set(wanted) <= set(own) and (wanted[-1] == own[-1] or len(wanted) == len(own))
-
-
-def _words(name: str) -> list[str]:
-    return re.findall(r"\w+", fold(name))
 
 
 def _join(names: Sequence[str]) -> str:

@@ -19,9 +19,9 @@ from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, resolve_scope
+from nlb_retriever.search.titles import title_words
 from nlb_retriever.store import LibraryStore, StoreQuery
 from nlb_retriever.store.lookup import find_sections, read_number
-from nlb_retriever.text.folding import fold
 from nlb_retriever.text.sentences import sentence_spans
 
 LONGEST = 500
@@ -62,6 +62,8 @@ _CALLED = re.compile(
     re.IGNORECASE,
 )
 _LAST = re.compile(rf"the (?:last|final) {_KINDS}", re.IGNORECASE)
+_COUNTED = frozenset("volume part book act chapter canto".split())
+"""Kinds of sections that a book has, if at all, under headings: there may be a second letter without one."""
 _ARTICLE = re.compile(r"the\s+", re.IGNORECASE)
 
 
@@ -86,8 +88,7 @@ def answer_digest(
     """
     if len(request.query) > LONGEST:
         return None
-    called = _CALLED.fullmatch(request.query)
-    match = called or next(filter(None, (pattern.fullmatch(request.query) for pattern in _QUESTIONS)), None)
+    match = next(filter(None, (pattern.fullmatch(request.query) for pattern in (*_QUESTIONS, _CALLED))), None)
     if not match:
         return None
     asked = match.groupdict()
@@ -106,7 +107,7 @@ def answer_digest(
                 hits, missing = [], f"{str(error)[:1].upper()}{str(error)[1:]}."
     if hits is None:
         return None
-    if called and hits:
+    if match.re is _CALLED and hits:
         title = ShortAnswer(text=" › ".join(hits[0].section), citation=0)
         citations = find_beginning(hits, one=True)
         return _answer(request, citations, (title,) if citations else ())
@@ -149,14 +150,14 @@ def _read_part(book: BookRecord, part: str | None, scope: Scope, store: LibraryS
     try:
         return _read_sections(book, find_sections(name, store.sections(book.id), book), scope, store)
     except QueryError:
-        if read_number(name.capitalize())[1]:
+        if read_number(name.capitalize())[0] in _COUNTED:
             raise
         return None
 
 
 def _read_titled(name: str, scope: Scope, store: LibraryStore) -> list[Hit] | None:
     """The passages in a scope of the sections that have a title; None where there are none."""
-    wanted = _words(name)
+    wanted = title_words(name)
     if not wanted:
         return None
     if scope.book:
@@ -167,7 +168,7 @@ def _read_titled(name: str, scope: Scope, store: LibraryStore) -> list[Hit] | No
     titled = [
         section
         for section in sections
-        if any(wanted in (_words(title), _words(read_number(title)[2])) for title in section.path)
+        if any(wanted in (title_words(title), title_words(read_number(title)[2])) for title in section.path)
     ]
     if not titled:
         return None
@@ -181,12 +182,6 @@ def _read_sections(book: BookRecord, numbers: Sequence[int], scope: Scope, store
     run = takewhile(lambda pair: pair[1] == numbers[0] + pair[0], enumerate(numbers))
     kept = tuple(section for _, section in run if scope.holds(section))
     return read_book(book, replace(scope, book=book, sections=kept), store) if kept else []
-
-
-def _words(title: str) -> list[str]:
-    """The words of a title as it may be typed, without an article in front."""
-    words = re.findall(r"\w+", fold(title))
-    return words[1:] if len(words) > 1 and words[0] in {"the", "a", "an"} else words
 
 
 def choose_telling(hits: Sequence[Hit], encoder: ChunkEncoder, count: int) -> list[Quote]:

@@ -41,10 +41,10 @@ words: at least this share."""
 HELD = 0.5
 _BOOKS = r"book|novel|document|manual|file"
 _TALES = r"story|stories|tale|poem|play|essay"
-_CHAPTERS = r"chapter|section|part|letter|canto|stave|act|scene|volume|appendix|point(?= (?:of|in))"
+_CHAPTERS = r"chapter|section|part|letter|canto|stave|act|scene|volume|appendix"
 _PAGES = r"page"
 _PASSAGES = r"passage|paragraph|sentence|line|quote|quotation|mention|description|account|moment|place|bit"
-_UNIT = rf"(?P<unit>{_BOOKS}|{_TALES}|{_CHAPTERS}|{_PAGES})(?P<many>s)?"
+_UNIT = rf"(?P<unit>{_BOOKS}|{_TALES}|{_CHAPTERS}|{_PAGES}|point(?= (?:of|in)))(?P<many>s)?"
 _TITLE = r"(?: (?:of|in|from) (?P<title>(?!which\b|whom\b|what\b).+?))?"
 _AUXILIARY = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)"
 _TELLS = (
@@ -56,6 +56,13 @@ _LINK = (
     r"(?:(?:on|at|in|from) which|where|when|which|that|about|on|of|with|describing|mentioning|containing|discussing"
     r"|saying|for)"
 )
+_UNITS: dict[str, Unit] = {
+    **dict.fromkeys(_BOOKS.split("|"), "book"),
+    **dict.fromkeys(_TALES.split("|"), "tale"),
+    **dict.fromkeys(_CHAPTERS.split("|"), "chapter"),
+    **dict.fromkeys(_PAGES.split("|"), "page"),
+    **dict.fromkeys(("point", "where"), "chapter"),
+}
 _REST = r"(?P<rest>\S.*?)"
 _QUESTIONS = tuple(
     re.compile(rf"\s*(?:(?:please|can you|could you|i want to) )?{question}[\s?.!]*", re.IGNORECASE)
@@ -124,15 +131,6 @@ def read_place_question(question: str) -> PlaceQuestion | None:
     )
 
 
-_UNITS: dict[str, Unit] = {
-    **dict.fromkeys(_BOOKS.split("|"), "book"),
-    **dict.fromkeys(_TALES.split("|"), "tale"),
-    **dict.fromkeys(_CHAPTERS.split("|"), "chapter"),
-    **dict.fromkeys(_PAGES.split("|"), "page"),
-    **dict.fromkeys(("point", "where"), "chapter"),
-}
-
-
 def answer_place(
     request: SearchRequest,
     store: LibraryStore,
@@ -170,7 +168,7 @@ def answer_place(
             wanted = asked.rest
         else:
             return None
-    if asked.about and load_reader and name_of(question := f"Who is {wanted}?"):
+    if asked.about and not all_passages and load_reader and name_of(question := f"Who is {wanted}?"):
         who = answer_who(run(replace(request, query=question, book=book)), store, load_reader(), limit)
         if who:
             rest = compose_answer(run(replace(request, query=wanted, book=book, rerank=False)), limit)

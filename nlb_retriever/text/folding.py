@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import filterfalse
 
-_TYPED = str.maketrans({**dict.fromkeys("‘’ʼ`´", "'"), **dict.fromkeys("“”„«»", '"'), **dict.fromkeys("‐‑‒–—―", "-")})
+_TYPED = str.maketrans({**dict.fromkeys("‘’ʼ´′", "'"), **dict.fromkeys("“”„«»", '"'), **dict.fromkeys("‐‑‒–—―", "-")})
 
 
 def fold(text: str) -> str:
     """A text in small letters, without accents, with straight quotation marks, plain hyphens and single spaces."""
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    plain = "".join(character for character in decomposed if not unicodedata.combining(character))
-    return " ".join(plain.translate(_TYPED).split())
+    folded = text.casefold()
+    if not folded.isascii():
+        decomposed = unicodedata.normalize("NFKD", folded.translate(_TYPED))
+        folded = "".join(filterfalse(unicodedata.combining, decomposed))
+    return " ".join(folded.replace("`", "'").split())

@@ -59,6 +59,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("Can you recommend a book about dough?", "Country Bread"),
         ("Which books are there about bread?", "Country Bread"),
         ("Find the scene in the chapel where the widows weep", "PART ONE › CHAPTER II. The Chapel"),
+        ("At what point in The Whale Ship does the ship sink?", "PART TWO › CHAPTER III. The Chase"),
         ("On which page does Ahab drown?", "PART TWO › CHAPTER III. The Chase"),
     ],
 )
