@@ -233,11 +233,13 @@ def _extend(answer: Answer, rest: Answer, most: int) -> Answer:
 
 def _place(asked: PlaceQuestion, hit: Hit, *, in_book: bool) -> tuple[str, ...]:
     """The id of a hit's book, and the titles that name the place that it is in."""
+    if asked.unit == "book" and not in_book:
+        return hit.book_id, hit.title
     own = [depth for depth, title in enumerate(hit.section, 1) if title.lower().startswith(asked.word)]
     tale = [depth for depth, title in enumerate(hit.section, 1) if _is_tale(title)] if asked.unit == "tale" else []
     if own or tale:
         return (hit.book_id, *hit.section[: max(own + tale)])
-    if (asked.unit in {"book", "tale"} and not in_book) or not hit.section:
+    if (asked.unit == "tale" and not in_book) or not hit.section:
         return hit.book_id, hit.title
     if asked.unit == "page" and hit.page:
         return hit.book_id, f"p. {hit.page}"

@@ -22,7 +22,7 @@ TALES = {
     ("The Straw and the Coal",): "A straw, a coal and a bean travel together. The straw makes a bridge, the coal burns "
     "it, and the bean bursts with laughter. ",
 }
-FARM = {("CHAPTER I. Bread",): "The baker kneads the dough at dawn. Widow Marsh, an old teacher, buys rye bread. "}
+FARM = {("BOOK I. Bread",): "The baker kneads the dough at dawn. Widow Marsh, an old teacher, buys rye bread. "}
 BOOKS = {"The Whale Ship": SHIP, "Household Tales": TALES, "Country Bread": FARM}
 
 
@@ -104,6 +104,7 @@ def test_the_scope_holds(retriever: Retriever) -> None:
     }
     assert retriever.answer("Which tale has a bridge?", book="Household").short == "The Straw and the Coal"
     assert retriever.answer("Which book has a bridge?", book="Household").short == "The Straw and the Coal"
+    assert retriever.answer("Which book is about dough?", book="Bread").short == "BOOK I. Bread"
 
 
 def test_words_alone_find_places_too(retriever: Retriever) -> None:
