@@ -251,8 +251,8 @@ class Answer:
     found: bool
     """False where the library is not likely to hold an answer; then there are no citations."""
     text: str
-    """The quotes, the best first, of what happens in a chapter in order; where there are none, "Not in your library."
-    or that the book has no such chapter."""
+    """The quotes, the best first, of what happens in a chapter in order; where there are none, "Not in your library.",
+    or what the library does not know: that the book has no such chapter, or no author."""
     citations: tuple[Citation, ...] = ()
     shorts: tuple[ShortAnswer, ...] = ()
     """The best one, and a second one where the two are close; a clause or a sentence for why and how. None where no

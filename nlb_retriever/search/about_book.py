@@ -98,8 +98,8 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         number of chapters with the title of the last one; the year; the number of words and pages. What a book is about
         and where it is set is answered by its file's description of it, unless the request is limited to some
         sections, and quoted by its beginning. Where a question asks how it begins or ends, its first or last
-        sentences, without a short answer. None where the question is another one, no book has the title, or nothing
-        is known.
+        sentences, without a short answer. Not found, which the text says, is the author of a book that has none.
+        None where the question is another one, no book has the title, or nothing else is known.
     """
     if len(request.query) > LONGEST:
         return None
@@ -112,6 +112,9 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         books = find_titled(match["title"], scope, store, in_part=kind != "description")
         if kind == "author":
             shorts, citations = _name_authors(books, scope, store)
+            if not shorts and match["title"] and find_titled(match["title"], scope, store, in_part=False):
+                text = f"The library does not know who wrote {books[0].title}."
+                return Answer(question=request.query, found=False, text=text)
         elif len(books) != 1:
             return None
         elif kind in {"hero", "characters"}:

@@ -49,6 +49,8 @@ def test_of_a_chapter_the_model_sees_all_parts(retriever: Retriever) -> None:
     told = retriever.answer("What happens in chapter 2?", book="lighthouse")
     prompt = str(model.asked[0][-1].content)
     assert told.citations and all(" ".join(each.quote.split()) in " ".join(prompt.split()) for each in told.citations)
+    missing = writer.answer("What happens in chapter 9?", book="lighthouse")
+    assert (missing.found, missing.text.split(":")[0]) == (False, "The Lighthouse Keeper has no section 'chapter 9'")
     place = writer.answer("In which book is bread baked?")
     assert {citation.hit.source.rsplit("/", 1)[-1] for citation in place.citations} <= {"bread.txt"}
     assert "bread" in str(model.asked[1][-1].content)

@@ -101,12 +101,13 @@ class Writer:
         found = self.retriever.find_place(request)  # all of a chapter, or what a question looks for without its frame
         if found is None:
             result = self.retriever.run(request)
-            hits, searched = result.hits, result.searched
+            hits, searched, missing = result.hits, result.searched, NOT_FOUND
         else:
-            hits, searched = tuple({each.hit.id: each.hit for each in found.citations}.values()), found.searched
+            hits = tuple({each.hit.id: each.hit for each in found.citations}.values())
+            searched, missing = found.searched, found.text
         if not hits:
-            yield NOT_FOUND
-            yield Prose(question=question, found=False, text=NOT_FOUND, query=query, searched=searched)
+            yield missing
+            yield Prose(question=question, found=False, text=missing, query=query, searched=searched)
             return
         metadata = self._call(lambda: self.llm.metadata)
         name = metadata.model_name
