@@ -53,6 +53,7 @@ def examine(library: str | None, *, repair: bool) -> Iterator[Check]:
     yield from _encoders(manifest)
     yield _checkpoint(manifest)
     yield from _terms(manifest)
+    yield _judges()
     yield _reader()
     yield from checks
 
@@ -134,6 +135,18 @@ def _terms(manifest: Manifest | None) -> Iterator[Check]:
         )
     elif projection:
         yield Check("terms", "ok", f"SHA-256 {projection.sha256[:12]}")
+
+
+def _judges() -> Check:
+    """Whether what tells questions and sentences apart by the default encoder's vectors is whole."""
+    from nlb_retriever.encoding import DEFAULT_ENCODER, facts_regression, find_salience, identify_encoder
+
+    try:
+        facts_regression()
+        find_salience(identify_encoder(DEFAULT_ENCODER).sha256)
+    except NlbError as error:
+        return Check("refusals, digests", "problem", str(error))
+    return Check("refusals, digests", "ok", "both regressions whole")
 
 
 def _checkpoint(manifest: Manifest | None) -> Check:

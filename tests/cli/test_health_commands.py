@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever import open_store
+from nlb_retriever.errors import EncoderError
 from nlb_retriever.reader import find_reader
 from nlb_retriever.reader.load import RELEASED
 from tests.cli.conftest import InProcess
@@ -45,6 +46,17 @@ def test_a_healthy_library_passes_every_check(nlb: InProcess, shelf: Path) -> No
     assert checks["library"]["status"] == "ok"
     assert "09c4c5360cda" in checks["chunk encoder (ask)"]["detail"]
     assert "3 books, all whole" in checks["library"]["detail"]
+
+
+def test_a_damaged_regression_is_found(nlb: InProcess, shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(sha256: str) -> None:
+        raise EncoderError("salience.npy is damaged: reinstall nlb-retriever")
+
+    monkeypatch.setattr("nlb_retriever.encoding.find_salience", refuse)
+    ran = nlb("doctor", "--json", "--library", shelf)
+    assert ran.code != 0
+    [found] = [each for each in json.loads(ran.out)["checks"] if each["name"] == "refusals, digests"]
+    assert found == {**found, "status": "problem", "detail": "salience.npy is damaged: reinstall nlb-retriever"}
 
 
 def test_a_library_of_a_former_version_is_told_how_to_get_terms(
