@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
 from nlb_retriever.search.book_parts import find_beginning, find_chapter, find_chapters, find_ending
+from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import LEAST_WORDS, WORDS, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.request import SearchRequest
@@ -20,9 +21,8 @@ _WORK = r"(?:book|novel|story|tale|play|poem)"
 _TITLE = r"(?P<title>.+?)"
 _OF = rf"(?: (?:of|in) {_TITLE})?"
 _IS = r"(?:['’]s| is| was)"
-_QUESTIONS = tuple(
-    (kind, re.compile(rf"\s*{question}[\s?.!]*", re.IGNORECASE))
-    for kind, question in (
+_QUESTIONS = compile_forms(
+    (
         ("author", rf"who(?: wrote|{_IS} the (?:author|writer) of)\s+{_TITLE}"),
         ("hero", rf"who{_IS} the (?:(?:main|central) (?:protagonist|character|figure)|protagonist|hero|heroine){_OF}"),
         (
@@ -66,8 +66,6 @@ _QUESTIONS = tuple(
 _THIS = re.compile(rf"it|this|(?:this|the) {_WORK}", re.IGNORECASE)
 _CALLED = re.compile(rf"the {_WORK} (?:called |titled )?", re.IGNORECASE)
 _OUTER = " _*\"'“”‘’«»"
-LONGEST = 500
-"""Characters of such a question."""
 TITLE_PAGE = 3
 """First passages of a book that are read for its author's name."""
 NAMED = 5
@@ -101,12 +99,10 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         sentences, without a short answer. Not found, which the text says, is the author of a book that has none.
         None where the question is another one, no book has the title, or nothing else is known.
     """
-    if len(request.query) > LONGEST:
+    question = match_form(request.query, _QUESTIONS)
+    if not question:
         return None
-    matches = ((kind, match) for kind, pattern in _QUESTIONS if (match := pattern.fullmatch(request.query)))
-    kind, match = next(matches, ("", None))
-    if not match:
-        return None
+    kind, match = question
     with store.session():
         scope = resolve_scope(request, store)
         books = find_titled(match["title"], scope, store, in_part=kind != "description")

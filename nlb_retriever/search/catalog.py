@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from nlb_retriever.records import Answer, BookRecord, ShortAnswer
 from nlb_retriever.search.book_parts import find_beginning
+from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import SENTENCES, join_quotes
 from nlb_retriever.search.request import SearchRequest
@@ -14,8 +14,6 @@ from nlb_retriever.search.scope import books_in, resolve_scope
 from nlb_retriever.search.titles import name_words
 from nlb_retriever.store import LibraryStore
 
-LONGEST = 200
-"""Characters of such a question."""
 NAMED = 20
 """Most titles or authors that are named."""
 FIRST = 3
@@ -26,9 +24,8 @@ _HERE = r"(?: (?:here|(?:are )?in (?:the|my|your|our|this) (?:library|collection
 _AUTHOR = r"(?P<author>(?:(?! (?:do|have|are|is|did) )[^?])+?)"
 _BY = rf"(?:(?: are)?(?: written)? (?:by|from) {_AUTHOR})"
 _LIST = r"(?:list|show|name|give me|show me|tell me|what are|which are)(?: all)?(?: of)?(?: the| my| your| our)? "
-_QUESTIONS = tuple(
-    (kind, re.compile(rf"\s*{question}[\s?.!]*", re.IGNORECASE))
-    for kind, question in (
+_QUESTIONS = compile_forms(
+    (
         ("count", rf"how many {_BOOKS}{_HAVE}{_HERE}{_BY}?"),
         ("count", rf"how many {_BOOKS}{_BY}{_HAVE}{_HERE}"),
         ("count", rf"how many {_BOOKS} (?:did|has|have) {_AUTHOR} (?:write|written|published?)"),
@@ -57,12 +54,10 @@ def answer_catalog(request: SearchRequest, store: LibraryStore, limit: int | Non
         Titles, authors or a number, with the first sentences of the first books. None for other questions, and where
         no book is by the author who is named.
     """
-    if len(request.query) > LONGEST:
+    question = match_form(request.query, _QUESTIONS)
+    if not question:
         return None
-    matches = ((kind, match) for kind, pattern in _QUESTIONS if (match := pattern.fullmatch(request.query)))
-    kind, match = next(matches, ("", None))
-    if not match:
-        return None
+    kind, match = question
     author = match.groupdict().get("author")
     with store.session():
         scope = resolve_scope(request, store)

@@ -15,6 +15,7 @@ from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
 from nlb_retriever.search.about_book import find_titled
 from nlb_retriever.search.book_parts import find_beginning, find_chapters
+from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.request import SearchRequest
@@ -24,8 +25,6 @@ from nlb_retriever.store import LibraryStore, StoreQuery
 from nlb_retriever.store.lookup import find_sections, read_number
 from nlb_retriever.text.sentences import sentence_spans
 
-LONGEST = 500
-"""Characters of such a question."""
 SENTENCES, WORDS = 8, 150
 """Of a digest, at most."""
 SHORTEST = 5
@@ -41,25 +40,29 @@ _PART = (
     rf"(?P<part>(?:the )?{_KINDS} [\w-]+|the [\w-]+ {_KINDS}"
     r"|(?:the )?(?:preface|prologue|epilogue|introduction|foreword|afterword|conclusion))"
 )
-_THIS = rf"(?P<this>here|it|this|(?:in )?(?:this|the) {_KINDS})"
+_THIS = rf"(?:here|it|this|(?:in )?(?:this|the) {_KINDS})"
 _NAMED = r"(?P<named>[^?!]{1,100}?)"
 _TITLE = r"(?: (?:of|in|from) (?P<title>.+?))?"
-_QUESTIONS = tuple(
-    re.compile(rf"\s*(?:(?:please|can you|could you) )?{question}[\s?.!]*", re.IGNORECASE)
-    for asked in (_PART + _TITLE, _THIS, _NAMED)
-    for question in (
-        rf"what (?:happens|happened|occurs|goes on|is going on)(?: in)? {asked}",
-        rf"(?:summari[sz]e|describe|recap|outline) {asked}",
-        r"(?:give me |show me |write )?(?:a |an |the )?(?:short |brief )?"
-        rf"(?:summary|synopsis|overview|recap|gist|outline) of {asked}",
-        rf"what(?:['’]s| is| was) {asked} about",
-        rf"what(?:['’]s| is) the (?:plot|summary|subject|topic|content|gist) of {asked}",
-        rf"what does {asked} (?:deal with|tell(?: us)?|say|describe)",
+_QUESTIONS = compile_forms(
+    (
+        *(
+            (kind, form)
+            for kind, meant in (("part", _PART + _TITLE), ("this", _THIS), ("named", _NAMED))
+            for form in (
+                rf"what (?:happens|happened|occurs|goes on|is going on)(?: in)? {meant}",
+                rf"(?:summari[sz]e|describe|recap|outline) {meant}",
+                r"(?:give me |show me |write )?(?:a |an |the )?(?:short |brief )?"
+                rf"(?:summary|synopsis|overview|recap|gist|outline) of {meant}",
+                rf"what(?:['’]s| is| was) {meant} about",
+                rf"what(?:['’]s| is) the (?:plot|summary|subject|topic|content|gist) of {meant}",
+                rf"what does {meant} (?:deal with|tell(?: us)?|say|describe)",
+            )
+        ),
+        (
+            "called",
+            rf"what(?:['’]s| is)(?: the (?:title|name|heading) of)? {_PART}{_TITLE}(?: called| named| titled)?",
+        ),
     )
-)
-_CALLED = re.compile(
-    rf"\s*what(?:['’]s| is)(?: the (?:title|name|heading) of)? {_PART}{_TITLE}(?: called| named| titled)?[\s?.!]*",
-    re.IGNORECASE,
 )
 _LAST = re.compile(rf"the (?:last|final) {_KINDS}", re.IGNORECASE)
 _COUNTED = frozenset("volume part book act chapter canto".split())
@@ -86,28 +89,25 @@ def answer_digest(
         which the text says, or not in the request's scope. None for other questions, and where it is not clear which
         book is meant.
     """
-    if len(request.query) > LONGEST:
+    question = match_form(request.query, _QUESTIONS)
+    if not question or (question[0] == "this" and request.section is None):
         return None
-    match = next(filter(None, (pattern.fullmatch(request.query) for pattern in (*_QUESTIONS, _CALLED))), None)
-    if not match:
-        return None
-    asked = match.groupdict()
-    if asked.get("this") and request.section is None:
-        return None
+    kind, match = question
+    words = match.groupdict()
     missing = NOT_FOUND
     with store.session():
         scope = resolve_scope(request, store)
-        if name := asked.get("named"):
-            hits = _read_titled(name, scope, store)
+        if kind == "named":
+            hits = _read_titled(words["named"], scope, store)
         else:
-            books = find_titled(asked.get("title"), scope, store)
+            books = find_titled(words.get("title"), scope, store)
             try:
-                hits = _read_part(books[0], asked.get("part"), scope, store) if len(books) == 1 else None
+                hits = _read_part(books[0], words.get("part"), scope, store) if len(books) == 1 else None
             except QueryError as error:
                 hits, missing = [], f"{str(error)[:1].upper()}{str(error)[1:]}."
     if hits is None:
         return None
-    if match.re is _CALLED and hits:
+    if kind == "called" and hits:
         title = ShortAnswer(text=" › ".join(hits[0].section), citation=0)
         citations = find_beginning(hits, one=True)
         return _answer(request, citations, (title,) if citations else ())

@@ -16,6 +16,7 @@ from nlb_retriever.records import Answer, Confidence, Hit, ShortAnswer
 from nlb_retriever.search.about_book import find_titled
 from nlb_retriever.search.answer import compose_all, compose_answer, order_by_words
 from nlb_retriever.search.book_parts import find_chapter
+from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.question import name_of
 from nlb_retriever.search.quotes import SENTENCES, choose_quotes, cite, join_quotes
 from nlb_retriever.search.readings import READ_TO_ANSWER, read_hits
@@ -28,15 +29,13 @@ from nlb_retriever.store.lookup import read_number
 
 Unit: TypeAlias = Literal["book", "tale", "chapter", "page", "passage"]
 
-LONGEST = 500
-"""Characters of such a question."""
 CLOSE = 0.06
 """A second place is named where its score is at most so much lower."""
 SURE, UNSURE = 0.35, 0.12
 """Least lead of a chapter that is sure, and most of one that is unsure; a book's counts twice. Chosen on sentences of
 BookSum val's summaries (benchmarks/chapters.py)."""
 MANY = 5
-"""Places named where all are asked for: the best one, and those of which a sentence has the most of the question's
+"""Places named where all are wanted: the best one, and those of which a sentence has the most of the question's
 words: at least this share."""
 HELD = 0.5
 _BOOKS = r"book|novel|document|manual|file"
@@ -64,25 +63,39 @@ _UNITS: dict[str, Unit] = {
     **dict.fromkeys(("point", "where"), "chapter"),
 }
 _REST = r"(?P<rest>\S.*?)"
-_QUESTIONS = tuple(
-    re.compile(rf"\s*(?:(?:please|can you|could you|i want to) )?{question}[\s?.!]*", re.IGNORECASE)
-    for question in (
-        rf"(?:in|on|at|from) (?:which|what) {_UNIT}{_TITLE} {_AUXILIARY} {_REST}",
-        rf"(?:which|what) {_UNIT}{_TITLE} {_TELLS} {_REST}",
-        rf"(?:which|what) {_UNIT}(?: (?:are there|is there|do (?:i|we|you) have))? (?:about|on|with) {_REST}",
-        rf"(?:which|what) (?P<unit>chapter|page)(?P<many>s)?{_TITLE} {_AUXILIARY} {_REST} (?:in|on)",
-        rf"what (?:is|are|was) the (?P<unit>chapter|scene|page)(?P<many>s)?{_TITLE}"
-        rf" (?:where|when|(?:in|on) which) {_REST}",
-        r"(?P<find>find|show|give|list|name|get|search for|look for|look up|locate|quote|is there|are there"
-        r"|do (?:i|we|you) have|what are|recommend|suggest)"
-        r"(?: me)?(?: (?:the|a|an|all|any|some|every|all the|all of the))?(?: (?:best|famous|good|key))? "
-        rf"(?P<unit>{_BOOKS}|{_TALES}|{_CHAPTERS}|{_PAGES}|{_PASSAGES})(?P<many>s)?{_TITLE} {_LINK} {_REST}",
-        rf"(?P<unit>book|novel|passage|scene|chapter|paragraph)(?P<many>s) "
-        rf"(?:about|on|where|in which|with|mentioning) {_REST}",
-        rf"where (?:in|of) (?P<title>.+?) {_AUXILIARY} {_REST}",
-        r"(?P<about>tell me|what can you tell me|what do you know)(?: (?:more|something|everything|all))? about "
-        rf"{_REST}",
-        rf"(?P<about>describe|explain)(?: to me)? {_REST}",
+_QUESTIONS = compile_forms(
+    (
+        ("in", rf"(?:in|on|at|from) (?:which|what) {_UNIT}{_TITLE} {_AUXILIARY} {_REST}"),
+        ("tells", rf"(?:which|what) {_UNIT}{_TITLE} {_TELLS} {_REST}"),
+        (
+            "tells",
+            rf"(?:which|what) {_UNIT}(?: (?:are there|is there|do (?:i|we|you) have))? (?:about|on|with) {_REST}",
+        ),
+        ("in", rf"(?:which|what) (?P<unit>chapter|page)(?P<many>s)?{_TITLE} {_AUXILIARY} {_REST} (?:in|on)"),
+        (
+            "in",
+            rf"what (?:is|are|was) the (?P<unit>chapter|scene|page)(?P<many>s)?{_TITLE}"
+            rf" (?:where|when|(?:in|on) which) {_REST}",
+        ),
+        (
+            "find",
+            r"(?:find|show|give|list|name|get|search for|look for|look up|locate|quote|is there|are there"
+            r"|do (?:i|we|you) have|what are|recommend|suggest)"
+            r"(?: me)?(?: (?:the|a|an|all|any|some|every|all the|all of the))?(?: (?:best|famous|good|key))? "
+            rf"(?P<unit>{_BOOKS}|{_TALES}|{_CHAPTERS}|{_PAGES}|{_PASSAGES})(?P<many>s)?{_TITLE} {_LINK} {_REST}",
+        ),
+        (
+            "tells",
+            rf"(?P<unit>book|novel|passage|scene|chapter|paragraph)(?P<many>s) "
+            rf"(?:about|on|where|in which|with|mentioning) {_REST}",
+        ),
+        ("where", rf"where (?:in|of) (?P<title>.+?) {_AUXILIARY} {_REST}"),
+        (
+            "about",
+            r"(?:tell me|what can you tell me|what do you know)(?: (?:more|something|everything|all))? about "
+            rf"{_REST}",
+        ),
+        ("about", rf"(?:describe|explain)(?: to me)? {_REST}"),
     )
 )
 _THIS = re.compile(r"it|this|(?:this|the) (?:book|novel|story|tale|play|poem|text|library)", re.IGNORECASE)
@@ -102,7 +115,7 @@ class PlaceQuestion:
     title: str | None = None
     """The title of the book that is named."""
     many: bool = False
-    """Whether all places are wanted."""
+    """Whether all places are."""
     about: bool = False
     """Whether something is to be told about it."""
     rest: str | None = None
@@ -111,13 +124,12 @@ class PlaceQuestion:
 
 def read_place_question(question: str) -> PlaceQuestion | None:
     """What a question for a place asks; None for other questions."""
-    if len(question) > LONGEST:
+    form = match_form(question, _QUESTIONS)
+    if not form:
         return None
-    match = next(filter(None, (pattern.fullmatch(question) for pattern in _QUESTIONS)), None)
-    if not match:
-        return None
+    kind, match = form
     found = match.groupdict()
-    word = (found.get("unit") or ("where" if found.get("title") else "passage")).lower()
+    word = (found.get("unit") or ("where" if kind == "where" else "passage")).lower()
     if re.fullmatch(_BOOKS, word) and " did " in question and _WROTE.search(found["rest"]):
         return None  # a book that somebody in a book wrote
     return PlaceQuestion(
@@ -126,8 +138,8 @@ def read_place_question(question: str) -> PlaceQuestion | None:
         wanted=found["rest"],
         title=found.get("title"),
         many=bool(found.get("many")) or word == "stories",
-        about=bool(found.get("about")),
-        rest=question[match.start("title") : match.end("rest")] if found.get("find") and found["title"] else None,
+        about=kind == "about",
+        rest=question[match.start("title") : match.end("rest")] if kind == "find" and found["title"] else None,
     )
 
 
@@ -155,46 +167,46 @@ def answer_place(
         passages their sentences alone. None for other questions, and where the library has no book of the title that
         is named.
     """
-    asked = read_place_question(request.query)
-    if not asked:
+    question = read_place_question(request.query)
+    if not question:
         return None
-    book, wanted = request.book, asked.wanted
-    if asked.title and not _THIS.fullmatch(asked.title):
+    book, wanted = request.book, question.wanted
+    if question.title and not _THIS.fullmatch(question.title):
         with store.session():
-            titled = find_titled(asked.title, resolve_scope(request, store), store, in_part=asked.word != "where")
+            titled = find_titled(question.title, resolve_scope(request, store), store, in_part=question.word != "where")
         if len(titled) == 1:
             book = titled[0].id
-        elif asked.rest:
-            wanted = asked.rest
+        elif question.rest:
+            wanted = question.rest
         else:
             return None
-    if asked.about and not all_passages and load_reader and name_of(question := f"Who is {wanted}?"):
-        who = answer_who(run(replace(request, query=question, book=book)), store, load_reader(), limit)
+    if question.about and not all_passages and load_reader and name_of(who_is := f"Who is {wanted}?"):
+        who = answer_who(run(replace(request, query=who_is, book=book)), store, load_reader(), limit)
         if who:
             rest = compose_answer(run(replace(request, query=wanted, book=book, rerank=False)), limit)
             return _extend(who, rest, SENTENCES if limit is None else limit)
     request = replace(request, query=wanted, book=book, rerank=False)
-    names = asked.unit != "passage" and not all_passages
+    names = question.unit != "passage" and not all_passages
     result = run(replace(request, limit=READ_TO_ANSWER) if names else request)
     if names and result.hits:
-        if load_reader and asked.unit != "book":
+        if load_reader and question.unit != "book":
             read = read_hits(wanted, result.hits, load_reader(), diversify=False)
             result = replace(result, hits=read.hits, compared=result.overlap.of(read.order))
-        answer = _name_places(asked, result, limit)
+        answer = _name_places(question, result, limit)
     else:
         answer = compose_all(result) if all_passages else compose_answer(result, limit)
     return replace(answer, searched=result.searched)
 
 
-def _name_places(asked: PlaceQuestion, result: SearchResult, limit: int | None) -> Answer:
+def _name_places(question: PlaceQuestion, result: SearchResult, limit: int | None) -> Answer:
     """The titles of the best hits' places, each with a sentence of it."""
     hits = result.hits
     in_book = result.request.book is not None
-    places = [_place(asked, hit, in_book=in_book) for hit in hits]
+    places = [_place(question, hit, in_book=in_book) for hit in hits]
     best = {place: index for index, place in reversed([*enumerate(places)])}
     ranked = sorted(best, key=lambda place: best[place])
     lead = hits[0].score - hits[best[ranked[1]]].score if len(ranked) > 1 else SURE
-    if asked.many:
+    if question.many:
         holding = {place for place, share in zip(places, result.overlap.best_shares, strict=True) if share >= HELD}
         shown = [place for place in ranked if place == ranked[0] or place in holding][:MANY]
     else:
@@ -204,11 +216,9 @@ def _name_places(asked: PlaceQuestion, result: SearchResult, limit: int | None) 
     rest = [quote for quote in order if places[quote.hit] == shown[0]]
     quotes = choose_quotes(hits, [*filter(None, firsts), *rest], limit)
     citations = cite(hits, sorted(quotes, key=lambda quote: shown.index(places[quote.hit])))
-    numbers = {
-        _place(asked, citation.hit, in_book=in_book): number for number, citation in reversed([*enumerate(citations)])
-    }
-    shorts = [ShortAnswer(text=" › ".join(place[1:]), citation=numbers[place]) for place in shown if place in numbers]
-    if asked.many and shorts:
+    cited = [_place(question, citation.hit, in_book=in_book) for citation in citations]
+    shorts = [ShortAnswer(text=" › ".join(place[1:]), citation=cited.index(place)) for place in shown if place in cited]
+    if question.many and shorts:
         shorts = [ShortAnswer(text="; ".join(short.text for short in shorts), citation=shorts[0].citation)]
     return Answer(
         question=result.request.query,
@@ -216,7 +226,7 @@ def _name_places(asked: PlaceQuestion, result: SearchResult, limit: int | None) 
         text=join_quotes(citations),
         citations=citations,
         shorts=tuple(shorts),
-        confidence="likely" if asked.many else _confidence(2 * lead if asked.unit == "book" else lead),
+        confidence="likely" if question.many else _confidence(2 * lead if question.unit == "book" else lead),
     )
 
 
@@ -231,17 +241,17 @@ def _extend(answer: Answer, rest: Answer, most: int) -> Answer:
     return replace(answer, citations=citations, text=join_quotes(citations))
 
 
-def _place(asked: PlaceQuestion, hit: Hit, *, in_book: bool) -> tuple[str, ...]:
+def _place(question: PlaceQuestion, hit: Hit, *, in_book: bool) -> tuple[str, ...]:
     """The id of a hit's book, and the titles that name the place that it is in."""
-    if asked.unit == "book" and not in_book:
+    if question.unit == "book" and not in_book:
         return hit.book_id, hit.title
-    own = [depth for depth, title in enumerate(hit.section, 1) if title.lower().startswith(asked.word)]
-    tale = [depth for depth, title in enumerate(hit.section, 1) if _is_tale(title)] if asked.unit == "tale" else []
+    own = [depth for depth, title in enumerate(hit.section, 1) if title.lower().startswith(question.word)]
+    tale = [depth for depth, title in enumerate(hit.section, 1) if _is_tale(title)] if question.unit == "tale" else []
     if own or tale:
         return (hit.book_id, *hit.section[: max(own + tale)])
-    if (asked.unit == "tale" and not in_book) or not hit.section:
+    if (question.unit == "tale" and not in_book) or not hit.section:
         return hit.book_id, hit.title
-    if asked.unit == "page" and hit.page:
+    if question.unit == "page" and hit.page:
         return hit.book_id, f"p. {hit.page}"
     return (hit.book_id, *(find_chapter(hit) or hit.section))
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from nlb_retriever.reader import Reader
 from nlb_retriever.records import Answer, Hit, ShortAnswer
+from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, join_quotes
 from nlb_retriever.search.readings import READ_TO_ANSWER
 from nlb_retriever.search.request import SearchRequest
@@ -16,15 +17,15 @@ from nlb_retriever.search.short_answer import answer_shortly
 from nlb_retriever.text.folding import fold
 from nlb_retriever.text.sentences import sentence_spans
 
-LONGEST = 1_000
-"""Characters of such a question."""
 PLACES = 5
 """Most passages that are quoted."""
-_QUESTION = re.compile(
-    r"\s*(?:(?P<who>who (?:said|says|asked|asks|cried|cries))"
-    r"|(?P<where>where (?:does it say|is it said)(?: that)?|find))?"
-    r"[\s:,]*[“\"‘'](?P<words>\S[^“”\"]{6,}?)[”\"’'][\s?.!]*",
-    re.IGNORECASE,
+_QUOTED = r"[\s:,]*[“\"‘'](?P<words>\S[^“”\"]{6,}?)[”\"’']"
+_QUESTIONS = compile_forms(
+    (
+        ("who", rf"who (?:said|says|asked|asks|cried|cries){_QUOTED}"),
+        ("where", rf"(?:where (?:does it say|is it said)(?: that)?|find){_QUOTED}"),
+        ("words", _QUOTED),
+    )
 )
 _WORD = re.compile(r"\w+")
 
@@ -47,19 +48,19 @@ def answer_quotation(
         The passages, the best first; none where the question is who says the words, or where, and no book has them.
         None for other questions.
     """
-    match = _QUESTION.fullmatch(request.query) if len(request.query) <= LONGEST else None
-    if not match:
+    question = match_form(request.query, _QUESTIONS)
+    if not question:
         return None
+    kind, match = question
     words = _WORD.findall(match["words"])
     found = run(replace(request, query=match["words"], limit=READ_TO_ANSWER, rerank=False, relevant_only=False))
     quotes = [quote for index, hit in enumerate(found.hits) if (quote := _find(words, index, hit))]
     quotes = quotes[: PLACES if limit is None else limit]
     if not quotes:
-        is_asked = match["who"] or match["where"]
-        return Answer(question=request.query, found=False, text=NOT_FOUND) if is_asked else None
+        return None if kind == "words" else Answer(question=request.query, found=False, text=NOT_FOUND)
     citations = cite(found.hits, [replace(quote, answer=None) for quote in quotes])
     speaker = None
-    if match["who"] and load_reader and _is_spoken(found.hits[quotes[0].hit], quotes[0]):
+    if kind == "who" and load_reader and _is_spoken(found.hits[quotes[0].hit], quotes[0]):
         speaker = _name_speaker(request, found, quotes[0], load_reader())
     return Answer(
         question=request.query,

@@ -113,7 +113,7 @@ def _numbered(name: str, sections: Sequence[SectionRecord]) -> list[int]:
 
 def read_number(title: str) -> tuple[str, int, str]:
     """The kind ("chapter", "bare") and number that a title begins with, and the words behind; 0 where there is none."""
-    from nlb_retriever.reading.headings import parse_line  # only where sections are told apart by their numbers
+    from nlb_retriever.reading.headings import parse_line  # only where a number is looked up
 
     first = next(iter(parse_line(title, 0, len(title))), None)
     return (first.kind, first.number, first.rest) if first else ("", 0, "")

@@ -6,7 +6,8 @@ import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
 from nlb_retriever.records import Section
-from nlb_retriever.search.places import LONGEST, PlaceQuestion, read_place_question
+from nlb_retriever.search.forms import LONGEST
+from nlb_retriever.search.places import PlaceQuestion, read_place_question
 
 SHIP = {
     ("PART ONE", "CHAPTER I. The Inn"): "Ishmael sleeps at the inn. The landlord brings chowder, and the harpooneer "

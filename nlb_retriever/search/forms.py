@@ -1,0 +1,24 @@
+"""Forms of English questions: regular expressions, each with the kind of question that has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+LONGEST = 500
+"""Characters of a question that has a form."""
+Forms: TypeAlias = Sequence[tuple[str, re.Pattern[str]]]
+
+
+def compile_forms(forms: Iterable[tuple[str, str]]) -> Forms:
+    """Kinds with the forms of whole questions: in any case, "please" may stand in front, stops behind."""
+    polite = r"\s*(?:(?:please|can you|could you|would you|i want to),? )?"
+    return [(kind, re.compile(rf"{polite}(?:{form})[\s?.!]*", re.IGNORECASE)) for kind, form in forms]
+
+
+def match_form(question: str, forms: Forms) -> tuple[str, re.Match[str]] | None:
+    """The first form that a question has, with its kind; None where it has none."""
+    if len(question) > LONGEST:
+        return None
+    return next(((kind, match) for kind, form in forms if (match := form.fullmatch(question))), None)
