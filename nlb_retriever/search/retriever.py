@@ -182,7 +182,7 @@ class Retriever:
 
         Args:
             question: in words, of any length.
-            limit: at most so many sentences; by default five, in about 90 words.
+            limit: at most so many sentences; by default five, in about 90 words, or eight that tell of a chapter.
             book, section, before, where, mode, strategy: as for `search`. With "bm25" no encoder is loaded; without
                 a reader an answer is then found wherever a word of the question is.
             all_passages: quote every passage that says something on the question, in reading order; `limit` does
