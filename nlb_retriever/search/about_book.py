@@ -6,7 +6,14 @@ import re
 from collections.abc import Sequence
 
 from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
-from nlb_retriever.search.book_parts import find_beginning, find_chapter, find_chapters, find_ending
+from nlb_retriever.search.book_parts import (
+    find_beginning,
+    find_chapter,
+    find_chapters,
+    find_ending,
+    find_tale,
+    find_tales,
+)
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import LEAST_WORDS, WORDS, Quote, cite, is_prose, join_quotes
@@ -21,6 +28,7 @@ _WORK = r"(?:book|novel|story|tale|play|poem)"
 _TITLE = r"(?P<title>.+?)"
 _OF = rf"(?: (?:of|in) {_TITLE})?"
 _IS = r"(?:['’]s| is| was)"
+_PARTS = r"chapters|tales|stories|poems|plays|essays"
 _QUESTIONS = compile_forms(
     (
         ("author", rf"who(?: wrote|{_IS} the (?:author|writer) of)\s+{_TITLE}"),
@@ -30,12 +38,12 @@ _QUESTIONS = compile_forms(
             r"(?:who are|list|name) (?:all )?the (?:main |central |most important )?(?:characters|protagonists|heroes)"
             + _OF,
         ),
-        ("chapters", rf"how many chapters are(?: there)?{_OF}"),
-        ("chapters", rf"how many chapters (?:does|did) {_TITLE} have"),
-        ("contents", rf"(?:what|which) (?:are the )?chapters(?: are(?: there)?)?{_OF}"),
-        ("contents", rf"(?:list|show|name)(?: me)?(?: all)? the chapters{_OF}"),
+        ("chapters", rf"how many (?P<parts>{_PARTS}) are(?: there)?{_OF}"),
+        ("chapters", rf"how many (?P<parts>{_PARTS}) (?:does|did) {_TITLE} have"),
+        ("contents", rf"(?:what|which) (?:are the )?(?P<parts>{_PARTS})(?: are(?: there)?)?{_OF}"),
+        ("contents", rf"(?:list|show|name)(?: me)?(?: all)? the (?P<parts>{_PARTS}){_OF}"),
         ("contents", rf"(?:what(?:{_IS}) the |show(?: me)? the |the )?(?:table of contents|contents){_OF}"),
-        ("contents", rf"(?:what|which) chapters (?:does|did) {_TITLE} have"),
+        ("contents", rf"(?:what|which) (?P<parts>{_PARTS}) (?:does|did) {_TITLE} have"),
         ("length", rf"how long(?:{_IS}) {_TITLE}"),
         ("length", rf"how many (?:words|pages) (?:does|did) {_TITLE} have"),
         ("length", rf"how many (?:words|pages) are(?: there)?{_OF}"),
@@ -71,7 +79,7 @@ TITLE_PAGE = 3
 NAMED = 5
 """Characters that are named."""
 CHAPTERS = 60
-"""Chapters that are named."""
+"""Chapters or tales that are named."""
 SHORT = 40
 """Words of a sentence that is quoted to name somebody."""
 CLOSE = 0.8
@@ -116,9 +124,10 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         elif kind in {"hero", "characters"}:
             shorts, citations = _name_characters(read_book(books[0], scope, store), one=kind == "hero")
         elif kind == "chapters":
-            shorts, citations = _count_chapters(read_book(books[0], scope, store))
+            shorts, citations = _count(_find_parts(match["parts"], read_book(books[0], scope, store)))
         elif kind == "contents":
-            shorts, citations = _list_chapters(read_book(books[0], scope, store))
+            hits = read_book(books[0], scope, store)
+            shorts, citations = _name_parts(_find_parts(match.groupdict().get("parts"), hits), hits)
         elif kind == "length":
             shorts, citations = _measure(read_book(books[0], scope, store))
         elif kind == "year":
@@ -205,18 +214,24 @@ def _name_characters(hits: Sequence[Hit], *, one: bool) -> tuple[list[ShortAnswe
     return shorts, citations
 
 
-def _count_chapters(hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
-    chapters = find_chapters(hits)
-    if not chapters:
+def _find_parts(word: str | None, hits: Sequence[Hit]) -> list[tuple[str, Hit]]:
+    """The chapters or tales of a book with their titles; none where it has none."""
+    if word and word.lower() != "chapters":
+        return [(find_tale(hit)[-1], hit) for hit in find_tales(hits)]
+    return [(find_chapter(hit)[-1], hit) for hit in find_chapters(hits)]
+
+
+def _count(parts: Sequence[tuple[str, Hit]]) -> tuple[list[ShortAnswer], list[Citation]]:
+    if not parts:
         return [], []
-    title = Quote(hit=0, order=0, start=0, end=len(chapters[-1].text.split("\n", 1)[0]))
-    return [ShortAnswer(text=f"{len(chapters)}", citation=0)], [*cite(chapters[-1:], [title])]
+    _, last = parts[-1]
+    title = Quote(hit=0, order=0, start=0, end=len(last.text.split("\n", 1)[0]))
+    return [ShortAnswer(text=f"{len(parts)}", citation=0)], [*cite([last], [title])]
 
 
-def _list_chapters(hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
-    """The titles of the chapters, or of all sections where none is one, with the first chapter's heading."""
-    titles = [find_chapter(hit)[-1] for hit in find_chapters(hits)]
-    titles = titles or [*dict.fromkeys(hit.section[-1] for hit in hits if hit.section)]
+def _name_parts(parts: Sequence[tuple[str, Hit]], hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The titles of parts, or of all sections where there are none, with the book's first sentence."""
+    titles = [title for title, _ in parts] or [*dict.fromkeys(hit.section[-1] for hit in hits if hit.section)]
     rest = len(titles) - CHAPTERS
     text = "; ".join([*titles[:CHAPTERS], *([f"and {rest} more"] if rest > 0 else [])])
     return [ShortAnswer(text=text, citation=0)] if text else [], [*find_beginning(hits, one=True)]

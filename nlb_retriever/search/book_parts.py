@@ -9,6 +9,7 @@ from itertools import dropwhile
 
 from nlb_retriever.records import Citation, Hit
 from nlb_retriever.search.quotes import Quote, cite, is_prose
+from nlb_retriever.store.lookup import read_number
 from nlb_retriever.text.sentences import sentence_spans
 
 LEAST, MOST = 40, 90
@@ -72,6 +73,22 @@ def find_chapters(hits: Sequence[Hit]) -> list[Hit]:
     """
     chapters = [(), *map(find_chapter, hits)]
     return [hit for hit, before, own in zip(hits, chapters, chapters[1:], strict=False) if own and own != before]
+
+
+def find_tales(hits: Sequence[Hit]) -> list[Hit]:
+    """The first passage of each tale of a collection, in order; takes what `find_chapters` does."""
+    tales = [(), *map(find_tale, hits)]
+    return [hit for hit, before, own in zip(hits, tales, tales[1:], strict=False) if own and own != before]
+
+
+def find_tale(hit: Hit) -> tuple[str, ...]:
+    """The titles from a hit's outermost part to its tale; none where it is in none.
+
+    Chapters and parts have numbers, tales only as "Adventure II. The League".
+    """
+    numbers = [read_number(title)[:2] for title in hit.section]
+    depths = [depth for depth, (kind, number) in enumerate(numbers, 1) if not number or kind == "story"]
+    return tuple(hit.section[: depths[-1]]) if depths else ()
 
 
 def find_chapter(hit: Hit) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from nlb_retriever.encoding import ChunkEncoder, Vectors, find_salience, score_s
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
 from nlb_retriever.search.about_book import find_titled
-from nlb_retriever.search.book_parts import find_beginning, find_chapters
+from nlb_retriever.search.book_parts import find_beginning, find_chapters, find_tale, find_tales
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, join_quotes
@@ -150,9 +150,14 @@ def _read_part(book: BookRecord, part: str | None, scope: Scope, store: LibraryS
     try:
         return _read_sections(book, find_sections(name, store.sections(book.id), book), scope, store)
     except QueryError:
-        if read_number(name.capitalize())[0] in _COUNTED:
+        kind, number, _ = read_number(name.capitalize())
+        if kind in _COUNTED:
             raise
-        return None
+        tales = find_tales(read_book(book, scope, store)) if kind == "story" else []
+        if not 0 < number <= len(tales):
+            return None
+        own = find_tale(tales[number - 1])
+        return [hit for hit in read_book(book, scope, store) if find_tale(hit) == own]
 
 
 def _read_titled(name: str, scope: Scope, store: LibraryStore) -> list[Hit] | None:

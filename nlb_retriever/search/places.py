@@ -15,7 +15,7 @@ from nlb_retriever.reader import Reader
 from nlb_retriever.records import Answer, Confidence, Hit, ShortAnswer
 from nlb_retriever.search.about_book import find_titled
 from nlb_retriever.search.answer import compose_all, compose_answer, order_by_words
-from nlb_retriever.search.book_parts import find_chapter
+from nlb_retriever.search.book_parts import find_chapter, find_tale
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.question import name_of
 from nlb_retriever.search.quotes import SENTENCES, choose_quotes, cite, join_quotes
@@ -25,7 +25,6 @@ from nlb_retriever.search.run import SearchResult
 from nlb_retriever.search.scope import resolve_scope
 from nlb_retriever.search.who import answer_who
 from nlb_retriever.store import LibraryStore
-from nlb_retriever.store.lookup import read_number
 
 Unit: TypeAlias = Literal["book", "tale", "chapter", "page", "passage"]
 
@@ -38,6 +37,8 @@ MANY = 5
 """Places named where all are wanted: the best one, and those of which a sentence has the most of the question's
 words: at least this share."""
 HELD = 0.5
+FEW = 3
+"""Words of what is looked for that a passage should have, all of them."""
 _BOOKS = r"book|novel|document|manual|file"
 _TALES = r"story|stories|tale|poem|play|essay"
 _CHAPTERS = r"chapter|section|part|letter|canto|stave|act|scene|volume|appendix"
@@ -92,7 +93,8 @@ _QUESTIONS = compile_forms(
         ("where", rf"where (?:in|of) (?P<title>.+?) {_AUXILIARY} {_REST}"),
         (
             "about",
-            r"(?:tell me|what can you tell me|what do you know)(?: (?:more|something|everything|all))? about "
+            r"(?:tell me|what can you tell me|what do you know)(?: (?:more|something|everything|all|the story))?"
+            r" (?:about|of) "
             rf"{_REST}",
         ),
         ("about", rf"(?:describe|explain)(?: to me)? {_REST}"),
@@ -226,12 +228,17 @@ def _name_places(question: PlaceQuestion, result: SearchResult, limit: int | Non
         text=join_quotes(citations),
         citations=citations,
         shorts=tuple(shorts),
-        confidence="likely" if question.many else _confidence(2 * lead if question.unit == "book" else lead),
+        confidence=_confidence(question, result, 2 * lead if question.unit == "book" else lead),
     )
 
 
-def _confidence(lead: float) -> Confidence:
-    return "sure" if lead >= SURE else "unsure" if lead <= UNSURE else "likely"
+def _confidence(question: PlaceQuestion, result: SearchResult, lead: float) -> Confidence:
+    """How sure a place is by its lead; of a few words, none is where no passage has all."""
+    words = result.overlap.words
+    held = max(len(frozenset().union(*(each.words for each in passage))) for passage in result.overlap.passages)
+    if lead <= UNSURE or held < len(words) <= FEW:
+        return "unsure"
+    return "sure" if lead >= SURE and not question.many else "likely"
 
 
 def _extend(answer: Answer, rest: Answer, most: int) -> Answer:
@@ -246,17 +253,12 @@ def _place(question: PlaceQuestion, hit: Hit, *, in_book: bool) -> tuple[str, ..
     if question.unit == "book" and not in_book:
         return hit.book_id, hit.title
     own = [depth for depth, title in enumerate(hit.section, 1) if title.lower().startswith(question.word)]
-    tale = [depth for depth, title in enumerate(hit.section, 1) if _is_tale(title)] if question.unit == "tale" else []
-    if own or tale:
-        return (hit.book_id, *hit.section[: max(own + tale)])
+    if own:
+        return (hit.book_id, *hit.section[: own[-1]])
+    if question.unit == "tale" and (tale := find_tale(hit)):
+        return (hit.book_id, *tale)
     if (question.unit == "tale" and not in_book) or not hit.section:
         return hit.book_id, hit.title
     if question.unit == "page" and hit.page:
         return hit.book_id, f"p. {hit.page}"
     return (hit.book_id, *(find_chapter(hit) or hit.section))
-
-
-def _is_tale(title: str) -> bool:
-    """Whether a title may be a tale's: chapters and parts have numbers, tales only as "Adventure II. The League"."""
-    kind, number, _ = read_number(title)
-    return not number or kind == "story"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
-from nlb_retriever.records import Hit, Page
+from nlb_retriever.records import Hit, Page, Section
 from nlb_retriever.search.book_parts import find_beginning, find_chapters
 
 WITHOUT = "The bread rose.\n\nIt was eaten on Sunday by all of us. Who wrote the recipe, nobody knew."
@@ -112,6 +112,23 @@ def test_pages_are_counted_where_there_are_any(tmp_path: Path) -> None:
     index_books([book_from_text(VOYAGE, source="voyage", title="The Voyage", pages=pages)], tmp_path / "library")
     with Retriever(tmp_path / "library") as retriever:
         assert (retriever.answer("How long is The Voyage?").short or "").endswith(" words, 2 pages")
+
+
+def test_tales_are_counted_named_and_summarised(tmp_path: Path) -> None:
+    tales = {"THE FROG": "A frog found a golden ball. ", "THE GIANT": "A giant slept on a hill, and nobody woke him. "}
+    sections, text = [], ""
+    for title, tale in tales.items():
+        begin = len(text)
+        text += f"{title}\n\n{tale * 9}\n\n"
+        sections.append(Section(path=(title,), start=begin, end=len(text)))
+    index_books([book_from_text(text, source="tales", title="Tales", sections=sections)], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        assert retriever.answer("How many tales does Tales have?").short == "2"
+        assert retriever.answer("What are the stories?").short == "THE FROG; THE GIANT"
+        assert {each.hit.section for each in retriever.answer("Summarize the second tale").citations} == {
+            ("THE GIANT",)
+        }
+        assert retriever.answer("How many chapters are there?").short != "2"
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,11 @@ def test_what_is_in_no_book_is_not_found(retriever: Retriever) -> None:
     assert answer.text == "Not in your library."
 
 
+def test_a_place_is_unsure_where_no_passage_has_all_of_a_few_words(retriever: Retriever) -> None:
+    assert retriever.answer("Which chapter describes the preacher?").confidence in {"likely", "sure"}
+    assert retriever.answer("Which chapter describes the parachuting preacher?").confidence in {"unsure", None}
+
+
 def test_the_scope_holds(retriever: Retriever) -> None:
     assert retriever.answer("In which chapter does somebody drown?", book="Whale", before="chapter 3").short in {
         None,
