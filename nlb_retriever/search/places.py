@@ -119,7 +119,7 @@ class PlaceQuestion:
     many: bool = False
     """Whether all places are."""
     about: bool = False
-    """Whether something is to be told about it."""
+    """Whether it is to be described."""
     rest: str | None = None
     """What is to be found there where the title is no book's: "the garden where they meet"."""
 

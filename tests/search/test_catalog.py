@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
-from nlb_retriever.search.catalog import NAMED
+from nlb_retriever.search.catalog import NAMED, answer_catalog
+from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.store import Condition
 
 TEXT = "The keeper lit the lamp, wrote seven books and three files, and nobody read them. It rained. "
@@ -37,6 +38,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
     ("question", "short"),
     [
         ("What books do you have?", "Blank; Bread; Poems; The Lamp; The Reef"),
+        ("What are the titles?", "Blank; Bread; Poems; The Lamp; The Reef"),
         ("list all my books", "Blank; Bread; Poems; The Lamp; The Reef"),
         ("Which books are in the library?", "Blank; Bread; Poems; The Lamp; The Reef"),
         ("Which books by Jules Verne do you have?", "The Lamp; The Reef"),
@@ -77,11 +79,11 @@ def test_the_scope_decides_what_counts(retriever: Retriever) -> None:
 @pytest.mark.parametrize(
     "question",
     ["How many books did the keeper write?", "How many files did he write?", "Which books by Balzac do you have?",
-     "What are the titles?", "How many books are there " + "in the house " * 50],
+     "How many books are there " + "in the house " * 50],
 )  # fmt: skip
 def test_other_questions_are_answered_from_the_text(retriever: Retriever, question: str) -> None:
-    answer = retriever.answer(question)
-    assert answer.confidence != "sure" or answer.short not in {"0", "5"}
+    assert answer_catalog(SearchRequest(query=question), retriever.store) is None
+    assert retriever.answer(question).short not in {"0", "5"}
 
 
 def test_a_long_list_is_cut(tmp_path: Path) -> None:

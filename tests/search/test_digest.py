@@ -9,8 +9,9 @@ import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
 from nlb_retriever.encoding import DEFAULT_ENCODER, find_salience, identify_encoder, load_encoder, score_sentences
-from nlb_retriever.search.digest import SENTENCES, WORDS, choose, choose_telling
+from nlb_retriever.search.digest import SENTENCES, WORDS, answer_digest, choose, choose_telling
 from nlb_retriever.search.hits import to_hit
+from nlb_retriever.search.request import SearchRequest
 
 FILLERS = (
     "Oh, you know how such things are, my dear!",
@@ -127,8 +128,9 @@ def test_what_comes_later_is_not_told(retriever: Retriever) -> None:
 def test_other_questions_are_answered_from_the_text(
     retriever: Retriever, question: str, options: dict[str, str]
 ) -> None:
-    answer = retriever.answer(question, **options)  # type: ignore[arg-type]
-    assert len(answer.citations) <= 5
+    request = SearchRequest(query=question, **options)  # type: ignore[arg-type]
+    assert answer_digest(request, retriever.store, None) is None
+    assert retriever.answer(question, **options).question == question.strip()  # type: ignore[arg-type]
 
 
 def test_words_alone_quote_the_beginning(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
