@@ -17,7 +17,7 @@ SMALL = [
     for change in (
         "steps=20",
         "cooldown=5",
-        *("mix.steps=20", "mix.summary=2", "mix.summary_books=2", "mix.group=2", "mix.tale=1", "mix.tale_books=2"),
+        *("mix.steps=20", "mix.summary=2", "mix.summary_books=2", "mix.tale=1", "mix.tale_books=2"),
         *("mix.article=1", "mix.article_books=2", "mix.cloze=1", "mix.cloze_books=2"),
     )
     for argument in ("--set", change)
@@ -81,3 +81,9 @@ def test_a_start_that_is_none_is_one_line(
     assert ran.code == 2
     assert len(ran.err.splitlines()) == 1
     assert ran.err.startswith("nlb: ")
+
+
+def test_a_reader_that_is_none_is_one_line(nlb: InProcess, folder: Path, tmp_path: Path) -> None:
+    ran = nlb("train-encoder", folder / "data", "--reader", tmp_path, "--out", tmp_path / "run", *SMALL)
+    assert (ran.code, ran.err) == (2, f"nlb: {tmp_path} holds no reader: it has no reader.json\n")
+    assert not (tmp_path / "run").exists()

@@ -18,6 +18,10 @@ _EVERY = 10
 Start = Annotated[
     str, typer.Option("--from", metavar="MODEL", help="A sentence-transformers model of MiniLM's kind: name or folder.")
 ]
+ReaderFolder = Annotated[
+    Path | None,
+    typer.Option("--reader", metavar="FOLDER", help="The reader that judges passages. [default: the package's]"),
+]
 Changes = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a setting: learning_rate=3e-5; may be given again."),
@@ -30,6 +34,8 @@ def train_encoder(
         "encoder"
     ),
     start: Start = "all-MiniLM-L6-v2",
+    reader: ReaderFolder = None,
+    device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where to train.")] = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     changes: Changes = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
@@ -51,7 +57,7 @@ def train_encoder(
             done = f"{step:>{len(str(settings.steps))}}/{settings.steps}"
             note(f"[{done}] loss {record['loss']:.3g}, {duration(left)} left")
 
-    request = EncoderRequest(data=data, out=out, start=start, settings=settings, mix=mix)
+    request = EncoderRequest(data=data, out=out, start=start, reader=reader, device=device, settings=settings, mix=mix)
     try:
         model = run(request, resume=resume, observe=None if quiet else show)
     except TrainingInterrupted as error:

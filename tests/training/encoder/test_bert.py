@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from nlb_training.encoder.bert import MICROBATCH_TOKENS, Bert, microbatches
+from nlb_training.encoder.bert import Bert, microbatches
 from tests.doubles import minilm_folder, minilm_tokenizer
 from tests.training.encoder.small import DIM, write_model
 
@@ -79,9 +79,9 @@ def test_spans_are_means_of_the_states_of_one_pass(tmp_path: Path) -> None:
 def test_each_text_goes_through_once_beside_others_of_its_length() -> None:
     random = np.random.default_rng(0)
     texts = [np.zeros(int(length), dtype=np.uint16) for length in random.integers(1, 254, 300)]
-    groups = list(microbatches(texts))
+    groups = list(microbatches(texts, 4096))
     assert sorted(row for rows in groups for row in rows) == list(range(300))
-    assert all(len(rows) * (max(len(texts[row]) for row in rows) + 2) <= MICROBATCH_TOKENS for rows in groups)
+    assert all(len(rows) * (max(len(texts[row]) for row in rows) + 2) <= 4096 for rows in groups)
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut", "other"])

@@ -1,38 +1,67 @@
-"""The contrastive loss."""
+"""The contrastive loss, and the one that follows a reader."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+import pytest
 import torch
 
-from nlb_training.encoder.loss import contrast
+from nlb_training.encoder.bert import Bert
+from nlb_training.encoder.loss import compare, contrast, follow
 from nlb_training.encoder.rounds import IGNORED, NEGATIVE, POSITIVE
+from nlb_training.encoder.similarity import SpanIndex
+from tests.training.encoder.small import write_model
+from tests.training.encoder.test_bert import TEXTS, ids_of
 
-QUERY = torch.tensor([[1.0, 0.0]])
-PASSAGES = torch.tensor([[0.6, 0.8], [0.8, 0.6], [1.0, 0.0]])
+SCORES = torch.tensor([[0.6, 0.8, 1.0]])
 
 
 def test_it_is_the_cross_entropy_over_what_is_not_ignored() -> None:
     labels = torch.tensor([[POSITIVE, NEGATIVE, IGNORED]])
-    loss = contrast(QUERY, PASSAGES, labels, scale=10.0)
+    loss = contrast(SCORES, labels, scale=10.0)
     assert math.isclose(float(loss[0]), math.log(1 + math.exp(2)), rel_tol=1e-5)
 
 
 def test_an_ignored_passage_gets_no_gradient() -> None:
-    passages = PASSAGES.clone().requires_grad_()
-    contrast(QUERY, passages, torch.tensor([[POSITIVE, NEGATIVE, IGNORED]]), scale=10.0).sum().backward()
-    assert passages.grad is not None
-    assert not passages.grad[2].any()
-    assert passages.grad[1, 0] > 0 > passages.grad[0, 0]
+    scores = SCORES.clone().requires_grad_()
+    contrast(scores, torch.tensor([[POSITIVE, NEGATIVE, IGNORED]]), scale=10.0).sum().backward()
+    assert scores.grad is not None
+    assert scores.grad[0, 2] == 0
+    assert scores.grad[0, 1] > 0 > scores.grad[0, 0]
 
 
-def test_what_words_tell_already_is_not_learnt_from_vectors() -> None:
-    labels = torch.tensor([[NEGATIVE, POSITIVE, NEGATIVE]])
-    grads = []
-    for words in (torch.zeros(1, 3), torch.tensor([[0.0, 1.0, 0.0]])):
-        query = QUERY.clone().requires_grad_()
-        contrast(query, PASSAGES, labels, scale=10.0, words=words).sum().backward()
-        assert query.grad is not None
-        grads.append(float(query.grad.norm()))
-    assert grads[1] < 0.1 * grads[0]
+def test_the_loss_is_nothing_where_similarities_are_as_far_apart_as_the_readers_logits() -> None:
+    candidates = torch.tensor([[2, 0, 1]])
+    assert float(follow(SCORES, candidates, torch.tensor([[5.0, 1.0, 3.0]]), scale=10.0)[0]) < 1e-6
+    assert float(follow(SCORES, candidates, torch.tensor([[1.0, 5.0, 3.0]]), scale=10.0)[0]) > 1
+
+
+def test_it_moves_what_the_reader_prefers_nearer_and_leaves_the_others() -> None:
+    scores = torch.tensor([[0.5, 0.5, 0.5, 0.5]], requires_grad=True)
+    follow(scores, torch.tensor([[0, 1, 3]]), torch.tensor([[2.0, 0.0, math.nan]]), scale=10.0).sum().backward()
+    assert scores.grad is not None
+    assert scores.grad[0, 1] > 0 > scores.grad[0, 0]
+    assert scores.grad[0, 2:].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("relevance", [[math.nan, math.nan], [1.0, math.nan]])
+def test_a_query_that_was_not_read_has_no_such_loss(relevance: list[float]) -> None:
+    scores = SCORES.clone().requires_grad_()
+    loss = follow(scores, torch.tensor([[0, -1]]), torch.tensor([relevance]), scale=10.0)
+    loss.sum().backward()
+    assert loss.tolist() == [0]
+    assert scores.grad is not None
+    assert not scores.grad.any()
+
+
+def test_passages_are_compared_as_search_compares_them(tmp_path_factory: pytest.TempPathFactory) -> None:
+    model = Bert.load(write_model(tmp_path_factory.mktemp("loss") / "model"))
+    texts = ids_of([*TEXTS, "The captain gave orders. Nobody heard them."])
+    starts = [[0] if len(text) < 6 else [0, 3, 5] for text in texts]
+    wholes, spans = (torch.from_numpy(each) for each in model.encode_spans(texts, starts))
+    queries = model.encode(texts[:2])
+    owners = torch.from_numpy(np.repeat(np.arange(len(texts)), [len(own) for own in starts]))
+    _, scores = compare(torch.from_numpy(queries), wholes, spans, owners)
+    np.testing.assert_allclose(scores, SpanIndex(model, texts, starts).score(queries), rtol=1e-5)

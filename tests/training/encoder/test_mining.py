@@ -1,25 +1,10 @@
-"""Positives by alignment, BM25 over tokens, hard negatives."""
+"""BM25 over tokens, and the candidates of a query."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from nlb_training.encoder.mining import WordIndex, align, pick_negatives
-
-
-def test_sentences_follow_the_text_where_likeness_alone_would_jump() -> None:
-    similarities = np.full((4, 8), 0.2, dtype=np.float32)
-    for sentence, passage in enumerate((0, 2, 5, 7)):
-        similarities[sentence, passage] = 0.5
-    similarities[1, 7] = 0.52  # a little more like the second sentence, but at the wrong end
-    places = (np.arange(4, dtype=np.float32) + 0.5) / 4
-    assert align(similarities, places).tolist() == [0, 2, 5, 7]
-
-
-def test_a_much_likelier_passage_wins_over_order() -> None:
-    similarities = np.full((3, 6), 0.1, dtype=np.float32)
-    similarities[0, 5] = similarities[1, 2] = similarities[2, 5] = 0.9
-    assert align(similarities, np.array([0.1, 0.5, 0.9], dtype=np.float32)).tolist() == [5, 2, 5]
+from nlb_training.encoder.mining import BY_MEANING, BY_WORDS, INSIDE, WordIndex, find_inside, find_wrong
 
 
 def test_rare_words_count_more_in_bm25() -> None:
@@ -30,14 +15,26 @@ def test_rare_words_count_more_in_bm25() -> None:
     assert not scores[1].any()
 
 
-def test_negatives_are_wrong_and_near_and_missing_where_all_are_right() -> None:
+def test_of_passages_as_similar_the_one_where_the_answer_is_supposed_comes_first() -> None:
+    similarities = np.array([[0.1, 0.5, 0.1, 0.5, 0.1, 0.9]], dtype=np.float32)
+    inside = np.array([[True, True, True, True, True, False]])
+    words = np.zeros((1, 6), dtype=np.float32)
+    places = np.abs(np.arange(6, dtype=np.float32) - 3)[None] / 6
+    found = find_inside(similarities, words, places, inside)[0].tolist()
+    assert found[:2] == [3, 1]
+    assert len(found) == INSIDE
+    assert 5 not in found
+
+
+def test_wrong_passages_are_near_by_meaning_or_by_words_and_missing_where_all_are_right() -> None:
     random = np.random.default_rng(0)
-    similarities = random.random((50, 40)).astype(np.float32)
+    similarities, words = random.random((2, 50, 40)).astype(np.float32)
     wrong = random.random((50, 40)) < 0.7
     wrong[7] = False
-    chosen = pick_negatives(similarities, similarities, wrong, top=5, random=random)
-    assert chosen[7] == -1
-    for row in range(50):
-        if row != 7:
-            assert wrong[row, chosen[row]]
-            assert (np.where(wrong[row], similarities[row], 0) > similarities[row, chosen[row]]).sum() < 5
+    found = find_wrong(similarities, words, wrong, random)
+    assert len(found[7]) == 0
+    for row in (*range(7), *range(8, 50)):
+        assert wrong[row, found[row]].all()
+        assert max(BY_MEANING, BY_WORDS) <= len(found[row]) <= BY_MEANING + BY_WORDS
+        best = np.flatnonzero(wrong[row])[words[row, wrong[row]].argmax()]
+        assert best in found[row]

@@ -8,20 +8,19 @@ import numpy as np
 import pytest
 
 from nlb_training.encoder.bert import Bert
-from nlb_training.encoder.planner import Mix, Planner, select_pairs
+from nlb_training.encoder.planner import Mix, Planner
 from nlb_training.encoder.queries import SOURCES, is_held_out, read_articles, read_summaries, read_tales
-from nlb_training.encoder.rounds import POSITIVE, Batch, Pair
+from nlb_training.encoder.rounds import POSITIVE, Batch
 from tests.doubles import minilm_tokenizer
-from tests.training.encoder.small import write_data, write_model
-from tests.training.encoder.test_rounds import BOOK
+from tests.training.encoder.small import WordReader, write_data, write_model
 
 MIX = Mix(
     steps=4,
     summary=4,
     summary_books=3,
-    group=2,
     tale=2,
     tale_books=3,
+    novel=2,
     article=2,
     article_books=3,
     cloze=2,
@@ -39,7 +38,7 @@ def planner(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Planner:
     tokenizer = minilm_tokenizer()
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    return Planner(data, tokenizer, tmp_path_factory.mktemp("tokens"), MIX)
+    return Planner(data, tokenizer, tmp_path_factory.mktemp("tokens"), MIX, WordReader())
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +60,15 @@ def test_every_step_has_queries_of_all_sources_with_one_right_passage_each(batch
     for batch in batches:
         assert {SOURCES[number] for number in batch.sources} == set(SOURCES)
         assert ((batch.labels == POSITIVE).sum(axis=1) == 1).all()
+
+
+def test_the_reader_judges_all_candidates_but_those_of_cloze_queries(batches: list[Batch]) -> None:
+    for batch in batches:
+        cloze = batch.sources == SOURCES.index("cloze")
+        there = batch.candidates >= 0
+        assert np.isnan(batch.relevance[cloze]).all()
+        assert np.isfinite(batch.relevance[~cloze][there[~cloze]]).all()
+        assert (there.sum(axis=1) > 1).all()
 
 
 def test_the_right_passage_of_a_question_on_a_tale_holds_its_evidence(data: Path, batches: list[Batch]) -> None:
@@ -113,18 +121,6 @@ def test_questions_without_an_answer_are_left_out(data: Path) -> None:
 
 
 def test_sentences_of_summaries_know_where_they_stand(data: Path) -> None:
-    sentences = [query for query in read_summaries(data) if query.source == "summary" and query.chain == 0]
-    assert [query.position for query in sentences] == sorted(query.position for query in sentences)
-    assert all(0 < query.position < 1 for query in sentences)
-
-
-def test_hard_queries_are_taken_rather_than_easy_ones() -> None:
-    def lead(value: float) -> Pair:
-        query = np.array([1], dtype=np.uint16)
-        return Pair(query=query, source=0, book=BOOK, spans=((0, 9),), positive=(0, 9), lead=value)
-
-    pairs = [lead(0.3)] * 500 + [lead(-0.1)] * 500
-    chosen = select_pairs(pairs, 300, np.random.default_rng(0))
-    assert len(chosen) == 300
-    assert sum(pair.lead < 0 for pair in chosen) > 200
-    assert select_pairs(pairs[:10], 300, np.random.default_rng(0)) == pairs[:10]
+    queries = list(read_summaries(data))
+    first = [query.position for query in queries if query.spans == queries[0].spans]
+    assert first == [(index + 0.5) / len(first) for index in range(len(first))]

@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,21 +20,28 @@ from nlb_retriever.errors import NlbError, TrainingError, TrainingInterrupted
 from nlb_training.encoder.planner import Mix
 from nlb_training.encoder.run import EncoderRequest, train_encoder
 from nlb_training.encoder.trainer import Settings
-from tests.training.encoder.small import DIM, write_data, write_model
+from tests.training.encoder.small import DIM, WordReader, write_data, write_model
 
 MIX = Mix(
     steps=3,
     summary=4,
     summary_books=2,
-    group=2,
     tale=2,
     tale_books=2,
+    novel=2,
     article=2,
     article_books=2,
     cloze=2,
     cloze_books=2,
 )
 SETTINGS = Settings(steps=5, cooldown=2, warmup=2, learning_rate=1e-3, save_every=100)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def reader() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nlb_training.encoder.run.load_reader", lambda folder, *, device: WordReader())
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -167,6 +175,15 @@ def test_data_that_is_not_there_is_one_line_and_nothing_is_trained(
     with pytest.raises(NlbError, match="give the folder of the training data"):
         train_encoder(replace(request_of_run, data=tmp_path / "nothing", out=tmp_path / "run"))
     assert not (tmp_path / "run" / "state.pt").exists()
+
+
+def test_without_a_reader_nothing_is_trained(
+    request_of_run: EncoderRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nlb_training.encoder.run.find_reader", lambda: None)
+    with pytest.raises(TrainingError, match=r"this package has no reader: give the folder of one \(--reader\)"):
+        train_encoder(replace(request_of_run, out=tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
 
 
 def test_two_runs_do_not_share_a_folder(request_of_run: EncoderRequest, whole: Path) -> None:

@@ -1,4 +1,4 @@
-"""MiniLM for training on a CPU: bfloat16 matrix products over float32 weights, in small batches of like lengths.
+"""MiniLM for training: bfloat16 matrix products over float32 weights, in batches of like lengths.
 
 The same computation as transformers' BertModel with mean pooling, without dropout and with frozen embedding tables.
 PyTorch's fused attention is not used: on a CPU its backward pass in bfloat16 takes twenty times as long as plain
@@ -22,8 +22,8 @@ from nlb_retriever.errors import TrainingError
 
 Ids = NDArray[np.uint16]
 
-MICROBATCH_TOKENS = 4096
-"""Tokens that go through the model together; more do not fit in a core's cache."""
+MICROBATCH_TOKENS = {"cpu": 4096, "cuda": 32_768}
+"""Tokens that go through the model together; on a CPU more do not fit in a core's cache."""
 _WIDTH_STEP = 8
 _HEADS = 12
 _EPSILON = 1e-12
@@ -35,11 +35,14 @@ class Bert:
 
     Args:
         weights: as all-MiniLM-L6-v2's model.safetensors names them.
+        device: a torch device to compute on.
     """
 
-    def __init__(self, weights: dict[str, Tensor]) -> None:
+    def __init__(self, weights: dict[str, Tensor], device: str = "cpu") -> None:
         if "embeddings.word_embeddings.weight" not in weights:
             raise KeyError("embeddings.word_embeddings.weight")
+        self.device = torch.device(device)
+        weights = {name: tensor.to(self.device) for name, tensor in weights.items()}
         self.layers = sum(name.endswith("attention.self.query.weight") for name in weights)
         self.masters = {
             name: tensor.float().clone()
@@ -53,7 +56,7 @@ class Bert:
         }
 
     @classmethod
-    def load(cls, folder: Path) -> Bert:
+    def load(cls, folder: Path, device: str = "cpu") -> Bert:
         """Read a sentence-transformers folder's weights.
 
         Raises:
@@ -65,7 +68,7 @@ class Bert:
         file = folder / "model.safetensors"
         try:
             weights = load_file(file)
-            return cls(weights)
+            return cls(weights, device)
         except (OSError, SafetensorError) as error:
             raise TrainingError(f"{file} cannot be read ({error}): give a whole model") from error
         except KeyError as error:
@@ -93,18 +96,25 @@ class Bert:
         result = np.empty((len(texts) + sum(map(len, starts)), dim), dtype=np.float32)
         with torch.no_grad():
             for numbers, vectors in self._encode(texts, starts):
-                result[numbers] = vectors.numpy()
+                result[numbers] = vectors.cpu().numpy()
         return result[: len(texts)], result[len(texts) :]
 
-    def encode_with_grad(self, texts: Sequence[Ids]) -> list[tuple[list[int], Tensor]]:
-        """Unit vectors with their graphs: row numbers and (rows, D) for each microbatch."""
-        return list(self._encode(texts, ()))
+    def encode_with_grad(
+        self, texts: Sequence[Ids], starts: Sequence[Sequence[int]] = ()
+    ) -> list[tuple[list[int], Tensor]]:
+        """Unit vectors with their graphs: for each microbatch the numbers of its texts and spans, and (rows, D).
+
+        Args:
+            texts: n of them.
+            starts: the tokens at which each one's spans begin, the first 0; spans are numbered on from n.
+        """
+        return list(self._encode(texts, starts))
 
     def _encode(self, texts: Sequence[Ids], starts: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], Tensor]]:
         """For each microbatch the numbers of its texts and spans, and their vectors; spans are numbered on from n."""
         own = starts or [()] * len(texts)
         firsts = np.cumsum([len(texts), *map(len, own)]).tolist()
-        for rows in microbatches(texts):
+        for rows in microbatches(texts, MICROBATCH_TOKENS[self.device.type]):
             numbers = rows + [number for row in rows for number in range(firsts[row], firsts[row + 1])]
             yield numbers, self._forward([texts[row] for row in rows], [own[row] for row in rows])
 
@@ -122,7 +132,7 @@ class Bert:
 
     def _forward(self, texts: Sequence[Ids], starts: Sequence[Sequence[int]]) -> Tensor:
         """Unit vectors of texts (n, D), followed by those of their spans."""
-        ids, mask = _pad(texts)
+        ids, mask = (each.to(self.device) for each in _pad(texts))
         weights = self._working
         count, width = ids.shape
         embedded = functional.embedding(ids, self._frozen["embeddings.word_embeddings.weight"])
@@ -178,13 +188,13 @@ class Bert:
         return norm(hidden + linear(inner, "output.dense"), "output")
 
 
-def microbatches(texts: Sequence[Ids]) -> Iterator[list[int]]:
-    """Row numbers of texts that go through the model together: of like length, at most MICROBATCH_TOKENS padded."""
+def microbatches(texts: Sequence[Ids], tokens: int) -> Iterator[list[int]]:
+    """Row numbers of texts that go through the model together: of like length, at most so many tokens padded."""
     order = sorted(range(len(texts)), key=lambda row: (len(texts[row]), row), reverse=True)
     start = 0
     while start < len(order):
         width = _width(len(texts[order[start]]))
-        count = max(1, MICROBATCH_TOKENS // width)
+        count = max(1, tokens // width)
         yield order[start : start + count]
         start += count
 

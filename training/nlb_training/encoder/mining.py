@@ -1,4 +1,4 @@
-"""Which passage answers a query, and which wrong ones rank high for it."""
+"""Which passages a query is compared with: by meaning, by words and by where the answer lies."""
 
 from __future__ import annotations
 
@@ -12,39 +12,13 @@ from nlb_training.encoder.bert import Ids
 
 Floats = NDArray[np.float32]
 
-_JUMP = 0.4
-"""What a jump over the whole chapter costs between two sentences of a summary, as cosine; backwards twice that."""
+INSIDE, BY_MEANING, BY_WORDS = 4, 3, 2
+"""Passages of a query: those that may answer it, and wrong ones of the same text, by similarity and by BM25."""
+_NEAREST = 6
+"""Most similar wrong passages that `BY_MEANING` are drawn from."""
 _K, _B = 0.4, 0.4
 """As the library weighs passages."""
 _VOCABULARY = 30522
-
-
-def align(similarities: Floats, positions: Floats) -> NDArray[np.int64]:
-    """The most likely passage of each sentence of a summary that follows the text but for jumps (Viterbi).
-
-    Args:
-        similarities: (n, m) cosines of the summary's sentences, in order, and a chapter's passages, in order.
-        positions: (n,) position of each sentence in the summary, 0 to 1.
-
-    Returns:
-        (n,) indexes of passages.
-    """
-    count, size = similarities.shape
-    at = (np.arange(size) + 0.5) / size
-    steps = at[None, :] - at[:, None]
-    start = -_JUMP * np.abs(at - positions[0])
-    best = similarities[0] + start
-    back = np.zeros((count, size), dtype=np.int64)
-    for index in range(1, count):
-        extra = steps - (positions[index] - positions[index - 1])
-        paths = best[:, None] - _JUMP * np.where(steps < 0, 2 * np.abs(steps), np.abs(extra))
-        back[index] = paths.argmax(axis=0)
-        best = paths.max(axis=0) + similarities[index]
-    result = np.empty(count, dtype=np.int64)
-    result[-1] = best.argmax()
-    for index in range(count - 1, 0, -1):
-        result[index - 1] = back[index, result[index]]
-    return result
 
 
 class WordIndex:
@@ -52,13 +26,12 @@ class WordIndex:
 
     Args:
         passages: token ids of each.
-        rarity: (vocabulary,) weight of each id; default: by these passages.
     """
 
-    def __init__(self, passages: Sequence[Ids], rarity: Floats | None = None) -> None:
-        if rarity is None:
-            rarity = weigh_ids(passages)
+    def __init__(self, passages: Sequence[Ids]) -> None:
         counts = _count(passages)
+        found = np.bincount(counts.indices, minlength=_VOCABULARY)
+        rarity = np.log1p((len(passages) - found + 0.5) / (found + 0.5)).astype(np.float32)
         lengths = np.asarray(counts.sum(axis=1)).ravel()
         norm = _K * (1 - _B + _B * lengths / max(1.0, float(lengths.mean())))
         counts.data = counts.data / (counts.data + np.repeat(norm, np.diff(counts.indptr)))
@@ -72,13 +45,6 @@ class WordIndex:
         return np.asarray((counts @ self._weights).toarray(), dtype=np.float32)
 
 
-def weigh_ids(passages: Sequence[Ids]) -> Floats:
-    """(vocabulary,) how rare each id is among passages (BM25's IDF)."""
-    counts = _count(passages)
-    found = np.bincount(counts.indices, minlength=_VOCABULARY)
-    return np.log1p((len(passages) - found + 0.5) / (found + 0.5)).astype(np.float32)
-
-
 def _count(texts: Sequence[Ids]) -> sparse.csr_matrix:
     sizes = [len(text) for text in texts]
     rows = np.repeat(np.arange(len(texts)), sizes)
@@ -87,22 +53,45 @@ def _count(texts: Sequence[Ids]) -> sparse.csr_matrix:
     return sparse.coo_matrix((values, (rows, columns)), shape=(len(texts), _VOCABULARY)).tocsr()
 
 
-def pick_negatives(
-    similarities: Floats, words: Floats, wrong: NDArray[np.bool_], *, top: int, random: np.random.Generator
-) -> NDArray[np.int64]:
-    """One wrong passage for each query, from the best `top` by meaning or by words; -1 where there is none.
+def find_inside(
+    similarities: Floats, words: Floats, places: Floats, inside: NDArray[np.bool_]
+) -> list[NDArray[np.int64]]:
+    """For each query the `INSIDE` passages that most likely answer it, among those that may.
 
     Args:
-        similarities: (Q, P) cosines.
+        similarities: (Q, P) of vectors.
+        words: (Q, P) BM25 scores.
+        places: (Q, P) what is taken off for the distance from where the answer is supposed, in standard deviations.
+        inside: (Q, P) which passages may answer.
+    """
+    scores = np.where(inside, _standard(similarities) + _standard(words) - places, -np.inf)
+    return [_best(scores[row], min(INSIDE, int(inside[row].sum()))) for row in range(len(scores))]
+
+
+def find_wrong(
+    similarities: Floats, words: Floats, wrong: NDArray[np.bool_], random: np.random.Generator
+) -> list[NDArray[np.int64]]:
+    """For each query wrong passages that are like it: some of the most similar ones, and the best by words.
+
+    Args:
+        similarities: (Q, P) of vectors.
         words: (Q, P) BM25 scores.
         wrong: (Q, P) which passages certainly do not answer.
-        top: how many are chosen from.
-        random: what chooses.
+        random: draws among the most similar ones.
     """
-    result = np.full(len(similarities), -1, dtype=np.int64)
-    for row in range(len(result)):
-        scores = np.where(wrong[row], (words if random.random() < 0.4 else similarities)[row], -np.inf)
-        count = min(top, int(wrong[row].sum()))
-        if count:
-            result[row] = random.choice(np.argpartition(-scores, count - 1)[:count])
-    return result
+    found = []
+    for row, own in enumerate(wrong):
+        count = int(own.sum())
+        near = _best(np.where(own, similarities[row], -np.inf), min(_NEAREST, count))
+        verbal = _best(np.where(own, words[row], -np.inf), min(BY_WORDS, count))
+        found.append(np.unique(np.concatenate([random.permutation(near)[:BY_MEANING], verbal])))
+    return found
+
+
+def _best(scores: Floats, count: int) -> NDArray[np.int64]:
+    return np.argsort(-scores, kind="stable")[:count]
+
+
+def _standard(scores: Floats) -> Floats:
+    deviations = scores.std(axis=1, keepdims=True) + 1e-6
+    return np.asarray((scores - scores.mean(axis=1, keepdims=True)) / deviations, dtype=np.float32)

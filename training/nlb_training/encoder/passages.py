@@ -1,8 +1,7 @@
-"""One text's passages as the model sees them, and queries paired with the right and a wrong one."""
+"""One text's passages as the model sees them, and for each query those that may answer it and those that do not."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,18 +9,29 @@ from numpy.typing import NDArray
 
 from nlb_training.encoder.bert import Bert, Ids
 from nlb_training.encoder.books import Span, TokenizedBook
-from nlb_training.encoder.mining import WordIndex, align, pick_negatives
-from nlb_training.encoder.queries import SOURCES, Query
-from nlb_training.encoder.rounds import MARGIN, Pair
+from nlb_training.encoder.mining import WordIndex, find_inside, find_wrong
+from nlb_training.encoder.queries import SOURCES, Query, Source
+from nlb_training.encoder.rounds import MARGIN, Candidate, Example
+from nlb_training.encoder.similarity import SpanIndex, cut_spans
 
-_TOP = 12
-"""Number of the best wrong passages that hard negatives are drawn from."""
-_MOST_NEARER = 0.25
-"""A query is dropped if more than this share of the wrong passages is more similar to it than the right one."""
+EXACT: frozenset[Source] = frozenset({"tale", "article"})
+"""Sources whose spans are the evidence; the others' only contain the passage that answers."""
+_SHORTEST = 8
+"""Tokens of a passage."""
+_JUMP = 3.0
+"""What a distance of the whole chapter from a sentence's place in the summary takes off, in standard deviations."""
 
 
 class Passages:
-    """A text's passages in one cut, encoded."""
+    """A text's passages in one cut, encoded.
+
+    Args:
+        model: encodes them.
+        book: the text.
+        limit: tokens of a passage, special ones counted.
+        random: moves the borders.
+        within: ranges of tokens that they lie in; default: all.
+    """
 
     def __init__(
         self,
@@ -35,130 +45,107 @@ class Passages:
         self.book = book
         ranges = within or [(0, len(book.ids))]
         self.spans = [span for each in ranges for span in book.cut(limit, each, offset=int(random.integers(4)))]
-        self.spans = [span for span in self.spans if span[1] - span[0] >= 8] or self.spans
+        self.spans = [span for span in self.spans if span[1] - span[0] >= _SHORTEST] or self.spans
         texts = [book.ids[start:end] for start, end in self.spans]
-        self._vectors = model.encode(texts)
+        self._index = SpanIndex(model, texts, [cut_spans(book, span) for span in self.spans])
         self._words = WordIndex(texts)
         self._starts = np.array([start for start, _ in self.spans])
         self._ends = np.array([end for _, end in self.spans])
 
-    def pair_bags(
+    @property
+    def vectors(self) -> NDArray[np.float32]:
+        """(P, D) of whole passages."""
+        return self._index.wholes
+
+    def find(
         self, model: Bert, queries: Sequence[Query], ids: Sequence[Ids], random: np.random.Generator
-    ) -> list[Pair]:
-        """Pair queries whose spans only contain the passage that answers: the most similar one inside is taken."""
+    ) -> list[Example]:
+        """Examples of one source's queries; without those that no passage may answer.
+
+        Args:
+            model: encodes the queries.
+            queries: of one source, on this text.
+            ids: their tokens.
+            random: draws wrong passages.
+        """
         if not queries:
             return []
-        similarities, words = self._score(model, ids)
+        source = queries[0].source
         ranges = [[self.book.find_tokens(span) for span in query.spans] for query in queries]
-        inside = self._overlaps(ranges, margin=0, whole=True)
-        wrong = ~self._overlaps(ranges, margin=0)
-        negatives = pick_negatives(similarities, words, wrong, top=_TOP, random=random)
-        positives = np.full(len(queries), -1, dtype=np.int64)
-        chains: dict[int, list[int]] = defaultdict(list)
+        shares = self._shares(ranges, whole=source not in EXACT)
+        best = shares.max(axis=1, keepdims=True)
+        inside = (shares >= 0.5 * best) & (best > 0)
+        places = np.zeros(shares.shape, dtype=np.float32)
         for row, query in enumerate(queries):
-            chains[query.chain if query.chain >= 0 else -1 - row].append(row)
-        for rows in chains.values():
-            columns = np.flatnonzero(inside[rows[0]])
-            if len(columns):
-                positions = np.array([queries[row].position for row in rows], dtype=np.float32)
-                own = similarities[rows][:, columns]
-                ordered = queries[rows[0]].chain >= 0
-                positives[rows] = columns[align(own, positions) if ordered else own.argmax(axis=1)]
-        return [
-            self._pair(query, ids[row], ranges[row], int(positives[row]), int(negatives[row]), lead)
-            for row, query in enumerate(queries)
-            if positives[row] >= 0 and (lead := _lead(similarities[row], wrong[row], int(positives[row]))) is not None
-        ]
+            if query.position is not None:
+                (start, end), *_ = ranges[row]
+                middles = ((self._starts + self._ends) / 2 - start) / max(1, end - start)
+                places[row] = _JUMP * np.abs(middles - query.position)
+        return self._examples(model, source, ids, [query.text for query in queries], ranges, inside, places, random)
 
-    def pair_exact(
-        self, model: Bert, queries: Sequence[Query], ids: Sequence[Ids], random: np.random.Generator
-    ) -> list[Pair]:
-        """Pair queries whose spans are the evidence: a passage that holds at least half of the most is taken."""
-        if not queries:
-            return []
-        similarities, words = self._score(model, ids)
-        ranges = [[self.book.find_tokens(span) for span in query.spans] for query in queries]
-        wrong = ~self._overlaps(ranges, margin=MARGIN[queries[0].source])
-        negatives = pick_negatives(similarities, words, wrong, top=_TOP, random=random)
-        shares = self._shares(ranges)
-        pairs = []
-        for row, query in enumerate(queries):
-            best = shares[row].max()
-            if best > 0:
-                right = np.flatnonzero(shares[row] >= 0.5 * best)
-                positive = int(right[similarities[row, right].argmax()])
-                lead = _lead(similarities[row], wrong[row], positive)
-                if lead is not None:
-                    pairs.append(self._pair(query, ids[row], ranges[row], positive, int(negatives[row]), lead))
-        return pairs
-
-    def pair_cloze(
+    def find_cloze(
         self, model: Bert, made: Sequence[tuple[Ids, int, Span | None]], random: np.random.Generator
-    ) -> list[Pair]:
-        """Pair the queries of `make_cloze` with the passages that they are from."""
+    ) -> list[Example]:
+        """Examples of the queries of `make_cloze`, for the passages that they are from."""
         if not made:
             return []
-        similarities, words = self._score(model, [ids for ids, _, _ in made])
+        inside = np.zeros((len(made), len(self.spans)), dtype=np.bool_)
+        inside[np.arange(len(made)), [index for _, index, _ in made]] = True
         ranges = [[self.spans[index]] for _, index, _ in made]
-        wrong = ~self._overlaps(ranges, margin=MARGIN["cloze"])
-        negatives = pick_negatives(similarities, words, wrong, top=_TOP, random=random)
+        ids, texts = [each for each, _, _ in made], [""] * len(made)
+        holes = [hole for _, _, hole in made]
+        places = np.zeros(inside.shape, dtype=np.float32)
+        return self._examples(model, "cloze", ids, texts, ranges, inside, places, random, holes=holes)
+
+    def _examples(
+        self,
+        model: Bert,
+        source: Source,
+        ids: Sequence[Ids],
+        texts: Sequence[str],
+        ranges: Sequence[Sequence[Span]],
+        inside: NDArray[np.bool_],
+        places: NDArray[np.float32],
+        random: np.random.Generator,
+        *,
+        holes: Sequence[Span | None] | None = None,
+    ) -> list[Example]:
+        vectors = model.encode(ids)
+        similarities, words = self._index.score(vectors), self._words.score(ids)
+        wrong = ~self._touched(ranges, margin=MARGIN[source]) & ~inside
+        right = find_inside(similarities, words, places, inside)
+        others = find_wrong(similarities, words, wrong, random)
         return [
-            Pair(
-                query=ids,
-                source=SOURCES.index("cloze"),
+            Example(
+                query=ids[row],
+                vector=vectors[row],
+                text=texts[row],
+                source=SOURCES.index(source),
                 book=self.book,
-                spans=(self.spans[index],),
-                positive=self.spans[index],
-                hole=hole,
-                negative=self.spans[negatives[row]] if negatives[row] >= 0 else None,
-                lead=lead,
+                spans=tuple(ranges[row]),
+                hole=holes[row] if holes else None,
+                candidates=(
+                    *(Candidate(book=self.book, span=self.spans[index], inside=True) for index in right[row]),
+                    *(Candidate(book=self.book, span=self.spans[index]) for index in others[row]),
+                ),
             )
-            for row, (ids, index, hole) in enumerate(made)
-            if (lead := _lead(similarities[row], wrong[row], index)) is not None
+            for row in range(len(ids))
+            if len(right[row])
         ]
 
-    def _pair(self, query: Query, ids: Ids, ranges: list[Span], positive: int, negative: int, lead: float) -> Pair:
-        return Pair(
-            query=ids,
-            text=query.text,
-            source=SOURCES.index(query.source),
-            book=self.book,
-            spans=tuple(ranges),
-            positive=self.spans[positive],
-            negative=self.spans[negative] if negative >= 0 else None,
-            lead=lead,
-        )
-
-    def _score(self, model: Bert, ids: Sequence[Ids]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        return model.encode(ids) @ self._vectors.T, self._words.score(ids)
-
-    def _overlaps(self, ranges: Sequence[Sequence[Span]], *, margin: int, whole: bool = False) -> NDArray[np.bool_]:
-        """(Q, P) which passages touch a query's ranges; `whole`: lie in one for the greater part."""
+    def _touched(self, ranges: Sequence[Sequence[Span]], *, margin: int) -> NDArray[np.bool_]:
+        """(Q, P) which passages touch a query's ranges, or lie beside one."""
         result = np.zeros((len(ranges), len(self.spans)), dtype=np.bool_)
         for row, own in enumerate(ranges):
             for a, b in own:
-                if whole:
-                    shared = np.minimum(self._ends, b) - np.maximum(self._starts, a)
-                    result[row] |= 2 * shared >= self._ends - self._starts
-                else:
-                    result[row] |= (self._starts < b + margin) & (a - margin < self._ends)
+                result[row] |= (self._starts < b + margin) & (a - margin < self._ends)
         return result
 
-    def _shares(self, ranges: Sequence[Sequence[Span]]) -> NDArray[np.int64]:
-        """(Q, P) tokens of a query's ranges that each passage holds."""
+    def _shares(self, ranges: Sequence[Sequence[Span]], *, whole: bool) -> NDArray[np.int64]:
+        """(Q, P) tokens of a query's ranges that each passage holds; `whole`: 1 for those that lie in one, mostly."""
         result = np.zeros((len(ranges), len(self.spans)), dtype=np.int64)
         for row, own in enumerate(ranges):
             for a, b in own:
                 shared = np.minimum(self._ends, max(b, a + 1)) - np.maximum(self._starts, a)
-                result[row] += np.maximum(shared, 0)
+                result[row] += 2 * shared >= self._ends - self._starts if whole else np.maximum(shared, 0)
         return result
-
-
-def _lead(similarities: NDArray[np.float32], wrong: NDArray[np.bool_], positive: int) -> float | None:
-    """By how much a query's passage leads all wrong ones; None if too many are more similar (`_MOST_NEARER`)."""
-    others = similarities[wrong]
-    if not len(others):
-        return 0.0
-    if float((others > similarities[positive]).mean()) > _MOST_NEARER:
-        return None
-    return float(similarities[positive] - others.max())

@@ -21,11 +21,11 @@ from nlb_retriever.text.words import count_words
 from nlb_training.encoder.bert import Ids
 from nlb_training.encoder.books import Span, TokenizedBooks, read_archives, read_rows
 from nlb_training.encoder.queries import read_articles
-from nlb_training.encoder.similarity import Encoder, Floats, SpanIndex, best_of_units, means_of_units
+from nlb_training.encoder.similarity import Encoder, Floats, SpanIndex, best_of_units, cut_spans, means_of_units
 from nlb_training.evaluation.lexical import score_words
 
-PASSAGE_TOKENS, SPAN_TOKENS = 256, 50
-"""Longest passage and span of one, with the special tokens."""
+PASSAGE_TOKENS = 256
+"""Of the longest passage, with the special tokens."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,10 +89,8 @@ class Probes:
             if only and questions.name not in only:
                 continue
             if questions.collection not in indexes:
-                starts = [
-                    [first - start for first, _ in self.books.open(name).cut(SPAN_TOKENS, (start, end))]
-                    for name, (start, end) in self.passages[questions.collection]
-                ]
+                passages = self.passages[questions.collection]
+                starts = [cut_spans(self.books.open(name), span) for name, span in passages]
                 indexes[questions.collection] = SpanIndex(encoder, self.texts(questions.collection), starts)
             queries = encoder.encode(self.books.encode(questions.texts))
             results[questions.name] = self._measure(questions, indexes[questions.collection], queries)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import random
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_training.encoder.books import Span, read_archives, read_rows
+from nlb_training.reader.novels import novel_questions
 from nlb_training.squad_split import HELD_ARTICLES
 
-Source = Literal["summary", "book", "title", "tale", "article", "cloze"]
-SOURCES: tuple[Source, ...] = ("summary", "book", "title", "tale", "article", "cloze")
+Source = Literal["summary", "novel", "book", "title", "tale", "article", "cloze"]
+SOURCES: tuple[Source, ...] = ("summary", "novel", "book", "title", "tale", "article", "cloze")
 _WORDS = 5
 """Words that a summary's sentence has at least."""
 _TALES_HELD_OUT = 20
@@ -31,16 +33,14 @@ class Query:
     """Name of the text."""
     spans: tuple[Span, ...]
     """Characters that hold what answers it; a long span where the passage is not known."""
-    chain: int
-    """Number of the summary that it is a sentence of, else -1."""
-    position: float
-    """In that summary: 0 to 1."""
+    position: float | None = None
+    """In the summary that it is from, 0 to 1."""
 
 
 def read_summaries(folder: Path) -> Iterator[Query]:
     """Sentences of chapter and book summaries."""
     for source, name in (("summary", "booksum_chapters_train"), ("book", "booksum_books_train")):
-        for chain, row in enumerate(read_rows(folder / "eval" / f"{name}.jsonl.bz2")):
+        for row in read_rows(folder / "eval" / f"{name}.jsonl.bz2"):
             text = row["summary"]
             sentences = [text[start:end] for start, end in sentence_spans(text)]
             for index, sentence in enumerate(sentences):
@@ -50,9 +50,27 @@ def read_summaries(folder: Path) -> Iterator[Query]:
                         source="summary" if source == "summary" else "book",
                         book=row["book_file"],
                         spans=((row["start"], row["end"]),) if source == "summary" else ((0, 1 << 32),),
-                        chain=chain if source == "summary" else 1_000_000 + chain,
                         position=(index + 0.5) / len(sentences),
                     )
+
+
+def read_novel_questions(folder: Path, texts: Mapping[str, str]) -> Iterator[Query]:
+    """Questions made of chapter summaries, the same ones at each run (`nlb_training.reader.novels`).
+
+    Args:
+        folder: of the data.
+        texts: of books by name; questions on others are left out.
+    """
+    wanted = {row["book_file"] for row in read_rows(folder / "eval" / "booksum_chapters_train.jsonl.bz2")}
+    novels = {name: texts[name] for name in wanted if name in texts}
+    for row in novel_questions(folder, novels, random.Random(0)):
+        yield Query(
+            text=row["question"],
+            source="novel",
+            book=row["book_file"],
+            spans=((row["start"], row["end"]),),
+            position=row["place"],
+        )
 
 
 def read_titles(folder: Path) -> Iterator[Query]:
@@ -60,7 +78,7 @@ def read_titles(folder: Path) -> Iterator[Query]:
     for name, key in (("chapter_titles_train", "chapter_title"), ("chapter_synopses_train", "synopsis")):
         for row in read_rows(folder / "eval" / f"{name}.jsonl.bz2"):
             span = (row["start"], row["end"])
-            yield Query(text=row[key], source="title", book=row["book_file"], spans=(span,), chain=-1, position=0.5)
+            yield Query(text=row[key], source="title", book=row["book_file"], spans=(span,))
 
 
 def is_held_out(story: str) -> bool:
@@ -73,9 +91,7 @@ def read_tales(folder: Path, *, held_out: bool = False) -> Iterator[tuple[Query,
     for row in read_rows(folder / "eval" / "fairytaleqa_train.jsonl.bz2"):
         if is_held_out(row["story"]) == held_out:
             spans = tuple((start, end) for start, end in row["evidence_spans"])
-            query = Query(
-                text=row["question"], source="tale", book=row["book_file"], spans=spans, chain=-1, position=0.5
-            )
+            query = Query(text=row["question"], source="tale", book=row["book_file"], spans=spans)
             yield query, (row["story_span"][0], row["story_span"][1])
 
 
@@ -106,9 +122,7 @@ def read_articles(folder: Path, *, held_out: bool = False) -> tuple[list[Query],
             answer = row["answers"][0]
             span = (begin + answer["start"], begin + answer["start"] + len(answer["text"]))
             name = f"squad/{row['article']}"
-            queries.append(
-                Query(text=row["question"], source="article", book=name, spans=(span,), chain=-1, position=0.5)
-            )
+            queries.append(Query(text=row["question"], source="article", book=name, spans=(span,)))
     return queries, texts
 
 

@@ -5,9 +5,12 @@ A round is fixed before its first step and kept in a file, so that a run that wa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -16,33 +19,66 @@ from numpy.typing import NDArray
 from nlb_retriever.errors import TrainingError
 from nlb_training.encoder.bert import Ids
 from nlb_training.encoder.books import Span, TokenizedBook, write_arrays
-from nlb_training.encoder.mining import WordIndex
+from nlb_training.encoder.similarity import cut_spans
 
 POSITIVE, NEGATIVE, IGNORED = 1, 0, 2
-MARGIN = {"summary": 0, "book": 0, "title": 0, "tale": 100, "article": 150, "cloze": 100}
+MARGIN = {"summary": 0, "novel": 0, "book": 0, "title": 0, "tale": 100, "article": 150, "cloze": 100}
 """Tokens around what answers a query that are not taken for wrong either."""
+DRAWN = 1, 2, 1
+"""Candidates beside the right one: others that may answer, wrong ones of the same book, and of other books."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
-    """A query with its passages."""
+class Candidate:
+    """A passage that a query is compared with."""
+
+    book: TokenizedBook
+    span: Span
+    inside: bool = False
+    """Whether it lies where the answer does."""
+    relevance: float = math.nan
+    """A reader's logit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """A query with its candidates."""
 
     query: Ids
+    vector: NDArray[np.float32]
+    """(D,) of the model that found the candidates."""
+    text: str
+    """Of the query; empty where no reader is to read it."""
     source: int
     """Its number in `queries.SOURCES`."""
     book: TokenizedBook
     spans: tuple[Span, ...]
     """Ranges of tokens that may answer it."""
-    positive: Span
-    """The passage that does."""
+    candidates: tuple[Candidate, ...]
+    """Once they are drawn, the first one is right."""
     hole: Span | None = None
-    """Range of tokens that is taken out of the positive, as in inverse cloze tasks."""
-    negative: Span | None = None
-    """A wrong passage of the same text."""
-    text: str = ""
-    """The query's text."""
-    lead: float = 0.0
-    """By how much the positive led all wrong passages of the text, in cosine."""
+    """Range of tokens that is taken out of the right passage, as in inverse cloze tasks."""
+
+
+def draw_candidates(example: Example, random: np.random.Generator) -> Example:
+    """The right passage, drawn by relevance among those inside, and some of the others: `DRAWN` of each kind.
+
+    Args:
+        example: with all its candidates; those of its own book stand first.
+        random: what draws.
+    """
+    own = [each for each in example.candidates if each.inside]
+    logits = np.array([0.0 if math.isnan(each.relevance) else each.relevance for each in own])
+    right = own.pop(int((logits + random.gumbel(size=len(logits))).argmax()))
+    wrong = [each for each in example.candidates if not each.inside]
+    same = [each for each in wrong if each.book is example.book]
+    other = [each for each in wrong if each.book is not example.book]
+    drawn = [
+        group[index]
+        for group, count in zip((own, same, other), DRAWN, strict=True)
+        for index in random.permutation(len(group))[:count]
+    ]
+    return replace(example, candidates=(right, *drawn))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,45 +87,63 @@ class Batch:
 
     queries: list[Ids]
     passages: list[Ids]
+    starts: list[NDArray[np.uint8]]
+    """The tokens at which each passage's spans begin."""
     labels: NDArray[np.int8]
     """(Q, P) POSITIVE (one a row), NEGATIVE or IGNORED."""
-    words: NDArray[np.float16]
-    """(Q, P) BM25, divided by the best of each query's passages."""
+    candidates: NDArray[np.int32]
+    """(Q, C) the passages that were drawn for each query, the right one first; -1 for none."""
+    relevance: NDArray[np.float32]
+    """(Q, C) a reader's logits, NaN where it has not read."""
     sources: NDArray[np.int8]
     """(Q,)"""
 
 
-def make_batch(pairs: Sequence[Pair], source_names: Sequence[str], rarity: NDArray[np.float32]) -> Batch:
-    """Bring pairs together: each passage once, all as negatives of all queries that they do not answer.
+def make_batch(examples: Sequence[Example], source_names: Sequence[str]) -> Batch:
+    """Bring examples together: each passage once, all as negatives of all queries that they do not answer.
+
+    A candidate that lies where the answer does, or that the reader holds for more relevant than the right one, is no
+    negative.
 
     Args:
-        pairs: of the step.
+        examples: of the step, their candidates drawn.
         source_names: by number.
-        rarity: (vocabulary,) weights of ids in BM25.
     """
     keys: dict[tuple[str, Span, Span | None], int] = {}
     books: list[TokenizedBook] = []
-    for pair in pairs:
-        for span, hole in ((pair.positive, pair.hole), (pair.negative, None)):
-            if span and (pair.book.name, span, hole) not in keys:
-                keys[pair.book.name, span, hole] = len(keys)
-                books.append(pair.book)
-    labels = np.zeros((len(pairs), len(keys)), dtype=np.int8)
-    for row, pair in enumerate(pairs):
-        margin = MARGIN[source_names[pair.source]]
+    width = max(len(example.candidates) for example in examples)
+    candidates = np.full((len(examples), width), -1, dtype=np.int32)
+    relevance = np.full((len(examples), width), np.nan, dtype=np.float32)
+    for row, example in enumerate(examples):
+        for place, candidate in enumerate(example.candidates):
+            key = candidate.book.name, candidate.span, None if place else example.hole
+            if key not in keys:
+                keys[key] = len(keys)
+                books.append(candidate.book)
+            candidates[row, place] = keys[key]
+            relevance[row, place] = candidate.relevance
+    labels = np.full((len(examples), len(keys)), NEGATIVE, dtype=np.int8)
+    for row, example in enumerate(examples):
+        margin = MARGIN[source_names[example.source]]
         for (name, (start, end), _), column in keys.items():
-            if name == pair.book.name and any(start < b + margin and a - margin < end for a, b in pair.spans):
+            if name == example.book.name and any(start < b + margin and a - margin < end for a, b in example.spans):
                 labels[row, column] = IGNORED
-        labels[row, keys[pair.book.name, pair.positive, pair.hole]] = POSITIVE
-    queries = [pair.query for pair in pairs]
-    passages = [_slice(book, span, hole) for book, (_, span, hole) in zip(books, keys, strict=True)]
-    words = WordIndex(passages, rarity).score(queries)
+        first, *others = example.candidates
+        for candidate, column in zip(others, candidates[row, 1:], strict=False):
+            if candidate.inside or candidate.relevance > first.relevance:
+                labels[row, column] = IGNORED
+        labels[row, candidates[row, 0]] = POSITIVE
     return Batch(
-        queries=queries,
-        passages=passages,
+        queries=[example.query for example in examples],
+        passages=[_slice(book, span, hole) for book, (_, span, hole) in zip(books, keys, strict=True)],
+        starts=[
+            np.array(cut_spans(book, span, hole), dtype=np.uint8)
+            for book, (_, span, hole) in zip(books, keys, strict=True)
+        ],
         labels=labels,
-        words=(words / np.maximum(words.max(axis=1, keepdims=True), 1e-6)).astype(np.float16),
-        sources=np.array([pair.source for pair in pairs], dtype=np.int8),
+        candidates=candidates,
+        relevance=relevance,
+        sources=np.array([example.source for example in examples], dtype=np.int8),
     )
 
 
@@ -106,13 +160,17 @@ def write_round(file: Path, batches: Sequence[Batch]) -> None:
         TrainingError: the file cannot be written.
     """
     texts = [text for batch in batches for text in (*batch.queries, *batch.passages)]
+    starts = [own for batch in batches for own in batch.starts]
     write_arrays(
         file,
         tokens=np.concatenate(texts),
         lengths=np.array([len(text) for text in texts]),
-        shapes=np.array([batch.labels.shape for batch in batches]),
+        starts=np.concatenate(starts),
+        spans=np.array([len(own) for own in starts]),
+        shapes=np.array([(*batch.labels.shape, batch.candidates.shape[1]) for batch in batches]),
         labels=np.concatenate([batch.labels.ravel() for batch in batches]),
-        words=np.concatenate([batch.words.ravel() for batch in batches]),
+        candidates=np.concatenate([batch.candidates.ravel() for batch in batches]),
+        relevance=np.concatenate([batch.relevance.ravel() for batch in batches]),
         sources=np.concatenate([batch.sources for batch in batches]),
     )
 
@@ -125,21 +183,30 @@ def read_round(file: Path) -> list[Batch]:
     """
     try:
         with file.open("rb") as stream, np.load(stream) as stored:
-            tokens, lengths, shapes = stored["tokens"], stored["lengths"], stored["shapes"].tolist()
-            all_labels, all_words, all_sources = stored["labels"], stored["words"], stored["sources"]
+            arrays = {name: stored[name] for name in stored.files}
+        texts = iter(np.split(arrays["tokens"], np.cumsum(arrays["lengths"])[:-1]))
+        starts = iter(np.split(arrays["starts"], np.cumsum(arrays["spans"])[:-1]))
+        shapes = arrays["shapes"].tolist()
+        sources = iter(np.split(arrays["sources"], np.cumsum([count for count, _, _ in shapes])[:-1]))
+        labels = _split(arrays["labels"], [(count, size) for count, size, _ in shapes])
+        candidates = _split(arrays["candidates"], [(count, width) for count, _, width in shapes])
+        relevance = _split(arrays["relevance"], [(count, width) for count, _, width in shapes])
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise TrainingError(f"{file} is damaged ({error}): delete it, it is made again from the last state") from error
-    texts = np.split(tokens, np.cumsum(lengths)[:-1])
-    batches, text, label, source = [], 0, 0, 0
-    for count, size in shapes:
-        batches.append(
-            Batch(
-                queries=texts[text : text + count],
-                passages=texts[text + count : text + count + size],
-                labels=all_labels[label : label + count * size].reshape(count, size),
-                words=all_words[label : label + count * size].reshape(count, size),
-                sources=all_sources[source : source + count],
-            )
+    return [
+        Batch(
+            queries=list(islice(texts, count)),
+            passages=list(islice(texts, size)),
+            starts=list(islice(starts, size)),
+            labels=next(labels),
+            candidates=next(candidates),
+            relevance=next(relevance),
+            sources=next(sources),
         )
-        text, label, source = text + count + size, label + count * size, source + count
-    return batches
+        for count, size, _ in shapes
+    ]
+
+
+def _split(values: NDArray[Any], shapes: Sequence[tuple[int, int]]) -> Iterator[NDArray[Any]]:
+    parts = np.split(values, np.cumsum([rows * columns for rows, columns in shapes])[:-1])
+    return iter([part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)])

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from nlb_retriever.encoding.load import BASE_ENCODER, find_weights
 from nlb_retriever.errors import TrainingError
+from nlb_retriever.reader.load import find_reader, load_reader
 from nlb_training.encoder.bert import Bert
 from nlb_training.encoder.planner import Mix, Planner
 from nlb_training.encoder.trainer import STATE, Run, Settings, save_model
-from nlb_training.run_control import lock_folder
+from nlb_training.run_control import find_device, lock_folder
 from nlb_training.settings import read_numbers
 from nlb_training.start_model import read_tokenizer
 
@@ -28,6 +29,10 @@ class EncoderRequest:
     """Of the run's state, and of the model in `encoder/` at its end."""
     start: str = BASE_ENCODER
     """A sentence-transformers model of MiniLM's kind: its name or folder."""
+    reader: Path | None = None
+    """Folder of the reader that judges passages; default: the package's."""
+    device: str = "auto"
+    """"auto", "cpu" or "cuda"."""
     settings: Settings = field(default_factory=Settings)
     mix: Mix = field(default_factory=Mix)
 
@@ -64,16 +69,21 @@ def train_encoder(
     Raises:
         TrainingInterrupted: a signal to stop came; resumed, the run goes on with the next step.
         TrainingError: data, settings or the folder do not allow it, the disk is full or the loss is no number.
-        EncoderError: the model to start from is not to be found.
+        EncoderError: the model to start from, or the reader, is not to be found.
     """
     _, start = find_weights(request.start)
-    model = Bert.load(start)
+    folder = request.reader or find_reader()
+    if folder is None:
+        raise TrainingError("this package has no reader: give the folder of one (--reader)")
+    device = find_device(request.device)
+    reader = load_reader(folder, device=device)
+    model = Bert.load(start, device)
     tokenizer = read_tokenizer(start)
     with lock_folder(request.out):
         there = (request.out / STATE).is_file()
         if there and not resume:
             raise TrainingError(f"{request.out} holds a run already: go on with --resume, or choose another folder")
-        planner = Planner(request.data, tokenizer, request.out / "tokens", request.mix)
+        planner = Planner(request.data, tokenizer, request.out / "tokens", request.mix, reader)
         run = Run(model, planner, request.settings, request.out, steps_a_round=request.mix.steps)
         if there:
             run.resume()

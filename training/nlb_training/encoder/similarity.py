@@ -10,8 +10,29 @@ from numpy.typing import NDArray
 
 from nlb_retriever.search.ranking import WHOLE_WEIGHT
 from nlb_training.encoder.bert import Ids
+from nlb_training.encoder.books import Span, TokenizedBook
 
 Floats = NDArray[np.float32]
+
+SPAN_TOKENS = 50
+"""Of the longest span of a passage, with the special tokens."""
+
+
+def cut_spans(book: TokenizedBook, passage: Span, hole: Span | None = None) -> list[int]:
+    """The tokens of a passage at which its spans begin, the first 0.
+
+    Args:
+        book: the passage's text.
+        passage: range of its tokens.
+        hole: tokens that are taken out of it; what follows them moves up.
+    """
+    starts = [start for start, _ in book.cut(SPAN_TOKENS, passage)]
+    length = passage[1] - passage[0]
+    if hole:
+        size = hole[1] - hole[0]
+        starts = [start if start < hole[0] else max(hole[0], start - size) for start in starts]
+        length -= size
+    return sorted({start - passage[0] for start in starts if start - passage[0] < length})
 
 
 class Encoder(Protocol):

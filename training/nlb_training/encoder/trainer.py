@@ -6,18 +6,19 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from nlb_retriever.atomic import write_file
 from nlb_retriever.errors import TrainingError, TrainingInterrupted
 from nlb_training.encoder.bert import Bert
-from nlb_training.encoder.loss import contrast
+from nlb_training.encoder.loss import compare, contrast, follow
 from nlb_training.encoder.planner import Planner
 from nlb_training.encoder.queries import SOURCES
 from nlb_training.encoder.rounds import Batch, read_round, write_round
@@ -45,11 +46,11 @@ class Settings:
     """Maximum norm of the gradient over all parameters."""
     scale: float = 20.0
     """Inverse temperature of the loss."""
-    words: float = 0.0
-    """Weight of BM25 beside cosines in a second loss, which counts half; 0: there is none."""
+    reader: float = 1.0
+    """Weight of what the reader says about a query's candidates; 0: only its choice of the right one counts."""
     average: float = 0.99
     """Decay of the moving average of the weights."""
-    start_share: float = 0.4
+    start_share: float = 0.3
     """Share of the start's weights in the result: it keeps what the start knew (model soups, arXiv 2203.05482)."""
     save_every: int = 25
     """Steps between two states."""
@@ -101,7 +102,7 @@ class Run:
         """
         file = self._folder / STATE
         try:
-            state = torch.load(file, weights_only=True)
+            state = torch.load(file, map_location=self.model.device, weights_only=True)
             stored = state["settings"]
         except (OSError, RuntimeError, KeyError, EOFError, ValueError) as error:
             raise TrainingError(f"{file} is damaged ({error}): start anew in another folder") from error
@@ -191,8 +192,10 @@ class Run:
         rate = self._learning_rate()
         for group in self._optimizer.param_groups:
             group["lr"] = rate
-        parts = self.model.encode_with_grad([*batch.queries, *batch.passages])
-        vectors = torch.empty(len(batch.queries) + len(batch.passages), parts[0][1].shape[1])
+        texts = [*batch.queries, *batch.passages]
+        starts: list[Sequence[int]] = [*[()] * len(batch.queries), *(own.tolist() for own in batch.starts)]
+        parts = self.model.encode_with_grad(texts, starts)
+        vectors = torch.empty(len(texts) + sum(map(len, starts)), parts[0][1].shape[1], device=self.model.device)
         for rows, encoded in parts:
             vectors[rows] = encoded.detach()
         vectors.requires_grad_()
@@ -217,19 +220,31 @@ class Run:
         tokens = sum(len(text) + 2 for text in (*batch.queries, *batch.passages))
         record = {"loss": float(loss.detach()), "norm": float(norm), "rate": rate, "tokens": float(tokens)}
         for number, name in enumerate(SOURCES):
-            own = losses.detach()[torch.from_numpy(batch.sources == number)]
+            own = losses.detach().cpu()[torch.from_numpy(batch.sources == number)]
             if len(own):
                 record[name] = float(own.mean())
         return record
 
     def _losses(self, batch: Batch, vectors: Tensor) -> Tensor:
         """(Q,) losses of a step's queries."""
-        queries, passages = vectors[: len(batch.queries)], vectors[len(batch.queries) :]
-        labels, scale = torch.from_numpy(batch.labels), self.settings.scale
-        losses = contrast(queries, passages, labels, scale=scale)
-        if self.settings.words:
-            words = self.settings.words * torch.from_numpy(batch.words).float()
-            losses = (losses + contrast(queries, passages, labels, scale=scale, words=words)) / 2
+        first = len(batch.queries)
+        last = first + len(batch.passages)
+        spans = [len(own) for own in batch.starts]
+        owners, labels, candidates, relevance = (
+            torch.from_numpy(array).to(vectors.device)
+            for array in (
+                np.repeat(np.arange(len(spans)), spans),
+                batch.labels,
+                batch.candidates.astype(np.int64),
+                batch.relevance,
+            )
+        )
+        scale = self.settings.scale
+        both = compare(vectors[:first], vectors[first:last], vectors[last:], owners)
+        losses = torch.stack([contrast(scores, labels, scale=scale) for scores in both]).mean(dim=0)
+        if self.settings.reader:
+            read = torch.stack([follow(scores, candidates, relevance, scale=scale) for scores in both]).mean(dim=0)
+            losses = losses + self.settings.reader * read
         return losses
 
     def _learning_rate(self) -> float:
@@ -259,7 +274,9 @@ def save_model(weights: dict[str, Tensor], start: Path, out: Path) -> None:
     try:
         shutil.copytree(start, part, ignore=shutil.ignore_patterns("*.safetensors", "README.md", "data_config.json"))
         save_file(
-            {name: t.detach().contiguous() for name, t in weights.items()}, part / "model.safetensors", {"format": "pt"}
+            {name: t.detach().cpu().contiguous() for name, t in weights.items()},
+            part / "model.safetensors",
+            {"format": "pt"},
         )
         shutil.rmtree(out, ignore_errors=True)
         part.rename(out)
