@@ -162,6 +162,17 @@ def test_a_folder_in_use_without_resume_and_with_other_settings_is_refused(
         train_encoder(other, resume=True)
 
 
+def test_a_resume_with_another_reader_or_mix_is_refused(
+    request_of_run: EncoderRequest, whole: Path, tmp_path: Path
+) -> None:
+    assert whole.is_dir()
+    (tmp_path / "reader.json").write_text("{}")
+    with pytest.raises(TrainingError, match=r"other settings \(reader\): resume with those"):
+        train_encoder(replace(request_of_run, reader=tmp_path), resume=True)
+    with pytest.raises(TrainingError, match=r"other settings \(mix\.tale\): resume with those"):
+        train_encoder(replace(request_of_run, mix=replace(MIX, tale=3)), resume=True)
+
+
 def test_a_damaged_state_is_one_line(request_of_run: EncoderRequest, tmp_path: Path) -> None:
     (tmp_path / "state.pt").write_bytes(b"PK\x03\x04 half")
     with pytest.raises(TrainingError, match=r"state\.pt is damaged") as caught:

@@ -22,7 +22,7 @@ from nlb_retriever.errors import TrainingError
 
 Ids = NDArray[np.uint16]
 
-MICROBATCH_TOKENS = {"cpu": 4096, "cuda": 32_768}
+CPU_TOKENS, GPU_TOKENS = 4096, 32_768
 """Tokens that go through the model together; on a CPU more do not fit in a core's cache."""
 _WIDTH_STEP = 8
 _HEADS = 12
@@ -114,7 +114,7 @@ class Bert:
         """For each microbatch the numbers of its texts and spans, and their vectors; spans are numbered on from n."""
         own = starts or [()] * len(texts)
         firsts = np.cumsum([len(texts), *map(len, own)]).tolist()
-        for rows in microbatches(texts, MICROBATCH_TOKENS[self.device.type]):
+        for rows in microbatches(texts, CPU_TOKENS if self.device.type == "cpu" else GPU_TOKENS):
             numbers = rows + [number for row in rows for number in range(firsts[row], firsts[row + 1])]
             yield numbers, self._forward([texts[row] for row in rows], [own[row] for row in rows])
 

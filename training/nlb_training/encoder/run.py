@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 from nlb_retriever.encoding.load import BASE_ENCODER, find_weights
 from nlb_retriever.errors import TrainingError
+from nlb_retriever.reader.files import CONFIG
 from nlb_retriever.reader.load import find_reader, load_reader
 from nlb_training.encoder.bert import Bert
 from nlb_training.encoder.planner import Mix, Planner
@@ -84,7 +86,9 @@ def train_encoder(
         if there and not resume:
             raise TrainingError(f"{request.out} holds a run already: go on with --resume, or choose another folder")
         planner = Planner(request.data, tokenizer, request.out / "tokens", request.mix, reader)
-        run = Run(model, planner, request.settings, request.out, steps_a_round=request.mix.steps)
+        plan: dict[str, str | int] = {f"mix.{name}": count for name, count in asdict(request.mix).items()}
+        plan["reader"] = hashlib.sha256((folder / CONFIG).read_bytes()).hexdigest()
+        run = Run(model, planner, request.settings, request.out, steps_a_round=request.mix.steps, plan=plan)
         if there:
             run.resume()
         run.train(observe)

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -46,8 +46,8 @@ class Settings:
     """Maximum norm of the gradient over all parameters."""
     scale: float = 20.0
     """Inverse temperature of the loss."""
-    reader: float = 1.0
-    """Weight of what the reader says about a query's candidates; 0: only its choice of the right one counts."""
+    reader_weight: float = 1.0
+    """Of what the reader says about a query's candidates; 0: only its choice of the right one counts."""
     average: float = 0.99
     """Decay of the moving average of the weights."""
     start_share: float = 0.3
@@ -71,14 +71,25 @@ class Run:
         settings: of the run.
         folder: of its state, log and rounds.
         steps_a_round: how many steps each planned round has.
+        plan: what else the rounds depend on, by the names that people know it by; must stay the same, too.
     """
 
-    def __init__(self, model: Bert, planner: Planner, settings: Settings, folder: Path, *, steps_a_round: int) -> None:
+    def __init__(
+        self,
+        model: Bert,
+        planner: Planner,
+        settings: Settings,
+        folder: Path,
+        *,
+        steps_a_round: int,
+        plan: Mapping[str, str | int],
+    ) -> None:
         self.model = model
         self.settings = settings
         self._planner = planner
         self._folder = folder
         self._steps_a_round = steps_a_round
+        self._plan = dict(plan)
         self._step = 0
         for tensor in model.masters.values():
             tensor.requires_grad_()
@@ -103,10 +114,10 @@ class Run:
         file = self._folder / STATE
         try:
             state = torch.load(file, map_location=self.model.device, weights_only=True)
-            stored = state["settings"]
+            stored = {**state["settings"], **state["plan"]}
         except (OSError, RuntimeError, KeyError, EOFError, ValueError) as error:
             raise TrainingError(f"{file} is damaged ({error}): start anew in another folder") from error
-        mine = asdict(self.settings)
+        mine = {**asdict(self.settings), **self._plan}
         changed = [
             key for key in mine if key not in ("steps", "cooldown", "save_every") and stored.get(key) != mine[key]
         ]
@@ -162,6 +173,7 @@ class Run:
         state = {
             "step": self._step,
             "settings": asdict(self.settings),
+            "plan": self._plan,
             "weights": {name: tensor.detach() for name, tensor in self.model.masters.items()},
             "average": self._average,
             "optimizer": self._optimizer.state_dict(),
@@ -242,9 +254,9 @@ class Run:
         scale = self.settings.scale
         both = compare(vectors[:first], vectors[first:last], vectors[last:], owners)
         losses = torch.stack([contrast(scores, labels, scale=scale) for scores in both]).mean(dim=0)
-        if self.settings.reader:
+        if self.settings.reader_weight:
             read = torch.stack([follow(scores, candidates, relevance, scale=scale) for scores in both]).mean(dim=0)
-            losses = losses + self.settings.reader * read
+            losses = losses + self.settings.reader_weight * read
         return losses
 
     def _learning_rate(self) -> float:
