@@ -64,7 +64,7 @@ def draw_candidates(example: Example, random: np.random.Generator) -> Example:
     """The right passage, drawn by relevance among those inside, and some of the others: `DRAWN` of each kind.
 
     Args:
-        example: with all its candidates; those of its own book stand first.
+        example: with all its candidates.
         random: what draws.
     """
     own = [each for each in example.candidates if each.inside]
