@@ -138,6 +138,21 @@ def test_words_that_stand_in_more_passages_answer_before_a_better_span() -> None
     assert compose_from("Who is Cay?", baker, *keeper).short == "baker"  # what comes back says little
 
 
+def test_a_longer_form_of_a_name_counts_in_part() -> None:
+    cay = ("a", "Cay trimmed it, they say.", "Cay", 6.0)
+    ada = ("b", "It was trimmed by Ada.", "Ada", 4.0)
+    assert compose_from("Who trimmed the lamp?", cay, ada).short == "Cay"
+    full = ("c", "The keeper was Ada Hill.", "Ada Hill", 3.5)
+    assert compose_from("Who trimmed the lamp?", cay, ada, full).short == "Ada"
+
+
+def test_words_that_several_passages_say_are_trusted_more() -> None:
+    once = ("a", "It was trimmed by Ada.", "Ada", 4.0)
+    assert compose_from("Who trimmed the lamp?", once).confidence == "unsure"
+    others = [(book, f"Ada trimmed it, says {book}.", "Ada", 4.0) for book in "bcd"]
+    assert compose_from("Who trimmed the lamp?", once, *others).confidence == "sure"
+
+
 def test_the_book_of_most_passages_answers_before_a_better_span() -> None:
     other = ("b", "Bea trimmed it, they say.", "Bea", 6.0)
     same = [("a", "It was trimmed by Ada.", "Ada", 5.0), ("a", "The boat was green.", "green", 0.0)]

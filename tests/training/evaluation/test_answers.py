@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever import Retriever, index_files
-from nlb_retriever.records import Answer, Citation, Hit, ShortAnswer
+from nlb_retriever.records import Answer, Citation, Confidence, Hit, ShortAnswer
 from nlb_training.evaluation import answers
 from nlb_training.evaluation.books import BookCollection
 from nlb_training.evaluation.results import Measurement
@@ -19,7 +19,7 @@ LAMP = "Old Tobias kept the lighthouse. When Tobias died, his niece Margaret too
 MARE = "The grey mare of the farm was sold at the fair. The miller of Trant paid forty crowns for her.\n" * 3
 
 
-def answer(quote: str, *, short: str | None = None) -> Answer:
+def answer(quote: str, *, short: str | None = None, confidence: Confidence | None = None) -> Answer:
     hit = Hit(
         level="passage", id="", book_id="", title="", author=None, source="/a.txt", section=(), section_id=None,
         start=0, end=len(quote), page=None, score=1, text=quote, metadata={},
@@ -27,7 +27,7 @@ def answer(quote: str, *, short: str | None = None) -> Answer:
     citation = Citation(hit=hit, quote=quote, quote_start=0, quote_end=len(quote))
 
     shorts = () if short is None else (ShortAnswer(text=short, citation=0),)
-    return Answer(question="q", found=True, text=quote, citations=(citation,), shorts=shorts)
+    return Answer(question="q", found=True, text=quote, citations=(citation,), shorts=shorts, confidence=confidence)
 
 
 def test_quotes_are_compared_by_words_with_the_best_of_the_human_answers() -> None:
@@ -41,6 +41,13 @@ def test_quotes_are_compared_by_words_with_the_best_of_the_human_answers() -> No
 def test_a_short_answer_is_compared_in_place_of_the_quotes() -> None:
     values = answers.compare_answer(answer("The niece took it.", short="Margaret"), "Who took the lamp?", ["Margaret."])
     assert (values["f1"], values["em"], values["quoted"], values["words"]) == (1, 1, 0, 4)
+
+
+@pytest.mark.parametrize(("short", "right"), [("Margaret", 1), ("his niece", 0)])
+def test_what_is_marked_sure_is_right_or_not(short: str, right: float) -> None:
+    given = answer("His niece Margaret took it.", short=short, confidence="sure")
+    values = answers.compare_answer(given, "Who took the lamp?", ["Margaret", "Tobias' niece Margaret"])
+    assert {metric: value for metric, value in values.items() if "right" in metric} == {"right if sure": right}
 
 
 def test_a_refused_question_counts_as_0() -> None:

@@ -66,6 +66,9 @@ EVERYDAY = (
     "What does the error code 404 mean?",
 )
 """Questions that none of the books answers."""
+RIGHT = 0.5
+"""Least token F1 of a short answer that counts as right."""
+_METRICS = ("f1", "em", "quoted", "answered", "words", "right if sure", "right if likely", "right if unsure")
 _NOTICE_EVERY = 100
 
 
@@ -121,8 +124,10 @@ def measure_answers(
         if number % _NOTICE_EVERY == 0:
             notice(f"answers to {name}: {number:,} of {len(queries.rows):,} questions")
     measurements = []
-    for metric in ("f1", "em", "quoted", "answered", "words"):
+    for metric in _METRICS:
         kept = [index for index, row in enumerate(rows) if metric in row]
+        if not kept:
+            continue
         values: Values = np.array([rows[index][metric] for index in kept])
         groups = [queries.groups[index] for index in kept]
         scale = 1.0 if metric == "words" else 100.0
@@ -140,7 +145,8 @@ def compare_answer(answer: Answer, question: str, expected: Sequence[str]) -> di
 
     Returns:
         f1, em: of the short answer; quoted: whether the quotes hold an expected answer; answered: 0 if it was
-        refused; words: number of words of the quotes.
+        refused; words: number of words of the quotes; right if sure, likely or unsure: the one of these that a
+        short answer is marked with, 1 from `RIGHT` on.
     """
     quotes = " ".join(citation.quote for citation in answer.citations)
     short = answer.short or quotes
@@ -150,6 +156,8 @@ def compare_answer(answer: Answer, question: str, expected: Sequence[str]) -> di
         "answered": float(answer.found),
         "words": float(len(quotes.split())),
     }
+    if answer.short and answer.confidence:
+        values[f"right if {answer.confidence}"] = float(values["f1"] >= RIGHT)
     if required := required_stems(question, expected):
         values["quoted"] = float(holds_answer(quotes, required))
     return values
