@@ -273,6 +273,7 @@ class Answer:
             "searched": self.searched,
             "found": self.found,
             "short": self.short,
+            "confidence": self.confidence,
             "answer": self.text,
             "citations": [citation.to_json() for citation in self.citations],
         }

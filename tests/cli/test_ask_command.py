@@ -38,7 +38,7 @@ def test_json_holds_quotes_that_are_verbatim_in_the_book(nlb: InProcess, shelf: 
     ran = nlb("ask", QUESTION, "--json", "--library", shelf)
     assert ran.code == 0
     told = json.loads(ran.out)
-    assert set(told) == {"question", "searched", "found", "short", "answer", "citations"}
+    assert set(told) == {"question", "searched", "found", "short", "confidence", "answer", "citations"}
     assert (told["question"], told["found"]) == (QUESTION, True)
     assert told["citations"]
     for citation in told["citations"]:

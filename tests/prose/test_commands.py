@@ -50,7 +50,17 @@ def test_ask_prints_prose_then_its_citations(nlb: InProcess, library: Path, serv
 def test_ask_gives_one_json_document(nlb: InProcess, library: Path, serve: Serve) -> None:
     url = serve(f"It broke the clock [1]. {FALSE}").url
     answer = json.loads(nlb("ask", STORM, "--llm", url, "--json", "--library", library).out)
-    assert list(answer) == ["question", "searched", "found", "short", "answer", "citations", "sentences", "model"]
+    assert list(answer) == [
+        "question",
+        "searched",
+        "found",
+        "short",
+        "confidence",
+        "answer",
+        "citations",
+        "sentences",
+        "model",
+    ]
     assert answer["answer"] == f"It broke the clock. [1] {FALSE}"
     assert answer["sentences"] == [
         {"text": "It broke the clock.", "citations": [1], "supported": True},

@@ -37,7 +37,7 @@ def test_an_answer_is_prose_with_citations_that_hold(retriever: Retriever) -> No
     assert answer.model == "scripted"
     [citation] = answer.citations
     assert "broke the clock" in citation.quote
-    assert {"question", "searched", "found", "short", "answer", "citations", "sentences", "model"} == set(
+    assert {"question", "searched", "found", "short", "confidence", "answer", "citations", "sentences", "model"} == set(
         answer.to_json()
     )
 

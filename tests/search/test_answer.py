@@ -117,7 +117,7 @@ def test_an_empty_question_is_refused(retriever: Retriever) -> None:
 
 def test_the_json_of_an_answer_has_the_promised_keys(retriever: Retriever) -> None:
     document = retriever.answer("Who rowed?").to_json()
-    assert set(document) == {"question", "searched", "found", "short", "answer", "citations"}
+    assert set(document) == {"question", "searched", "found", "short", "confidence", "answer", "citations"}
     hit = {
         "level",
         "book_id",
