@@ -138,12 +138,12 @@ def test_words_that_stand_in_more_passages_answer_before_a_better_span() -> None
     assert compose_from("Who is Cay?", baker, *keeper).short == "baker"  # what comes back says little
 
 
-def test_a_longer_form_of_a_name_counts_in_part() -> None:
-    cay = ("a", "Cay trimmed it, they say.", "Cay", 6.0)
-    ada = ("b", "It was trimmed by Ada.", "Ada", 4.0)
-    assert compose_from("Who trimmed the lamp?", cay, ada).short == "Cay"
-    full = ("c", "The keeper was Ada Hill.", "Ada Hill", 3.5)
-    assert compose_from("Who trimmed the lamp?", cay, ada, full).short == "Ada"
+def test_a_shorter_form_of_a_name_counts_in_part() -> None:
+    cay = ("a", "Cay trimmed it, they say.", "Cay", 5.2)
+    full = ("b", "It was trimmed by Ada Hill.", "Ada Hill", 4.0)
+    assert compose_from("Who trimmed the lamp?", cay, full).short == "Cay"
+    found = compose_from("Who trimmed the lamp?", cay, full, ("c", "The keeper was Ada.", "Ada", 3.5))
+    assert found.short == "Ada Hill"
 
 
 def test_words_that_several_passages_say_are_trusted_more() -> None:
