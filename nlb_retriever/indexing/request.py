@@ -66,7 +66,7 @@ def choose_manifest(request: IndexRequest, pinned: Manifest | None) -> Manifest:
     checkpoint.check(identity, tokens)
     terms = find_term_projection(identity.sha256)
     return Manifest(
-        chunk_encoder=str(Path(name).absolute()) if Path(name).is_dir() else str(name),
+        chunk_encoder=_pinned_name(name),
         chunk_encoder_sha256=identity.sha256,
         dim=identity.dim,
         chunk_tokens=tokens,
@@ -75,6 +75,12 @@ def choose_manifest(request: IndexRequest, pinned: Manifest | None) -> Manifest:
         order_dim=checkpoint.projections.section_dim - identity.dim if checkpoint.projections else 0,
         terms_sha256=pinned.terms_sha256 if pinned else terms.sha256 if terms else None,
     )
+
+
+def _pinned_name(name: str | Path) -> str:
+    """A folder's absolute path; the default encoder's name means no folder here that is called so."""
+    folder = Path(name).expanduser()
+    return str(folder.absolute()) if folder.is_dir() and str(name) != DEFAULT_ENCODER else str(name)
 
 
 def _is_current(pinned: Manifest) -> bool:

@@ -192,6 +192,16 @@ def test_a_chunk_encoder_that_the_released_checkpoint_does_not_fit_gets_the_untr
     assert not index_files([books], library).indexed  # it is the library's own from now on
 
 
+def test_a_folder_here_that_is_called_as_the_default_encoder_is_not_taken_for_it(
+    books: Path, library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / DEFAULT_ENCODER).mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert not index_files([books], library).failed
+    with open_store(library) as store:
+        assert store.manifest.chunk_encoder == DEFAULT_ENCODER
+
+
 def test_another_chunk_encoder_than_the_librarys_is_refused_with_the_way_out(
     books: Path, library: Path, keywords: KeywordEncoder
 ) -> None:
