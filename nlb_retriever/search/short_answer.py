@@ -120,7 +120,7 @@ def quote_spans(result: SearchResult, index: int) -> Iterator[tuple[Quote, Answe
         sentences = enumerate(result.overlap.passages[index])
         order, sentence = next(((order, each) for order, each in sentences if start < each.end), (0, None))
         if sentence and start < end and is_prose(hit, sentence.start, sentence.end):
-            answer = (start, min(end, sentence.end))
+            answer = _strip(hit.text, start, min(end, sentence.end))
             yield Quote(hit=index, order=order, start=sentence.start, end=sentence.end, answer=answer), span
 
 
@@ -160,17 +160,21 @@ def _trim(text: str, span: AnswerSpan) -> tuple[int, int]:
 
     A clause that breaks off ("he told her that") goes on to the next stop.
     """
-    start, end = span.start, span.end
-    while start < end and text[start] in _OUTER:
-        start += 1
-    while start < end and text[end - 1] in _OUTER:
-        end -= 1
+    start, end = _strip(text, span.start, span.end)
     if start < end:
         start -= _joined(text[:start][::-1])
         end += _joined(text[end:])
     if len(text[start:end].split()) >= _CLAUSE_WORDS and _UNFINISHED.search(text, start, end):
         stop = _STOP.search(text, end)
         end = stop.start() if stop else end
+    return start, end
+
+
+def _strip(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and text[start] in _OUTER:
+        start += 1
+    while start < end and text[end - 1] in _OUTER:
+        end -= 1
     return start, end
 
 

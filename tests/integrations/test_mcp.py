@@ -143,8 +143,8 @@ def test_what_the_library_does_not_hold_is_said_to_be_no_answer(call: Call) -> N
 
 
 def test_a_chapter_is_told_in_its_own_sentences(call: Call) -> None:
-    told = found(call("answer_question", question="What happens in chapter 2?", book="lighthouse"))
-    assert told["found"] and {each["section"] for each in told["quotations"]} == {2}
+    summary = found(call("answer_question", question="What happens in chapter 2?", book="lighthouse"))
+    assert summary["found"] and {each["section"] for each in summary["quotations"]} == {2}
     none = call("answer_question", question="What happens in chapter 99?", book="lighthouse")
     assert not found(none)["found"] and "see list_sections" in text(none)
 

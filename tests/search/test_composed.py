@@ -50,6 +50,13 @@ def test_marks_of_italics_are_no_part_of_the_short_answer() -> None:
     assert compose("Where did he travel?", text, "London").short == "London"
 
 
+def test_a_span_that_goes_on_into_the_next_sentence_is_cut_without_marks() -> None:
+    assert (
+        compose("Whom did he call?", "He called, “Starbuck!”\n\n“Sir,” said he.", "Starbuck!”\n\n“Sir").short
+        == "Starbuck"
+    )
+
+
 def test_a_sentence_of_the_questions_words_alone_does_not_explain() -> None:
     found = compose("How do I add a format?", "A format. Turn to the next page for it.", "page")
     assert found.short != "A format."
