@@ -99,6 +99,8 @@ class AnswerResult(_Result):
     """An answer in the books' own words."""
 
     question: str
+    searched: str | None
+    """The question in the books' spelling, where that is another and was searched for instead."""
     found: bool
     """False where the library is not likely to hold an answer."""
     short: list[str]
@@ -114,6 +116,7 @@ class AnswerResult(_Result):
     def of(cls, answer: Answer) -> AnswerResult:
         return cls(
             question=answer.question,
+            searched=answer.searched,
             found=answer.found,
             short=[each.text for each in answer.shorts],
             confidence=answer.confidence,
@@ -122,10 +125,11 @@ class AnswerResult(_Result):
         )
 
     def text(self) -> str:
+        head = [f"Searched for: {' '.join(self.searched.split())}"] if self.searched else []
         trust = f" ({self.confidence})" if self.confidence else ""
         short = [f"In short{trust}:\n" + "\n".join(_quoted(each) for each in self.short)] if self.short else []
         quotations = [f"Quotations ({NOTICE}):", *_numbered(self.quotations)] if self.quotations else []
-        return "\n\n".join([*([self.message] if self.message else []), *short, *quotations])
+        return "\n\n".join([*head, *([self.message] if self.message else []), *short, *quotations])
 
 
 class BookItem(_Record):

@@ -136,6 +136,12 @@ def test_a_question_is_answered_in_short_with_the_sentences_that_say_so(call: Ca
     assert {each["section"] for each in early["quotations"]} <= {1}
 
 
+def test_the_books_spelling_of_a_name_is_said_where_it_was_searched_for(call: Call) -> None:
+    result = call("answer_question", question="Who was Tobyas?")
+    assert found(result)["searched"] == "Who was Tobias?"
+    assert text(result).startswith("Searched for: Who was Tobias?\n\n")
+
+
 def test_what_the_library_does_not_hold_is_said_to_be_no_answer(call: Call) -> None:
     refused = call("answer_question", question="How do I merge two branches in Git?")
     assert (found(refused)["found"], found(refused)["quotations"]) == (False, [])
