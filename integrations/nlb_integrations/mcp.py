@@ -38,6 +38,7 @@ with extra("mcp"):
         SearchResults,
         SectionItem,
         SectionList,
+        in_tools,
     )
 
 READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
@@ -133,9 +134,7 @@ class _Tools:
         answer, which search_passages does not. No language model takes part: where it is "unsure", read on yourself.
         """
         name = _section_name(before, book)
-        result = AnswerResult.of(self._open().answer(question, book=book, before=name))
-        message = result.message and _in_tools(result.message)
-        return result.model_copy(update={"message": message}).to_call_result()
+        return AnswerResult.of(self._open().answer(question, book=book, before=name)).to_call_result()
 
     def search_books(self, question: Question, limit: Limit = 5) -> Annotated[CallToolResult, SearchResults]:
         """Find the books that are about something or could answer a question, the best first.
@@ -207,7 +206,7 @@ class _Tools:
                     self._library.close()
                     return tool(*args, **kwargs)
             except NlbError as error:
-                raise ToolError(_in_tools(str(error))) from error
+                raise ToolError(in_tools(str(error))) from error
 
         return call
 
@@ -218,11 +217,6 @@ class _Tools:
             if self._loading.ident is None:
                 self._loading.start()
         return self._library
-
-
-def _in_tools(line: str) -> str:
-    """What the library says, with tools in place of commands."""
-    return line.replace("`nlb books`", "list_books").replace("`nlb show`", "list_sections")
 
 
 def _section_name(before: int | str | None, book: str | None) -> str | None:

@@ -120,7 +120,7 @@ class AnswerResult(_Result):
             found=answer.found,
             short=[each.text for each in answer.shorts],
             confidence=answer.confidence,
-            message=None if answer.citations else answer.text,
+            message=None if answer.citations else in_tools(answer.text),
             quotations=[Quotation.of_citation(each) for each in answer.citations],
         )
 
@@ -265,6 +265,11 @@ class Excerpt(_Result):
         else:
             rest = "The book ends here."
         return f"{head}\n\n{_quoted(self.quotation)}\n\n{rest}"
+
+
+def in_tools(line: str) -> str:
+    """What the library says, with tools in place of commands."""
+    return line.replace("`nlb books`", "list_books").replace("`nlb show`", "list_sections")
 
 
 def _line(title: str, author: str | None, chapter: str | None = None, page: str | None = None) -> str:
