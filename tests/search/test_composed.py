@@ -113,7 +113,7 @@ def test_words_that_come_back_answer_before_a_better_span_that_does_not() -> Non
     assert compose("How was the lamp trimmed?", text, "Bea trimmed the lamp", "by Ada", "Ada.").short != "Ada"
 
 
-def compose_from(question: str, *passages: tuple[str, str, str, float]) -> Answer:
+def compose_from(question: str, *passages: tuple[str, str, str, float], relevance: float = 3.0) -> Answer:
     """The answer from passages, each with its book, its text, the words found in it and how the reader scores them."""
     hits = [
         Hit(level="passage", id=str(number), book_id=book, title="", author=None, source="", section=(),
@@ -121,7 +121,7 @@ def compose_from(question: str, *passages: tuple[str, str, str, float]) -> Answe
         for number, (book, text, _, _) in enumerate(passages)
     ]  # fmt: skip
     readings = [
-        Reading(relevance=3.0, no_answer_score=0.0,
+        Reading(relevance=relevance, no_answer_score=0.0,
                 spans=(AnswerSpan(start=text.index(span), end=text.index(span) + len(span), score=score),))
         for _, text, span, score in passages
     ]  # fmt: skip
@@ -154,10 +154,23 @@ def test_a_shorter_form_of_a_name_counts_in_part() -> None:
 
 
 def test_words_that_several_passages_say_are_trusted_more() -> None:
-    once = ("a", "It was trimmed by Ada.", "Ada", 4.0)
+    once = ("a", "It was trimmed by Ada.", "Ada", 8.0)
     assert compose_from("Who trimmed the lamp?", once).confidence == "unsure"
-    others = [(book, f"Ada trimmed it, says {book}.", "Ada", 4.0) for book in "bcd"]
+    others = [(book, f"Ada trimmed it, says {book}.", "Ada", 8.0) for book in "bcd"]
     assert compose_from("Who trimmed the lamp?", once, *others).confidence == "sure"
+
+
+def test_an_answer_with_a_lead_is_trusted_more() -> None:
+    ada = ("a", "It was trimmed by Ada.", "Ada", 10.0)
+    close, far = [("a", "Bea trimmed it, they say.", "Bea", score) for score in (9.0, 0.0)]
+    assert compose_from("Who trimmed the lamp?", ada, close).confidence == "unsure"
+    assert compose_from("Who trimmed the lamp?", ada, far).confidence == "likely"
+
+
+def test_an_answer_is_trusted_less_where_all_passages_seem_to_answer() -> None:
+    ada, bea = ("a", "It was trimmed by Ada.", "Ada", 10.0), ("a", "Bea trimmed it, they say.", "Bea", 0.0)
+    marks = [compose_from("Who trimmed the lamp?", ada, bea, relevance=each).confidence for each in (0.0, 3.0, 6.0)]
+    assert marks == ["sure", "likely", "unsure"]
 
 
 def test_the_book_of_most_passages_answers_before_a_better_span() -> None:
