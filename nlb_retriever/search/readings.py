@@ -73,7 +73,8 @@ def _diversify(
 
     Search result diversification (xQuAD, Santos et al., WWW 2010) with the spans of all readings in place of a query's
     aspects: step by step the passage with the best sum of its score and of the answers that are still left. An answer
-    is a set of words; every passage with these words holds it, whether or not the reader marked them there.
+    is a set of words; every passage with these words holds it, whether or not the reader marked them there. The first
+    passage is the best by its score alone: one that names much is not yet one that answers.
 
     Args:
         hits: the passages.
@@ -97,10 +98,12 @@ def _diversify(
     left = np.array(list(weights.values())) / (sum(weights.values()) or 1.0)
     passages = [word_ids(hits[index].text) for index in range(len(readings))]
     holds = np.array([[words <= passage for words in weights] for passage in passages], dtype=bool)
-    rest, chosen, sums = list(order), [], list(scores)
+    rest, sums = list(order), list(scores)
+    chosen: list[int] = []
     while rest:
         for index in rest:
-            sums[index] = scores[index] + COVERAGE * float(left[holds[index]].sum())
+            gain = left[holds[index]] if chosen else left
+            sums[index] = scores[index] + COVERAGE * float(gain.sum())
         best = max(rest, key=lambda index: sums[index])
         left = np.where(holds[best], 0.0, left)
         chosen.append(best)
