@@ -50,6 +50,31 @@ def test_own_questions_are_asked_at_every_level_they_have_an_answer_for(
     assert (out / "plot.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_own_questions_with_human_answers_measure_the_short_answer(
+    nlb: InProcess, questions: Path, books: Path
+) -> None:
+    with questions.open("a") as file:
+        for answers in (["Tomas", "Tomas the keeper"], "Tomas", [], [3]):
+            row = {"query": "Who rowed out alone to the schooner?", "file": "lamp.txt", "answers": answers}
+            file.write(json.dumps(row) + "\n")
+    ran = nlb("eval", questions, "--books", books, "--json", "--quiet")
+    assert ran.code == 0
+    assert ran.err == (
+        "nlb: warning: questions.jsonl, line 7: has the answers []: give a list of strings\n"
+        "nlb: warning: questions.jsonl, line 8: has the answers [3]: give a list of strings\n"
+    )
+    found = {
+        (each["task"], each["set"], each["metric"]): each
+        for each in json.loads(ran.out)["measurements"]
+        if each["system"] != "bm25"
+    }
+    assert found["retrieval", "answer", "recall@5"]["queries"] == 2
+    assert found["answers", "own", "f1"]["queries"] == 2
+    assert found["answers", "own", "f1"]["value"] == 1
+    assert found["answers", "own-in-book", "em"]["value"] == 1
+    assert found["answers", "everyday-to-own", "refused"]["value"] > 0.5
+
+
 def test_bad_rows_are_named_missed_conditions_exit_with_1_and_a_second_run_encodes_nothing(
     nlb: InProcess, questions: Path, books: Path
 ) -> None:
@@ -100,6 +125,11 @@ def test_what_cannot_be_evaluated_is_one_line(
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.count("\n") == 1
     assert complaint in ran.err
+
+
+def test_answers_cannot_be_measured_without_any(nlb: InProcess, questions: Path, books: Path) -> None:
+    ran = nlb("eval", questions, "--books", books, "--tasks", "answers", "--quiet")
+    assert (ran.code, ran.out, ran.err) == (2, "", "nlb: nothing to measure: no row has human answers, `answers`\n")
 
 
 def test_help_of_eval_loads_nothing_heavy() -> None:

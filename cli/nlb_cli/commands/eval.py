@@ -22,7 +22,7 @@ _SHOWN = 5
 
 Rows = Annotated[
     Path | None,
-    typer.Argument(metavar="QUESTIONS", help="Your own questions: JSONL lines of query, file, start and end."),
+    typer.Argument(metavar="QUESTIONS", help="Your own questions: JSONL lines of query, file, start, end, answers."),
 ]
 Books = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Their books. [default: the folder of QUESTIONS]")]
 Data = Annotated[
@@ -33,7 +33,7 @@ Tasks = Annotated[
     typer.Option(
         metavar="TASK,...",
         help="Of similarity, classification, multiple-choice, retrieval, answers, reading. "
-        "[default: all; retrieval for QUESTIONS]",
+        "[default: all; retrieval and answers for QUESTIONS]",
     ),
 ]
 Checkpoints = Annotated[
@@ -88,7 +88,7 @@ def evaluate(
     if tasks:
         chosen = _names(tasks)
     elif questions:
-        chosen = ["multiple-choice" if is_quality(questions) else "retrieval"]
+        chosen = ["multiple-choice"] if is_quality(questions) else ["retrieval", "answers"]
     else:
         chosen = [*TASKS]
     settings = Settings(

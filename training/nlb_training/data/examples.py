@@ -8,6 +8,7 @@ One JSON object a line, in a .jsonl or .jsonl.bz2 file. The keys of your own row
     or spans: [[s, e]]    several spans as `spans`; neither if the whole book answers it
     level     "book", "section" or "passage", the level of the spans; default: section, or book without spans
     group     optional: rows of one chapter or story have the same group
+    answers   optional: what people answer, each in a few words, for `nlb eval`
 
 The rows of BookSum, FairytaleQA, LiteraryQA and OpenStax, as prepared for this project, are read too.
 """

@@ -14,7 +14,6 @@ from nlb_retriever.errors import QueryError
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.reader import Reader, find_reader, load_reader
-from nlb_retriever.records import Level
 from nlb_training.evaluation.books import (
     BookCollection,
     archive_path,
@@ -28,7 +27,7 @@ from nlb_training.evaluation.libraries import IndexWatch, build_library
 from nlb_training.evaluation.queries import choose_queries
 from nlb_training.evaluation.results import Results
 from nlb_training.evaluation.rows import Row, keep_within, read_rows
-from nlb_training.evaluation.sets import KnownSet, own_sets
+from nlb_training.evaluation.sets import KnownSet
 from nlb_training.evaluation.systems import DEFAULT_BASELINES, Space, System
 from nlb_training.evaluation.vectors import ChunkVectors, LazyEncoder, Notice
 
@@ -103,20 +102,20 @@ class EvaluationContext:
         return self._collections[name]
 
     def sets(
-        self, known: Sequence[KnownSet], own_levels: Sequence[Level]
+        self, known: Sequence[KnownSet], own: Callable[[Sequence[Row]], Sequence[tuple[KnownSet, Sequence[Row]]]]
     ) -> Iterator[tuple[KnownSet, BookCollection, Sequence[Row]]]:
         """The available sets with their books and usable rows; problems are added to the results.
 
         Args:
             known: sets of the data folder.
-            own_levels: levels at which the user's rows are used, if there are any.
+            own: makes those of the user's rows, if there are any.
 
         Raises:
             QueryError: there are user's rows, and none is usable.
         """
         if self.settings.questions:
             rows, books = self.rows(self.settings.questions, "")
-            yield from ((each, books, fitting) for each, fitting in own_sets(rows, levels=own_levels))
+            yield from ((each, books, fitting) for each, fitting in own(rows))
             return
         assert self.data is not None
         for each in known:

@@ -64,6 +64,8 @@ def read_rows(file: Path, query: str | None = None) -> Rows:
             if query and isinstance(values, dict):
                 values |= {"query": values.get(query)}
             example = parse_row(values, origin=where)
+            if "answers" in values:
+                values["answers"] = _answers(values["answers"])
         except (ValueError, RecursionError) as error:
             problems.append(f"{where}: {error}")
             continue
@@ -75,6 +77,18 @@ def read_rows(file: Path, query: str | None = None) -> Rows:
         reason = problems[0] if problems else f"{file} is empty"
         raise QueryError(f'{reason}: give lines such as {{"query": "...", "file": "book.txt", "start": 0, "end": 99}}')
     return Rows(rows=tuple(rows), problems=tuple(problems))
+
+
+def _answers(value: Any) -> list[str]:
+    """Human answers that mean the same; one may stand by itself."""
+    answers = [value] if isinstance(value, str) else value
+    if (
+        not isinstance(answers, list)
+        or not answers
+        or not all(isinstance(each, str) and each.strip() for each in answers)
+    ):
+        raise ValueError(f"has the answers {json.dumps(value)[:40]}: give a list of strings")
+    return answers
 
 
 def keep_within(rows: Sequence[Row], lengths: Mapping[str, int], folder: str) -> Rows:

@@ -30,6 +30,9 @@ from nlb_training.evaluation.sets import (
     RETRIEVAL,
     SIMILARITY,
     TEXTBOOK_QUESTIONS,
+    own_answers,
+    own_levels,
+    own_sets,
 )
 from nlb_training.evaluation.systems import make_baselines, make_trained
 from nlb_training.evaluation.vectors import Notice
@@ -64,7 +67,8 @@ def evaluate(settings: Settings, *, notice: Notice = _log.info, watch: IndexWatc
     for task in settings.tasks:
         _RUNNERS[task](context)
     if not context.results.measurements:
-        raise QueryError(f"nothing to measure: {context.results.problems[0]}")
+        reason = next(iter(context.results.problems), "no row has human answers, `answers`")
+        raise QueryError(f"nothing to measure: {reason}")
     return context.results
 
 
@@ -75,7 +79,7 @@ def _add(context: EvaluationContext, measurements: list[Measurement], difference
 
 def _similarity(context: EvaluationContext) -> None:
     settings = context.settings
-    sets = list(context.sets(SIMILARITY, ("section", "book")))
+    sets = list(context.sets(SIMILARITY, lambda rows: own_levels(rows, ("section", "book"))))
     for known, books, rows in sets:
         # With the borders of all sets of these books, so that a book is encoded once.
         together = [row for _, other, own in sets if other is books for row in own]
@@ -95,7 +99,7 @@ def _similarity(context: EvaluationContext) -> None:
 
 
 def _retrieval(context: EvaluationContext) -> None:
-    for known, books, rows in context.sets(RETRIEVAL, ("book", "section", "passage")):
+    for known, books, rows in context.sets(RETRIEVAL, own_sets):
         queries = retrieval.make_query_set(known, rows, books, context.settings.every)
         if not queries.rows:
             context.add_problems([f"{known.name} is skipped: it has no queries"])
@@ -110,7 +114,7 @@ def _retrieval(context: EvaluationContext) -> None:
 def _answers(context: EvaluationContext) -> None:
     sets = [
         retrieval.QuerySet(known=known, rows=tuple(rows[:: context.settings.every]), books=books)
-        for known, books, rows in context.sets((*ANSWERS, TEXTBOOK_QUESTIONS), ())
+        for known, books, rows in context.sets((*ANSWERS, TEXTBOOK_QUESTIONS), own_answers)
     ]
     textbooks = next((queries for queries in sets if queries.known is TEXTBOOK_QUESTIONS), None)
     for checkpoint in context.evaluated:
@@ -171,7 +175,7 @@ def _labelled_sets(context: EvaluationContext) -> Iterator[tuple[str, list[Label
         yield "century", classification.read_centuries(data / "corpus" / "books.tsv", collections)
     except QueryError as error:
         context.add_problems([f"century is skipped: {error}"])
-    tales = [row for _, _, rows in context.sets(ORIGINS, ()) for row in rows]
+    tales = [row for _, _, rows in context.sets(ORIGINS, lambda rows: ()) for row in rows]
     if tales:
         yield "origin", classification.read_origins(tales, context.collection(ORIGINS[0].collection))
 
@@ -211,7 +215,7 @@ def _choice_sets(context: EvaluationContext) -> Iterator[tuple[str, list[Choice]
         context.add_problems(problems)
         yield "quality", choices[:: context.settings.every]
         return
-    for known, books, rows in context.sets(CHOICES, ("passage",)):
+    for known, books, rows in context.sets(CHOICES, lambda rows: own_levels(rows, ("passage",))):
         choices, problems = multiple_choice.from_rows(rows, books)
         context.add_problems(problems)
         if choices:

@@ -181,7 +181,21 @@ LABEL = "label"
 """Key of the label in the user's rows."""
 
 
-def own_sets(rows: Sequence[Row], *, levels: Sequence[Level]) -> list[tuple[KnownSet, list[Row]]]:
+def own_sets(rows: Sequence[Row]) -> list[tuple[KnownSet, list[Row]]]:
+    """Sets of the user's rows to retrieve: one for each level, and one of those with human answers.
+
+    Rows without spans are not in those of sections and passages.
+    """
+    sets = own_levels(rows, ("book", "section", "passage"))
+    known = KnownSet(
+        name="answer", title="query -> passage with an answer", file="", collection="", level="passage",
+        right="answer", metrics=ANSWER_METRICS,
+    )  # fmt: skip
+    answered = _with_answers(rows)
+    return [*sets, (known, answered)] if answered else sets
+
+
+def own_levels(rows: Sequence[Row], levels: Sequence[Level]) -> list[tuple[KnownSet, list[Row]]]:
     """Sets of the user's rows, one for each level; rows without spans are only in that of books."""
     sets = []
     for level in levels:
@@ -190,3 +204,14 @@ def own_sets(rows: Sequence[Row], *, levels: Sequence[Level]) -> list[tuple[Know
             known = KnownSet(name=level, title=f"query -> {level}", file="", collection="", level=level)
             sets.append((known, fitting))
     return sets
+
+
+def own_answers(rows: Sequence[Row]) -> list[tuple[KnownSet, list[Row]]]:
+    """The set of the user's rows with human answers, if there are any."""
+    known = KnownSet(name="own", title="question -> answer", file="", collection="", level="passage")
+    answered = _with_answers(rows)
+    return [(known, answered)] if answered else []
+
+
+def _with_answers(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row.values.get("answers")]
