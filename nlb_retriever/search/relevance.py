@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import fmean
 
 from nlb_retriever.encoding import DEFAULT_ENCODER, Vectors, facts_regression
@@ -38,7 +39,10 @@ NAMES_WEIGHT = 0.20
 """Of the share of the query's names that the passages of one book have, its title and author included."""
 READER_WEIGHT, CLIP = 0.02, 8.0
 """Of the reader's highest relevance, a logit cut at `CLIP`."""
-FACTS_WEIGHT, FACTUAL_QUERY, FACTUAL_PASSAGES = 0.25, 0.1, 0.5
+FACTUAL_COSINE, FACTUAL_WORDS, FACTUAL_READER, FACTUAL_BOUND = 1.0, -0.25, 0.045, 0.16
+"""What is added to the weights of cosine, words and reader, and to the bound, for passages from `FICTIONAL_PASSAGES` to
+all of it at `FACTUAL_PASSAGES`: textbooks and articles more often have words of questions that they do not answer."""
+FACTS_WEIGHT, FACTUAL_QUERY, FICTIONAL_PASSAGES, FACTUAL_PASSAGES = 0.25, 0.1, 0.2, 0.5
 """How far a query asks for facts of the world (a logit: -0.6 for questions on tales, -0.3 on novels, 0.3 on everyday
 things, 0.5 for those of textbooks) is subtracted from `FACTUAL_QUERY` on, unless the passages have `FACTUAL_PASSAGES`
 on average: 0.6 for what textbooks have for these, -0.1 for what novels have."""
@@ -52,7 +56,17 @@ LEAST_RELEVANCE = -4.0
 _WORD = re.compile(r"[^\W_]+")
 
 
-def is_relevant(
+@dataclass(frozen=True)
+class Judgement:
+    """What was judged of a query and the passages found for it."""
+
+    relevant: bool
+    """Whether they are likely to answer."""
+    facts: float = 0.0
+    """How far they are about facts of the world: 0, as novels are, to 1, as textbooks and articles are."""
+
+
+def judge_relevance(
     query: str,
     hits: Sequence[Hit],
     readings: Sequence[Reading],
@@ -62,8 +76,8 @@ def is_relevant(
     share: float,
     passages: int,
     in_book: bool,
-) -> bool:
-    """Whether hits are likely to answer a query.
+) -> Judgement:
+    """Judge whether hits are likely to answer a query.
 
     Args:
         query: cleaned.
@@ -76,18 +90,20 @@ def is_relevant(
         in_book: whether one was.
     """
     if not hits:
-        return False
+        return Judgement(False)
     relevance = max((reading.relevance for reading in readings), default=0.0)
     if vectors is None or vectorizer is None or vectorizer.encoder.identity.name != DEFAULT_ENCODER:
-        return relevance >= LEAST_RELEVANCE
+        return Judgement(relevance >= LEAST_RELEVANCE)
     found = vectorizer.encoder.encode([hit.text for hit in hits[:COMPARED]])
-    score = float((found @ vectors.whole).mean())
-    score += WORDS_WEIGHT * share + NAMES_WEIGHT * share_of_names(query, hits[:JUDGED])
-    score += READER_WEIGHT * min(max(relevance, -CLIP), CLIP)
-    if _factuality(found).mean() < FACTUAL_PASSAGES:
+    factuality = float(_factuality(found).mean())
+    facts = min(max((factuality - FICTIONAL_PASSAGES) / (FACTUAL_PASSAGES - FICTIONAL_PASSAGES), 0.0), 1.0)
+    score = (1.0 + FACTUAL_COSINE * facts) * float((found @ vectors.whole).mean())
+    score += (WORDS_WEIGHT + FACTUAL_WORDS * facts) * share + NAMES_WEIGHT * share_of_names(query, hits[:JUDGED])
+    score += (READER_WEIGHT + FACTUAL_READER * facts) * min(max(relevance, -CLIP), CLIP)
+    if facts < 1.0:
         score -= FACTS_WEIGHT * max(0.0, float(_factuality(vectors.whole)) - FACTUAL_QUERY)
-    bound = LEAST + GROWTH * math.log10(max(1, passages) / FEW_PASSAGES)
-    return score >= bound - (IN_BOOK if in_book else 0.0)
+    bound = LEAST + GROWTH * math.log10(max(1, passages) / FEW_PASSAGES) + FACTUAL_BOUND * facts
+    return Judgement(score >= bound - (IN_BOOK if in_book else 0.0), facts)
 
 
 def _factuality(vectors: Vectors) -> Vectors:

@@ -14,7 +14,7 @@ from nlb_retriever.search.hits import fetch_hits, widen
 from nlb_retriever.search.overlap import Overlap, find_overlap
 from nlb_retriever.search.ranking import rank
 from nlb_retriever.search.readings import READ, READ_TO_ANSWER, read_hits
-from nlb_retriever.search.relevance import JUDGED, is_relevant, share_of_words
+from nlb_retriever.search.relevance import JUDGED, Judgement, judge_relevance, share_of_words
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.reranking import rerank
 from nlb_retriever.search.scope import resolve_scope
@@ -37,6 +37,8 @@ class SearchResult:
     """The query in the books' spelling (search/spelling.py), where that is another and was searched for instead."""
     readings: tuple[Reading, ...] = ()
     """What the reader says about the first hits; none where it did not take part."""
+    facts: float = 0.0
+    """How far the passages are about facts of the world, 0 to 1, where that was judged."""
     compared: Overlap | None = field(default=None, repr=False, compare=False)
     """`overlap`, where the search needed it."""
 
@@ -93,16 +95,19 @@ def run_search(
     if reader:
         read = read_hits(request.question, hits, reader, diversify=request.diversify)
         hits, readings, order = list(read.hits), read.readings, read.order
-    if request.relevant_only and not is_relevant(
-        request.query,
-        found,
-        readings,
-        vectors,
-        vectorizer,
-        share=share,
-        passages=passages,
-        in_book=scope.book is not None,
-    ):
+    judgement = Judgement(relevant=True)
+    if request.relevant_only:
+        judgement = judge_relevance(
+            request.query,
+            found,
+            readings,
+            vectors,
+            vectorizer,
+            share=share,
+            passages=passages,
+            in_book=scope.book is not None,
+        )
+    if not judgement.relevant:
         return SearchResult(request=request, hits=(), vectors=vectors, searched=searched)
     hits, overlap = hits[:limit], overlap.of(order[:limit]) if overlap else None
     if request.neighbours and request.level == "passage":
@@ -114,5 +119,6 @@ def run_search(
         vectors=vectors,
         searched=searched,
         readings=readings[:limit],
+        facts=judgement.facts,
         compared=overlap,
     )

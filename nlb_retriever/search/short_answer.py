@@ -25,6 +25,9 @@ often. 1 for a clause, whose words hardly come back, and for who a name is, whic
 MENTIONS, BOOK_WEIGHT = 2.0, 2.0
 """Weights of the logarithms of the number of passages that have the words, marked there or not, on average over the
 words (0 for who a name is), and of the number of passages that are of the same book."""
+FACTUAL_WORDS = 4.0
+"""`WORDS_WEIGHT` where the passages are about facts of the world. There, votes and mentions do not count: articles say
+a fact once, and what they often name is what they are about."""
 CLOSE = 1.0
 """A second answer is given where its score is at most so much lower."""
 TRUST_VOTES, LEAD, RELEVANCE = 5.0, 0.5, 1.5
@@ -75,12 +78,9 @@ def answer_shortly(result: SearchResult, limit: int | None) -> Answer | None:
     """
     hits = result.hits
     name = asks_about_name(result.request.question)
-    found = _pool(
-        _spans(result),
-        hits,
-        votes=VOTES if result.request.kind == "words" and not name else 1.0,
-        mentions=0.0 if name else MENTIONS,
-    )
+    votes = VOTES if result.request.kind == "words" and not name else 1.0
+    fiction = 1.0 - result.facts
+    found = _pool(_spans(result), hits, votes=votes * fiction, mentions=0.0 if name else MENTIONS * fiction)
     if not found:
         return None
     best = found[0]
@@ -146,13 +146,14 @@ def _spans(result: SearchResult) -> list[_Found]:
     """
     hits, shares = result.hits, result.overlap.shares
     name = asks_about_name(result.request.question)
+    words_weight = WORDS_WEIGHT + (FACTUAL_WORDS - WORDS_WEIGHT) * result.facts
     found = []
     for index, hit in enumerate(hits):
         for quote, span in quote_spans(result, index):
             assert quote.answer
             if name and not shares[index][quote.order]:
                 continue
-            score = score_span(result, quote, span, WORDS_WEIGHT)
+            score = score_span(result, quote, span, words_weight)
             text = " ".join(hit.text[slice(*quote.answer)].split())
             found.append(_Found(quote=quote, text=text, score=score))
     return [each for each in found if each.words and fits(result.request.question, each.text)]

@@ -113,7 +113,9 @@ def test_words_that_come_back_answer_before_a_better_span_that_does_not() -> Non
     assert compose("How was the lamp trimmed?", text, "Bea trimmed the lamp", "by Ada", "Ada.").short != "Ada"
 
 
-def compose_from(question: str, *passages: tuple[str, str, str, float], relevance: float = 3.0) -> Answer:
+def compose_from(
+    question: str, *passages: tuple[str, str, str, float], relevance: float = 3.0, facts: float = 0.0
+) -> Answer:
     """The answer from passages, each with its book, its text, the words found in it and how the reader scores them."""
     hits = [
         Hit(level="passage", id=str(number), book_id=book, title="", author=None, source="", section=(),
@@ -126,7 +128,8 @@ def compose_from(question: str, *passages: tuple[str, str, str, float], relevanc
         for _, text, span, score in passages
     ]  # fmt: skip
     return compose_answer(
-        SearchResult(request=SearchRequest(query=question), hits=tuple(hits), readings=tuple(readings)), limit=3
+        SearchResult(request=SearchRequest(query=question), hits=tuple(hits), readings=tuple(readings), facts=facts),
+        limit=3,
     )
 
 
@@ -136,6 +139,7 @@ def test_words_that_stand_in_more_passages_answer_before_a_better_span() -> None
             ("a", "The quay was wet, and Ada sang.", "sang", 0.0)]  # fmt: skip
     assert compose_from("Who trimmed the lamp?", once, *more).short == "Ada Hill"
     assert compose_from("Who trimmed the lamp?", once, more[0]).short == "Bea"
+    assert compose_from("Who trimmed the lamp?", once, *more, facts=1.0).short == "Bea"  # as in articles
     keeper = [
         ("a", "It was Cay, the keeper of lamps.", "keeper", 5.0),
         ("a", "The keeper was at the quay.", "quay", 0.0),

@@ -12,7 +12,15 @@ from nlb_retriever import Retriever, book_from_text, index_books
 from nlb_retriever.records import Hit
 from nlb_retriever.search import relevance
 from nlb_retriever.search.question import find_names
-from nlb_retriever.search.relevance import JUDGED, is_relevant, share_of_names, share_of_words
+from nlb_retriever.search.relevance import (
+    FACTUAL_PASSAGES,
+    JUDGED,
+    Judgement,
+    judge_relevance,
+    share_of_names,
+    share_of_words,
+)
+from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.store import Condition
 from tests.texts import KITCHEN, LIGHTHOUSE, TALES
 
@@ -97,11 +105,11 @@ def test_the_passages_that_are_searched_are_counted(
 ) -> None:
     counted = []
 
-    def judge(*arguments: Any, passages: int, **others: Any) -> bool:
+    def judge(*arguments: Any, passages: int, **others: Any) -> Judgement:
         counted.append(passages)
-        return is_relevant(*arguments, passages=passages, **others)
+        return judge_relevance(*arguments, passages=passages, **others)
 
-    monkeypatch.setattr("nlb_retriever.search.run.is_relevant", judge)
+    monkeypatch.setattr("nlb_retriever.search.run.judge_relevance", judge)
     retriever.answer("Who kneads the bread?", **scope)
     assert counted == [sum(book.passages for book in retriever.store.books() if book.title in books)]
 
@@ -130,6 +138,18 @@ def test_a_question_on_facts_of_the_world_needs_more_to_be_answered(
     assert not retriever.answer(question).found
     monkeypatch.setattr(relevance, "facts_regression", lambda: np.zeros(385, dtype=np.float32))
     assert retriever.answer(question).found
+
+
+@pytest.mark.parametrize(("factuality", "facts"), [(0.0, 0.0), (FACTUAL_PASSAGES, 1.0)])
+def test_a_textbook_needs_more_than_words_to_be_believed(
+    retriever: Retriever, monkeypatch: pytest.MonkeyPatch, factuality: float, facts: float
+) -> None:
+    regression = np.zeros(385, dtype=np.float32)
+    regression[-1] = factuality
+    monkeypatch.setattr(relevance, "facts_regression", lambda: regression)
+    assert retriever.answer("What colour was the horse of Tobias?").found == (not facts)
+    assert retriever.answer("Who kept the lighthouse?").found
+    assert retriever.run(SearchRequest(query="Who kept the lighthouse?", relevant_only=True)).facts == facts
 
 
 def test_a_book_that_was_named_is_believed_sooner(retriever: Retriever) -> None:
