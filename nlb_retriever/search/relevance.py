@@ -4,9 +4,10 @@ Judged by the best passages that were found: how similar they are to the query a
 own space separates queries without an answer better than the trained one, and the best passages together better than
 the most similar one alone), how many of the query's rare words one passage has, whether one book has all the names in
 it, what the reader says where it has read them, and how far the query asks for facts of the world: such a query is
-similar to passages of any kind that explain something. The more passages, the more similar the best are by chance, so
-the bound grows with their number. The weights were chosen on questions on novels, tales and textbooks, put to
-libraries with and without their book, and judged on others (docs/reader.md).
+similar to passages of any kind that explain something. Where the passages are about facts, too, similarity and reader
+count more, words less. The more passages, the more similar the best are by chance, so the bound grows with them.
+The weights were chosen on questions on novels, tales, textbooks and articles, put to libraries with and without their
+book, and judged on others (docs/reader.md).
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ READER_WEIGHT, CLIP = 0.02, 8.0
 FACTUAL_COSINE, FACTUAL_WORDS, FACTUAL_READER, FACTUAL_BOUND = 1.0, -0.25, 0.045, 0.16
 """What is added to the weights of cosine, words and reader, and to the bound, for passages from `FICTIONAL_PASSAGES` to
 all of it at `FACTUAL_PASSAGES`: textbooks and articles more often have words of questions that they do not answer."""
-FACTS_WEIGHT, FACTUAL_QUERY, FICTIONAL_PASSAGES, FACTUAL_PASSAGES = 0.25, 0.1, 0.2, 0.5
+FACTS_WEIGHT, FACTUAL_QUERY, FICTIONAL_PASSAGES, FACTUAL_PASSAGES = 0.25, 0.1, 0.4, 0.5
 """How far a query asks for facts of the world (a logit: -0.6 for questions on tales, -0.3 on novels, 0.3 on everyday
 things, 0.5 for those of textbooks) is subtracted from `FACTUAL_QUERY` on, unless the passages have `FACTUAL_PASSAGES`
 on average: 0.6 for what textbooks have for these, -0.1 for what novels have."""
