@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from nlb_retriever.text.persons import find_person
@@ -15,6 +17,9 @@ MOST_WORDS = 48
 _WORD = re.compile(r"[a-z]+")
 _ANY_WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _GAP = re.compile(r"_{2,}")
+_IS = re.compile(r"^(?P<asking>who|what|where|when|why|how)['’]?s\b(?!['’])", re.IGNORECASE)
+_ORDER = re.compile(r"^(?i:please )?(?i:name|identify|give me)(?= (?:the|an?|one|two|three|some|[A-Z]\w*)\b) ")
+"""The beginning of "Name the captain of the Pequod."; "Name of the captain" is no sentence."""
 _ENGLISH = frozenset("the a an of to is are was were by and with for".split())
 _ASKING = frozenset("who whom whose what which where when why how".split())
 _AUXILIARIES = frozenset(
@@ -51,8 +56,12 @@ _WHO_IS_NAME = re.compile(rf"(?P<asking>(?i:who|what)) (?i:is|was|are|were) (?P<
 def as_question(query: str) -> str:
     """A query as the reader takes it: an English statement with a gap, or that ends in a colon, asks for the rest.
 
-    "The keeper lost his ____." becomes "The keeper lost his what."
+    "The keeper lost his ____." becomes "The keeper lost his what.", "Name the keeper." "What is the keeper?", and "whos
+    the keeper" "who is the keeper".
     """
+    query = _IS.sub(r"\g<asking> is", query)
+    if order := _ORDER.match(query):
+        return f"What is {query[order.end() :].rstrip(' .?')}?"
     words = {*_WORD.findall(query.lower())}
     if not words & _ENGLISH:
         return query
@@ -104,6 +113,19 @@ def find_names(query: str) -> list[str]:
     if all(word[0].isupper() or (index and word in _UNCAPPED) for index, word in enumerate(words)):
         return []
     return [word for word in dict.fromkeys(words[1:]) if word[0].isupper() and word.lower() not in _TITLES]
+
+
+def restore_capitals(query: str, texts: Sequence[str]) -> str:
+    """A query in small letters, with a capital for the words that these texts write with one, twice and always."""
+    if query != query.lower():
+        return query
+    found = Counter(word for text in texts for word in _ANY_WORD.findall(text))
+
+    def restored(match: re.Match[str]) -> str:
+        word = match[0]
+        return word.capitalize() if found[word.capitalize()] > 1 and not found[word] else word
+
+    return _ANY_WORD.sub(restored, query)
 
 
 def find_capitals(text: str) -> str:

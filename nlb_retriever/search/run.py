@@ -12,6 +12,7 @@ from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Hit
 from nlb_retriever.search.hits import fetch_hits, widen
 from nlb_retriever.search.overlap import Overlap, find_overlap
+from nlb_retriever.search.question import restore_capitals
 from nlb_retriever.search.ranking import rank
 from nlb_retriever.search.readings import READ, READ_TO_ANSWER, read_hits
 from nlb_retriever.search.relevance import JUDGED, Judgement, judge_relevance, share_of_words
@@ -89,6 +90,8 @@ def run_search(
             where = weaken(scope.filter("passage"), is_searched)
             passages = store.count("passage", where)
             share = share_of_words(request.query, where, store, passages=passages)
+    if reader:
+        request = replace(request, query=restore_capitals(request.query, [hit.text for hit in hits]))
     found = hits
     readings: tuple[Reading, ...] = ()
     order: Sequence[int] = range(len(hits))

@@ -40,7 +40,7 @@ WEIGHTS: Mapping[Level, Weights] = {
 is the query for its section."""
 TITLE_COUNT = 30
 """How often a book's title and author count among its words, which may be 100,000."""
-QUESTION_WORDS = "happen feel think believe decide describe explain need hear realize able"
+QUESTION_WORDS = "happen feel think believe decide describe explain need hear realize able whats whos wheres hows whens"
 """Words of questions that are rarely in the answer, beside the usual stop words."""
 
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from nlb_retriever.search.question import MOST_WORDS, Kind, as_question, asks_about_name, fits, kind_of
+from nlb_retriever.search.question import (
+    MOST_WORDS,
+    Kind,
+    as_question,
+    asks_about_name,
+    fits,
+    kind_of,
+    restore_capitals,
+)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +53,33 @@ def test_a_question_asks_for_words_or_a_clause_or_is_none(question: str, kind: K
 )
 def test_what_a_statement_leaves_open_is_asked_for(query: str, question: str) -> None:
     assert as_question(query) == question
+
+
+@pytest.mark.parametrize(
+    ("query", "question"),
+    [
+        ("whos the keeper of the lamp?", "who is the keeper of the lamp?"),
+        ("What's a gam", "What is a gam"),
+        ("Whose lamp is it?", "Whose lamp is it?"),
+        ("Name the keeper of the lamp.", "What is the keeper of the lamp?"),
+        ("please name two friends of Jonas", "What is two friends of Jonas?"),
+        ("Give me the name of the ship", "What is the name of the ship?"),
+        ("Name of the ship", "Name of the ship"),
+        ("name day customs", "name day customs"),
+    ],
+)
+def test_short_forms_and_orders_are_questions(query: str, question: str) -> None:
+    assert as_question(query) == question
+    assert (kind_of(as_question(query)) == "words") == (question.lower().startswith("wh"))
+
+
+def test_small_letters_get_the_capitals_that_the_passages_have() -> None:
+    texts = ["Mina Harker slept.", "Then Mina woke; Harker and the keeper, too.", "The Keeper and a Keeper."]
+    assert restore_capitals("who is mina harker, the keeper's wife?", texts) == "who is Mina Harker, the keeper's wife?"
+    assert restore_capitals("who is the keeper?", texts) == "who is the keeper?"
+    assert restore_capitals("Who is mina?", texts) == "Who is mina?"
+    assert restore_capitals("who is mina?", texts[:1]) == "who is mina?"
+    assert restore_capitals("", texts) == ""
 
 
 def test_a_page_of_text_is_no_question() -> None:

@@ -56,6 +56,12 @@ def test_a_sentence_says_who_somebody_is(retriever: Retriever, question: str, bo
     assert cited.quote_start <= cited.answer[0] < cited.answer[1] <= cited.quote_end
 
 
+def test_small_letters_do_as_well(retriever: Retriever) -> None:
+    for question in ("who is starbuck?", "whos starbuck"):
+        answer = retriever.answer(question, book="Ship")
+        assert (answer.question, answer.short) == (question, "chief mate of the ship")
+
+
 def test_without_a_book_that_of_the_best_passage_is_read(retriever: Retriever) -> None:
     answer = retriever.answer("Who is Starbuck?")
     assert answer.short in {"chief mate of the ship", "old horse"}
