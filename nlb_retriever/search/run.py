@@ -90,8 +90,8 @@ def run_search(
             where = weaken(scope.filter("passage"), is_searched)
             passages = store.count("passage", where)
             share = share_of_words(request.query, where, store, passages=passages)
-    if reader:
-        request = replace(request, query=restore_capitals(request.query, [hit.text for hit in hits]))
+    if reader and (restored := restore_capitals(request.query, [hit.text for hit in hits])) != request.query:
+        request = replace(request, query=restored)
     found = hits
     readings: tuple[Reading, ...] = ()
     order: Sequence[int] = range(len(hits))
