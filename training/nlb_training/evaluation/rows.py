@@ -80,13 +80,9 @@ def read_rows(file: Path, query: str | None = None) -> Rows:
 
 
 def _answers(value: Any) -> list[str]:
-    """Human answers that mean the same; one may stand by itself."""
+    """Human answers that mean the same; one may stand by itself, and none may be known."""
     answers = [value] if isinstance(value, str) else value
-    if (
-        not isinstance(answers, list)
-        or not answers
-        or not all(isinstance(each, str) and each.strip() for each in answers)
-    ):
+    if not isinstance(answers, list) or not all(isinstance(each, str) and each.strip() for each in answers):
         raise ValueError(f"has the answers {json.dumps(value)[:40]}: give a list of strings")
     return answers
 
