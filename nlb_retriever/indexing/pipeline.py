@@ -216,16 +216,15 @@ class _Publisher:
 
     def write(self, job: _Job) -> None:
         """Begin to write a book that is encoded, unless it is left out; `finish` gives it."""
-        self._last = job
-        if job.book is None:
-            return
-        try:
-            titles = self._vectorizer.encode_titles(job.book, job.passages)
-        except EncoderError as error:
-            job.fail(error)
-        else:
-            self._progress.publishing()
-            job.written = self._behind.submit(self._write, job.book, job.passages, job.packed, titles)
+        if job.book:
+            try:
+                titles = self._vectorizer.encode_titles(job.book, job.passages)
+            except EncoderError as error:
+                job.fail(error)
+            else:
+                self._progress.publishing()
+                job.written = self._behind.submit(self._write, job.book, job.passages, job.packed, titles)
+        self._last = job  # last: a run that is interrupted before has published nothing of this book
 
     def _write(
         self,
@@ -239,10 +238,11 @@ class _Publisher:
 
     def finish(self) -> Iterator[_Job]:
         """Wait for the book that is being written, if there is one, and give it."""
-        job, self._last = self._last, None
+        job = self._last
         if job is None:
             return
         if job.written:
-            job.written.result()
+            job.written.result()  # interrupted here, the book is still to be given
+        self._last = None
         self._progress.finish(failed=job.book is None)
         yield job

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +46,17 @@ def test_an_interrupted_rebuild_leaves_the_old_library_and_goes_on(books: Path, 
 
 
 def test_an_interrupted_run_goes_on_and_equals_an_unbroken_one(books: Path, library: Path, tmp_path: Path) -> None:
+    done: list[int] = []
+
     def stop(event: IndexEvent) -> None:
         if event.kind == "publishing" and event.index == 3:
             raise KeyboardInterrupt
+        if event.kind == "done":
+            done.append(event.index)
 
     with pytest.raises(KeyboardInterrupt):
         index_files([books], library, observer=stop)
+    assert done == [1, 2]
     with open_store(library) as store:
         assert len(store.books()) == 2
     report = index_files([books], library)
@@ -77,6 +83,27 @@ def test_a_book_that_is_being_written_is_published_when_the_next_is_interrupted(
     assert [event.kind for event in events] == ["plan", "encoding", "encoding", "publishing", "done"]
     with open_store(library) as store:
         assert [Path(entry.source).name for entry in store.books()] == ["book-0.txt"]
+
+
+def test_a_run_that_is_interrupted_while_it_waits_for_a_book_counts_it(
+    books: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[Future[None]] = []
+    result = Future.result
+
+    def stop(self: Future[None], timeout: float | None = None) -> None:
+        if sys._getframe(1).f_code.co_name == "finish" and not waited:
+            waited.append(self)
+            raise KeyboardInterrupt
+        return result(self, timeout)
+
+    done: list[int] = []
+    monkeypatch.setattr(Future, "result", stop)
+    with pytest.raises(KeyboardInterrupt):
+        index_files([books], library, observer=lambda event: done.extend([event.index] * (event.kind == "done")))
+    assert done == [1]
+    with open_store(library) as store:
+        assert len(store.books()) == 1
 
 
 def test_a_book_is_published_while_the_next_is_still_read(
