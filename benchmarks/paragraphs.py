@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 from data import Row, rows
@@ -28,18 +29,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     arguments = parser.parse_args()
     found = rows(FILES[arguments.set])
-    paragraphs: dict[str, dict[str, int]] = defaultdict(dict)
-    """Of each book, with the offset at which it begins."""
-    length: dict[str, int] = defaultdict(int)
-    for row in found:
-        book = book_of(row)
-        if row["context"] not in paragraphs[book]:
-            paragraphs[book][row["context"]] = length[book]
-            length[book] += len(row["context"]) + len("\n\n")
-    books = arguments.folder / "books"
-    books.mkdir(parents=True, exist_ok=True)
-    for book, texts in paragraphs.items():
-        (books / f"{book}.txt").write_text("\n\n".join(texts) + "\n", encoding="utf-8")
+    paragraphs = write_books(found, arguments.folder / "books")
     lines: dict[str, str] = {}
     """By question, each once."""
     for row in found:
@@ -56,6 +46,21 @@ def main() -> None:
             }
             lines.setdefault(row["question"], json.dumps(line) + "\n")
     (arguments.folder / "questions.jsonl").write_text("".join(lines.values()), encoding="utf-8")
+
+
+def write_books(found: Sequence[Row], folder: Path) -> dict[str, dict[str, int]]:
+    """Write the paragraphs of rows as books; the paragraphs of each, with the offset at which each begins."""
+    paragraphs: dict[str, dict[str, int]] = defaultdict(dict)
+    length: dict[str, int] = defaultdict(int)
+    for row in found:
+        book = book_of(row)
+        if row["context"] not in paragraphs[book]:
+            paragraphs[book][row["context"]] = length[book]
+            length[book] += len(row["context"]) + len("\n\n")
+    folder.mkdir(parents=True, exist_ok=True)
+    for book, texts in paragraphs.items():
+        (folder / f"{book}.txt").write_text("\n\n".join(texts) + "\n", encoding="utf-8")
+    return paragraphs
 
 
 def book_of(row: Row) -> str:

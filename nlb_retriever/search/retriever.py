@@ -17,6 +17,7 @@ from nlb_retriever.records import Answer, Hit, Level, Mode, Strategy
 from nlb_retriever.search.about_book import answer_about_book
 from nlb_retriever.search.answer import ALL_PASSAGES, PASSAGES, compose_all, compose_answer
 from nlb_retriever.search.catalog import answer_catalog
+from nlb_retriever.search.definition import answer_definition
 from nlb_retriever.search.digest import answer_digest
 from nlb_retriever.search.places import answer_place
 from nlb_retriever.search.quotation import answer_quotation
@@ -212,16 +213,21 @@ class Retriever:
             answer_catalog(request, self.store, limit)
             or answer_about_book(request, self.store, limit)
             or self.find_place(request, limit, all_passages=all_passages)
+            or (None if all_passages else self._define(request, limit))
         )
         if answer:
             return replace(answer, question=request.query)
         result = self.run(request)
         if result.searched:
             answer = answer_about_book(result.request, self.store, limit)
+            answer = answer or (None if all_passages else self._define(result.request, limit))
         if answer is None and result.readings and not all_passages:
             answer = answer_who(result, self.store, self.reader, limit)
         answer = answer or (compose_all(result) if all_passages else compose_answer(result, limit))
         return replace(answer, question=request.query, searched=result.searched)
+
+    def _define(self, request: SearchRequest, limit: int | None) -> Answer | None:
+        return answer_definition(request, self.store, (lambda: self.reader) if self.has_reader else None, limit)
 
     def find_place(
         self, request: SearchRequest, limit: int | None = None, *, all_passages: bool = False

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from nlb_retriever.reader import AnswerSpan, Reading
 from nlb_retriever.records import Answer, Citation, Confidence, Hit, ShortAnswer
+from nlb_retriever.search.definition import read_question
 from nlb_retriever.search.question import asks_about_name, fits
 from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_prose, is_question, join_quotes
 from nlb_retriever.search.run import SearchResult
@@ -78,6 +79,8 @@ def answer_shortly(result: SearchResult, limit: int | None) -> Answer | None:
     """
     hits = result.hits
     name = asks_about_name(result.request.question)
+    term = read_question(result.request.question)
+    unsure = name or (term is not None and term.asks_for_meaning)  # more often wrong than not
     votes = VOTES if result.request.kind == "words" and not name else 1.0
     fiction = 1.0 - result.facts
     found = _pool(_spans(result), hits, votes=votes * fiction, mentions=0.0 if name else MENTIONS * fiction)
@@ -102,7 +105,7 @@ def answer_shortly(result: SearchResult, limit: int | None) -> Answer | None:
         text=join_quotes(citations),
         citations=citations,
         shorts=tuple(shorts),
-        confidence="unsure" if name else _confidence(found, result.readings),  # more often wrong than not
+        confidence="unsure" if unsure else _confidence(found, result.readings),
     )
 
 

@@ -1,0 +1,161 @@
+"""What a term means: "What is a norm?", answered by a sentence that explains it, wherever in the books it stands.
+
+A search finds the passages that use a term most; the one that explains it may be far below, and the reader, trained on
+questions for a few words, seldom takes a definition. So the passages with the term's words are looked through for the
+forms in which English explains a term (`text/definitions.py`), and the reader says which of these sentences answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from nlb_retriever.reader import Reader, Reading
+from nlb_retriever.records import Answer, Hit, ShortAnswer
+from nlb_retriever.search.forms import compile_forms, match_form
+from nlb_retriever.search.hits import to_hit
+from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_prose, is_question, join_quotes
+from nlb_retriever.search.request import SearchRequest
+from nlb_retriever.search.scope import resolve_scope
+from nlb_retriever.store import LibraryStore, StoreQuery
+from nlb_retriever.text.definitions import LEAST_WORDS, Term, is_term, trim
+from nlb_retriever.text.sentences import sentence_spans
+
+PASSAGES = 100
+"""Best passages for the term's words that are looked through."""
+READ = 24
+"""Sentences that are read, those of the strongest forms first."""
+RELEVANCE, CLIP = 0.5, 8.0
+"""Weight of the reader's relevance, a logit cut at `CLIP`, beside a form's strength."""
+LEAST, LIKELY, SURE = 1.0, 3.0, 5.0
+"""Least scores of an answer, of a likely one, and of a sure one (docs/reader.md)."""
+_TERM = r"(?P<term>[^?]+?)"
+_A = r"(?P<article>an? |the )?"
+_IS = r"(?:['’]s| is| are| was| were)"
+_QUESTIONS = compile_forms(
+    (
+        ("meaning", rf"what{_IS} the (?:meaning|definition) of {_A}{_TERM}"),
+        ("meaning", rf"what{_IS} meant by {_A}{_TERM}"),
+        ("meaning", rf"what (?:does|do|did) {_A}{_TERM} (?:mean|refer to|stand for)"),
+        (
+            "meaning",
+            rf"(?:define|explain what)(?: the (?:term|word|concept))?(?: of)? {_A}{_TERM}(?: is| are| means?)?",
+        ),
+        ("what", rf"what{_IS} {_A}{_TERM}"),
+    )
+)
+_OF = re.compile(r"\bof\b|['’]s\b")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TermQuestion:
+    """A question that may ask what a term means: "What is a norm?", "Define norm", "What was the New Deal?"."""
+
+    term: str
+    """Without its article."""
+    asks_for_meaning: bool
+    """Whether it asks for nothing else, as "What is the capital?" does, or "What is Anna's profession?"."""
+    question: str
+    """As the reader takes it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    """A sentence that explains the term."""
+
+    quote: Quote
+    score: float
+    exact: bool
+    """Whether the quote's answer is the explanation, and does not just hold it."""
+
+
+def read_question(question: str) -> TermQuestion | None:
+    """The term that a question names; None of other questions."""
+    form = match_form(question, _QUESTIONS)
+    term = form[1]["term"].strip(" \"“”‘’'") if form else ""
+    if form is None or not is_term(term):
+        return None
+    kind, article = form[0], (form[1]["article"] or "").lower()
+    return TermQuestion(
+        term=term,
+        asks_for_meaning=kind == "meaning" or (article != "the " and term == term.lower() and not _OF.search(term)),
+        question=f"What is {article}{term}?" if kind == "meaning" else question,
+    )
+
+
+def answer_definition(
+    request: SearchRequest, store: LibraryStore, load_reader: Callable[[], Reader] | None, limit: int | None = None
+) -> Answer | None:
+    """What a term means, in the words of the sentence that explains it best.
+
+    Args:
+        request: of the question; only what is in its scope is looked through.
+        store: the library.
+        load_reader: gives the reader, called where there are such sentences; None where there is none.
+        limit: at most so many sentences are quoted.
+
+    Returns:
+        None for other questions, and where no sentence explains the term in a form that is known here.
+    """
+    parsed = read_question(request.question)
+    if parsed is None or load_reader is None:
+        return None
+    with store.session():
+        where = resolve_scope(request, store).filter("passage")
+        [candidates] = store.search([StoreQuery(level="passage", text=parsed.term, where=where, limit=PASSAGES)])
+        hits = [to_hit(record) for record in store.get_passages([each.id for each in candidates])]
+    found = sorted(_find(Term(parsed.term), hits), key=lambda each: (-each.score, each.quote.hit, each.quote.order))[
+        :READ
+    ]
+    if not found:
+        return None
+    sentences = [hits[each.quote.hit].text[each.quote.start : each.quote.end] for each in found]
+    readings = load_reader().read(parsed.question, sentences)
+    read = [each for three in zip(found, sentences, readings, strict=True) if (each := _read(*three))]
+    read.sort(key=lambda each: (-each.score, each.quote.hit, each.quote.order))
+    if not read or read[0].score < LEAST:
+        return None
+    citations = cite(hits, choose_quotes(hits, (each.quote for each in read), limit))
+    return Answer(
+        question=request.query,
+        found=True,
+        text=join_quotes(citations),
+        citations=citations,
+        shorts=(ShortAnswer(text=_answer(read[0].quote, hits), citation=0),),
+        confidence="sure" if read[0].score >= SURE else "likely" if read[0].score >= LIKELY else "unsure",
+    )
+
+
+def _find(term: Term, hits: Sequence[Hit]) -> Iterator[_Found]:
+    """The sentences of prose that explain a term, scored by the strength of their forms."""
+    start_of_term = term.words[0][:3].lower()
+    for index, hit in enumerate(hits):
+        if start_of_term not in hit.text.lower():
+            continue
+        for order, (start, end) in enumerate(sentence_spans(hit.text)):
+            said = term.explain(hit.text[start:end])
+            if said and is_prose(hit, start, end) and not is_question(hit, start, end):
+                answer = start + said.start, start + said.end
+                quote = Quote(hit=index, order=order, start=start, end=end, answer=answer)
+                yield _Found(quote=quote, score=said.strength, exact=said.exact)
+
+
+def _read(found: _Found, sentence: str, reading: Reading) -> _Found | None:
+    """A sentence with the reader's relevance in its score, and its span where the form alone does not say which."""
+    score = found.score + RELEVANCE * min(max(reading.relevance, -CLIP), CLIP)
+    if found.exact:
+        return replace(found, score=score)
+    quote = found.quote
+    assert quote.answer
+    for span in reading.spans:
+        start, end = trim(sentence, span.start, span.end)
+        if quote.start + end <= quote.answer[1] and len(sentence[start:end].split()) >= LEAST_WORDS:
+            answer = quote.start + start, quote.start + end
+            return replace(found, score=score, quote=replace(quote, answer=answer))
+    return None
+
+
+def _answer(quote: Quote, hits: Sequence[Hit]) -> str:
+    assert quote.answer
+    return " ".join(hits[quote.hit].text[slice(*quote.answer)].split())

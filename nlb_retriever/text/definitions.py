@@ -1,0 +1,199 @@
+"""Sentences that explain a term: "A norm is a rule that ...", "gentrification, in which ...", "This is called a gam."
+
+English explains terms in few forms, which one can find by rule (Hearst, COLING 1992; Muresan and Klavans, LREC 2002).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+MOST_WORDS = 6
+"""Of a term."""
+LONGEST = 1000
+"""Characters of a sentence that is looked at: a longer one is a list or a poem."""
+GENUS, VAGUE, COMPOUND = 0.5, -0.5, -1.0
+"""Added to a form's strength where the kind of thing is narrowed down ("a society in which"), where it says little ("a
+key concept"), and where another noun stands before the term ("the labour force" is no force)."""
+LEAST_WORDS, CUT_WORDS = 2, 30
+"""Least words of an explanation, and how many it has at most where it can be cut."""
+_QUOTES = "\"“”‘’'"
+_OUTER = " \n.,;:—–-_*"
+_WORD = re.compile(r"[^\W_]+(?:[’'][^\W_]+)*")
+_TERM = re.compile(rf"{_WORD.pattern}(?:[\s-]+{_WORD.pattern})*")
+_NO_TERM = frozenset(
+    "he she it they i you we this that these those there his her their my your our its him them me us".split()
+)
+_FUNCTION = frozenset(
+    "a an the of in on at to for from by with as and or but that which is are was were be called named termed this such"
+    " into about than not no all any every between toward towards through".split()
+)
+_OPEN = frozenset("and or but what that which who".split())
+"""No explanation ends with one of these."""
+_ADVERB = r"(?:\w+ly |often |also |thus |then |just |now |nothing but |not only )?"
+_NOUN = rf"{_ADVERB}(?-i:an?|the|any|one|when|what|that|those|where|how|anything|anyone|something|simply|both)\b"
+_DEFINED = (
+    rf"(?:(?:is|are|was|were|may be|can be|could be|has been|have been) {_ADVERB}"
+    r"(?:defined|understood|described|characteri[sz]ed|explained)(?: by [^,.;]{1,40})? (?:as|in terms of)"
+    r"|refer(?:s|red)? (?:\w+ly )?to|means?|meant|denotes?|designates?|consists? (?:of|in)|stands? for"
+    r"|(?:is|are|was|were) (?:the|a) (?:term|word|name) (?:for|used|given|that))"
+)
+_SEEN = (
+    rf"(?:is|are|was|were|may be|can be|has been|have been) {_ADVERB}"
+    r"(?:classified|regarded|known|considered|thought of|seen|viewed)(?: by [^,.;]{1,40})? (?:as|to be)"
+)
+_CALLED = r"(?:called|termed|named|dubbed|known as|referred to as|labell?ed)"
+_ASIDE = r"(?:\s*\([^)]{1,80}\))?(?:,\s[^,.;]{1,90},\s|\s?—[^—.;]{1,90}—\s?|\s)\s*"
+"""Between a term and its verb: "(CSR)", ", as Sumner described it,"."""
+_BEGIN = (
+    r"^[“\"‘'(\s_*]*(?:(?:in|for|to|as|according|at|on|by|while|today|here|generally)\b[^.;:]{0,60},\s+)?"
+    r"(?:(?:and|but|so|thus|then|hence|therefore|however|now|simply put),?\s+)?"
+)
+_INNER = r"(?:(?<=[,;:—] )|(?<=[—(])|(?<=that )|(?<=and )|(?<=but )|(?<=because ))"
+_DET = r"(?:(?:an?|the|this|such|by|every)\s+)?"
+_IDEA = r"(?:(?:term|word|concept|idea|practice|theory|doctrine|principle|notion|phrase)\s+(?:of\s+)?)?"
+_KINDS = r"idea|belief|practice|process|study|theory|act|tendency|view|notion|use|ability|state|condition|name"
+_BE = r"(?:is|are|was|were)"
+_MEANING = r"(?:(?:which|that) (?:means|meant|refers to)|meaning|defined as)"
+_ENTRY, _COLON = r"^[\s*_•-]*", r"(?:\s*[:—–]|\s+-|\.?\s*(?:NOUN|n\.)\s*[:—–-])"
+"""Of a glossary."""
+_NO_CLAUSE = r"(?!an? (?:(?!that|which|who)\S+ ){1,3}?(?:is|are|was|were|has|had|can|will|would|did)\b)"
+"""So "in the workshop, a norm is a measure" says nothing of workshops."""
+_PLURAL = r"(?!\w+(?:ed|ing)\b|not\b|often\b|more\b|most\b|in\b|on\b|at\b)"
+_VERB = r"(?-i:[a-z]+ed|gave|made|took|brought|led|set|began|put|gives|makes)\b"
+_END = r"(?=\s*[.,;:)—”\"]|\s*$|\s+(?:in|by|for|and|which|that|who|where|when|of|to|is|was|are|were)\b)"
+_GENUS = re.compile(
+    r"(?:\S+ ){1,6}?(?:in which|by which|that|which|who|whose|whereby|where|when|of|for|to|with|between)\b"
+)
+_VAGUE = re.compile(
+    r"(?:an? |the |one of the |just )(?:more|less|most|key|central|major|main|important|significant|common|great|good"
+    r"|form|kind|type|part|example|result|product|cause|reason|source|ideal|subject|matter)\b(?! of)"
+)
+_BEFORE = re.compile(r"\b([^\W\d_]+)\s+$")
+_ADJECTIVE = ("al", "ic", "ive", "ous", "ary", "ed")
+_BREAK = re.compile(r"[,:—]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """Where a sentence explains a term."""
+
+    strength: float
+    """Of the form that it has: 3 for "X is a ...", 1 for what a name's sentence says of it."""
+    start: int
+    end: int
+    """Span in the sentence of the words that explain; of all before "called X" where they are among these."""
+    exact: bool = True
+    """Whether that span is the explanation, and does not just hold it."""
+
+
+class Term:
+    """A term, found in sentences that explain it."""
+
+    def __init__(self, text: str) -> None:
+        """Compile the forms for a term without its article, such as "norm", "veil of ignorance", "New Deal".
+
+        Raises:
+            ValueError: `is_term` says no.
+        """
+        if not is_term(text):
+            raise ValueError(f"{text!r} is no term")
+        self.words = _WORD.findall(text)
+        *first, last = self.words
+        stem = re.escape(last.removesuffix("s"))
+        ending = rf"{re.escape(last[:-1])}(?:y|ies)" if last.endswith("y") else rf"{stem}(?:e?s)?"
+        name = r"[\s-]+".join((*map(re.escape, first), ending))
+        name = rf"(?-i:{name})" if text.isupper() and len(text) > 1 else name
+        name = rf"[“\"‘'_*]*\b{name}\b(?:,?[”\"’'_*]+)?"
+        self._forms = [
+            (strength, re.compile(form, re.IGNORECASE | re.DOTALL))
+            for strength, form in _forms(name, is_name=text[0].isupper())
+        ]
+
+    def explain(self, sentence: str) -> Explanation | None:
+        """How a sentence explains the term, by its strongest form; None where it does not."""
+        found = self._explanations(sentence) if len(sentence) <= LONGEST else iter(())
+        return max(found, key=lambda each: each.strength, default=None)
+
+    def _explanations(self, sentence: str) -> Iterator[Explanation]:
+        for strength, form in self._forms:
+            match = form.search(sentence)
+            if not match:
+                continue
+            if "says" not in match.groupdict():
+                yield Explanation(strength=strength, start=0, end=match.start(), exact=False)
+                continue
+            start, end = trim(sentence, *match.span("says"))
+            words = sentence[start:end].split()
+            if len(words) < LEAST_WORDS or words[-1].lower() in _OPEN:
+                continue
+            added = GENUS if _GENUS.match(sentence, start, end) else 0.0
+            added += VAGUE if _VAGUE.match(sentence, start, end) else 0.0
+            added += COMPOUND if self._is_compound(sentence[: match.start()]) else 0.0
+            yield Explanation(strength=strength + added, start=start, end=_shorten(sentence, start, end))
+
+    def _is_compound(self, before: str) -> bool:
+        """Whether another noun stands before the term: adjectives are told by their endings."""
+        noun = _BEFORE.search(before) if len(self.words) == 1 else None
+        return noun is not None and noun[1].lower() not in _FUNCTION and not noun[1].endswith(_ADJECTIVE)
+
+
+def is_term(text: str) -> bool:
+    """Whether a text can be a term: a few words, none of them a pronoun."""
+    words = _WORD.findall(text)
+    if not _TERM.fullmatch(text) or len(words) > MOST_WORDS:
+        return False
+    return not _NO_TERM & {word if word.isupper() else word.lower() for word in words}
+
+
+def trim(text: str, start: int, end: int) -> tuple[int, int]:
+    """A span without outer stops, and without a bracket or quotation mark whose other half is outside."""
+    start += len(text[start:end]) - len(text[start:end].lstrip(_OUTER))
+    inner = text[start:end].rstrip(_OUTER)
+    for opening, closing in ("()", "[]", "“”"):
+        if inner.count(closing) > inner.count(opening):
+            inner = inner[: inner.rfind(closing)]
+        elif inner.count(opening) > inner.count(closing):
+            cut = inner.rfind(opening)
+            inner = f"{inner}{closing}" if text.startswith(closing, start + len(inner)) else inner[:cut]
+    return start, start + len(inner.rstrip(_OUTER))
+
+
+def _shorten(text: str, start: int, end: int) -> int:
+    """The end of an explanation: its first semicolon, and of a long one the last break before `CUT_WORDS`."""
+    end = trim(text, start, text.find(";", start, end) if ";" in text[start:end] else end)[1]
+    words = [match.end() for match in re.finditer(r"\S+", text[start:end])]
+    if len(words) <= CUT_WORDS:
+        return end
+    breaks = [match.start() for match in _BREAK.finditer(text, start + words[LEAST_WORDS], start + words[CUT_WORDS])]
+    return trim(text, start, breaks[-1])[1] if breaks else end
+
+
+def _forms(name: str, *, is_name: bool) -> list[tuple[float, str]]:
+    """Regular expressions with their strengths; "says" is the explanation, before the match where there is none."""
+    subject = rf"{_DET}{_IDEA}{name}{_ASIDE}"
+    called = rf"{_CALLED}\s+(?:an?\s+|the\s+)?{name}{_END}"
+    often = r"(?:(?:\w+ly|often|also|sometimes)\s+)?"
+    forms = [
+        (3.0, rf"{_BEGIN}{subject}{_DEFINED}\s+(?P<says>.+)"),
+        (3.0, rf"{_BEGIN}{subject}{_BE}\s+(?P<says>{_NOUN}.+)"),
+        (2.5, rf"{_ENTRY}{name}{_COLON}\s*[*_]*(?P<says>(?!{name})\S+\s(?-i:[a-z]).+)"),
+        (2.0, rf"{_BEGIN}{subject}{_SEEN}\s+(?P<says>.+)"),
+        (2.0, rf"{_INNER}{subject}{_DEFINED}\s+(?P<says>.+)"),
+        (2.0, rf"{_INNER}{subject}{_BE}\s+(?P<says>{_NOUN}.+)"),
+        (2.0, rf"{name}(?:\s*[—–:]\s*|\s+\()(?P<says>(?-i:the|an?|any|when|how)\b[^—;)]+)"),
+        (2.0, rf"{name},\s+{_MEANING}\s+(?P<says>[^;]+)"),
+        (2.0, rf"{name},\s+(?:which|that)\s+{_BE}\s+(?P<says>{_NOUN}[^;]+)"),
+        (2.0, rf"{name},\s+(?P<says>{_NO_CLAUSE}(?-i:an?|the (?:{_KINDS})|in which|whereby)\b[^;]+)"),
+        (2.0, rf"{_BEGIN}(?P<says>[^.;:]+?),?\s+{_BE}\s+{often}{called}"),
+        (1.5, rf"{name},\s+or\s+(?!an?\b)(?P<says>[^,.;:—)]+)"),
+        (1.5, called),
+        (1.0, rf"{_BEGIN}{subject}(?:are|were)\s+(?P<says>{_PLURAL}.+)"),
+    ]
+    if is_name:
+        forms += [
+            (1.0, rf"{_BEGIN}(?:the\s+)?{name}{_ASIDE}(?P<says>{_VERB}.+)"),
+            (1.0, rf"{name},\s+(?:which|that)\s+(?P<says>{_VERB}.+)"),
+        ]
+    return forms

@@ -1,0 +1,128 @@
+"""What a term means, by the sentence that explains it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever.search.definition import read_question
+from nlb_retriever.store import Condition
+
+TEXTS = {
+    "Society": """\
+CHAPTER I.
+
+Norms, norms, norms: the students hear of norms all day. Norms change, and some norms are old. The norms of the village
+were kept by everybody. What is a norm? Nobody asks.
+
+CHAPTER II.
+
+The teacher wrote on the board. A norm is a rule of conduct that the members of a group share. Then she spoke of other
+things until the bell rang.
+
+CHAPTER III.
+
+The lesson was on the Lamp Act, which taxed lamps and candles in 1765. Prejudice refers to what people think of a group
+before they know it.
+""",
+    "Carpentry": "In the workshop, a norm is a measure of boards. Joints are glued, and the glue dries in an hour.",
+}
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    library = tmp_path_factory.mktemp("definition") / "library"
+    index_books([book_from_text(text, source=title, title=title) for title, text in TEXTS.items()], library)
+    return Retriever(library)
+
+
+@pytest.mark.parametrize(
+    ("question", "book", "short"),
+    [
+        ("What is a norm?", "Society", "a rule of conduct that the members of a group share"),
+        ("what are norms", "Society", "a rule of conduct that the members of a group share"),
+        ("Define norm", "Society", "a rule of conduct that the members of a group share"),
+        ("What does “norm” mean?", "Society", "a rule of conduct that the members of a group share"),
+        ("What is meant by a norm?", "Society", "a rule of conduct that the members of a group share"),
+        ("What is the meaning of prejudice?", "Society", "what people think of a group before they know it"),
+        ("What was the Lamp Act?", "Society", "taxed lamps and candles in 1765"),
+        ("whats a norm", "Carpentry", "a measure of boards"),
+    ],
+)
+def test_a_sentence_says_what_a_term_means(retriever: Retriever, question: str, book: str, short: str) -> None:
+    answer = retriever.answer(question, book=book)
+    assert (answer.question, answer.found, answer.short) == (question, True, short)
+    cited = answer.citations[answer.shorts[0].citation]
+    assert cited.answer is not None
+    assert " ".join(TEXTS[book][slice(*cited.answer)].split()) == short
+    assert cited.quote_start <= cited.answer[0] < cited.answer[1] <= cited.quote_end
+    assert TEXTS[book][cited.quote_start : cited.quote_end] == cited.quote
+
+
+def test_a_definition_is_trusted(retriever: Retriever) -> None:
+    assert retriever.answer("What is a norm?", book="Society").confidence in {"sure", "likely"}
+
+
+def test_only_what_is_in_the_scope_is_looked_through(retriever: Retriever) -> None:
+    assert "conduct" not in retriever.answer("What is a norm?", book="Society", before="CHAPTER II.").text
+    assert "conduct" not in retriever.answer("What is a norm?", where=Condition("title", "ne", "Society")).text
+    assert "conduct" in retriever.answer("What is a norm?", book="Society", section="CHAPTER II.").text
+
+
+def test_no_more_sentences_are_quoted_than_wanted(retriever: Retriever) -> None:
+    answer = retriever.answer("What is a norm?", limit=1)
+    assert len(answer.citations) == 1
+    assert answer.short
+
+
+def test_all_passages_are_quoted_as_for_other_questions(retriever: Retriever) -> None:
+    assert retriever.answer("What is a norm?", all_passages=True).shorts == ()
+
+
+def test_a_term_that_nothing_explains_is_answered_as_other_questions_are(retriever: Retriever) -> None:
+    answer = retriever.answer("What is a workshop?", book="Carpentry")
+    assert answer.confidence in {None, "unsure"}
+    assert not retriever.answer("What is photosynthesis?").found
+
+
+def test_a_term_in_another_spelling_is_found(retriever: Retriever) -> None:
+    answer = retriever.answer("What is prejudise?", book="Society")
+    assert (answer.searched, answer.short) == ("What is Prejudice?", "what people think of a group before they know it")
+
+
+def test_without_a_reader_sentences_are_quoted(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Retriever, "has_reader", False)
+    assert retriever.answer("What is a norm?", book="Society").shorts == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "term", "meaning"),
+    [
+        ("What is a norm?", "norm", True),
+        ("What's ethnocentrism", "ethnocentrism", True),
+        ("Please define the term “norm”.", "norm", True),
+        ("Explain what a norm is", "norm", True),
+        ("What is the veil of ignorance?", "veil of ignorance", False),
+        ("What does the New Deal mean?", "New Deal", True),
+        ("What was the New Deal?", "New Deal", False),
+        ("What is the capital of Mongolia?", "capital of Mongolia", False),
+        ("What is Anna's profession?", "Anna's profession", False),
+        ("What is his name?", None, False),
+        ("What is it?", None, False),
+        ("What is C++?", None, False),
+        ("What did he say?", None, False),
+        ("Who is Anna?", None, False),
+    ],
+)
+def test_questions_for_a_term(question: str, term: str | None, meaning: bool) -> None:
+    found = read_question(question)
+    assert (found and found.term, bool(found and found.asks_for_meaning)) == (term, meaning)
+
+
+def test_a_command_of_the_library_folder_is_no_term(tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    index_books([book_from_text("The option --before leaves out what comes later.", source="a", title="A")], library)
+    with Retriever(library) as retriever:
+        assert retriever.answer("What is --before?").question == "What is --before?"

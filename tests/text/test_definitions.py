@@ -1,0 +1,121 @@
+"""Sentences that explain a term, and which words do."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from nlb_retriever.text.definitions import LONGEST, Term, is_term, trim
+
+
+def explained(term: str, sentence: str) -> str | None:
+    found = Term(term).explain(sentence)
+    return sentence[found.start : found.end] if found and found.exact else None
+
+
+@pytest.mark.parametrize(
+    ("term", "sentence"),
+    [
+        ("norm", "A norm is [a rule that people follow]."),
+        ("norm", "Norms are [the visible and invisible rules of conduct]."),
+        ("theory", "Theories are [any statements on facts, tested]."),
+        ("anomie", "Anomie—literally, “without law”—is [a state of society without rules]."),
+        ("CSR", "Today, CSR (in short) is [the practice of doing good]."),
+        ("IT", "And IT means [all that is done with computers]."),
+        ("ethnocentrism", "Ethnocentrism, as Sumner described it, means [judging by one’s own culture]."),
+        ("code-switching", "In short, code switching refers to [changes of language]."),
+        ("existentialism", "Existentialism can be defined as [a philosophy of freedom]."),
+        ("animism", "They are classed as animism, [a view in which all things have a soul]."),
+        ("skepticism", "Hence philosophical skepticism—[the view that nothing is known]."),
+        ("hidden curriculum", "It is in the hidden curriculum, which refers to [what is learned beside lessons]."),
+        ("dyad", "He wrote on the dyad, or [two-member group], in 1908."),
+        ("insider trading", "[The buying of stocks on what few know] is often called insider trading."),
+        ("gam", "GAM. NOUN—_[A social meeting of two ships]._"),
+        ("gam", "- **Gam**: [a meeting of two ships]; they send boats."),
+        ("Stamp Act", "The Stamp Act [imposed a tax on paper]."),
+        ("exogamy", "It is racial exogamy (exogamy refers to [marriage outside of a group])."),
+    ],
+)
+def test_the_words_that_explain_a_term(term: str, sentence: str) -> None:
+    before, says, after = re.split(r"[\[\]]", sentence)
+    assert explained(term, f"{before}{says}{after}") == says
+
+
+@pytest.mark.parametrize(
+    ("term", "sentence"),
+    [
+        ("norm", "The norm changed in spring."),
+        ("norm", "Norman is a boy who laughs."),
+        ("norm", "They asked whether the norm was followed."),
+        ("ethnocentrism", "He wrote of ethnocentrism and its many forms."),
+        ("IT", "It is a long way to the sea."),
+        ("Dust Bowl", "The Dust Bowl: An Agricultural and Social History."),
+        ("workshop", "In the workshop, a norm is a measure of boards."),
+        ("culture", "Culture is not easy."),
+        ("syncretism", "This is common and is called syncretism."),
+    ],
+)
+def test_other_sentences_explain_nothing(term: str, sentence: str) -> None:
+    assert explained(term, sentence) is None
+
+
+def test_what_is_called_so_stands_before_it() -> None:
+    sentence = "Marshall proposed the Recovery Program, popularly known as the Marshall Plan."
+    found = Term("Marshall Plan").explain(sentence)
+    assert found
+    assert (found.exact, sentence[: found.end]) == (False, "Marshall proposed the Recovery Program, popularly ")
+
+
+def test_a_kind_of_thing_that_is_narrowed_down_is_stronger() -> None:
+    def strength(sentence: str) -> float:
+        found = Term("norm").explain(sentence)
+        assert found
+        return found.strength
+
+    narrow, plain = strength("A norm is a rule that all keep."), strength("A norm is a rule.")
+    assert narrow > plain > strength("A norm is a key concept.")
+    assert plain > strength("They say that a norm is a rule.") > strength("The law norm (a rule) is old.")
+
+
+def test_a_long_explanation_ends_at_a_comma() -> None:
+    said = explained("norm", f"A norm is a rule that all keep, {'and keep again ' * 12}as they are told.")
+    assert said == "a rule that all keep"
+    assert explained("norm", f"A norm is a rule {'that all keep ' * 12}") is not None
+
+
+@pytest.mark.parametrize(
+    "text", ["a", "norm", "veil of ignorance", "Plato's cave", "code-switching", "fourth dimension"]
+)
+def test_terms(text: str) -> None:
+    assert is_term(text)
+    assert Term(text).explain("Nothing is said here.") is None
+
+
+@pytest.mark.parametrize("text", ["", "C++", "--before", "his name", "it", "one two three four five six seven", "a, b"])
+def test_what_is_no_term(text: str) -> None:
+    assert not is_term(text)
+    with pytest.raises(ValueError, match="is no term"):
+        Term(text)
+
+
+def test_long_sentences_are_left_out_and_hostile_ones_take_no_time() -> None:
+    norm = Term("norm")
+    assert norm.explain("A norm is a rule " + "that all keep " * LONGEST) is None
+    for piece in ("a norm, ", "norm is ", "norm (", "is called a ", "— ", "which that "):
+        norm.explain((piece * LONGEST)[:LONGEST])
+
+
+@pytest.mark.parametrize(
+    ("text", "inner"),
+    [
+        ("a rule (of old).", "a rule (of old)"),
+        ("a rule (of", "a rule"),
+        ("a rule) of", "a rule"),
+        ("the “New", "the"),
+        (" — a rule, ", "a rule"),
+    ],
+)
+def test_trim(text: str, inner: str) -> None:
+    start, end = trim(text, 0, len(text))
+    assert text[start:end] == inner
