@@ -38,10 +38,7 @@ _QUESTIONS = compile_forms(
         ("meaning", rf"what{_IS} the (?:meaning|definition) of {_A}{_TERM}"),
         ("meaning", rf"what{_IS} meant by {_A}{_TERM}"),
         ("meaning", rf"what (?:does|do|did) {_A}{_TERM} (?:mean|refer to|stand for)"),
-        (
-            "meaning",
-            rf"(?:define|explain what)(?: the (?:term|word|concept))?(?: of)? {_A}{_TERM}(?: is| are| means?)?",
-        ),
+        ("meaning", rf"explain (?:what |the (?:term|word|concept)(?: of)? )?{_A}{_TERM}(?: is| are| means?)?"),
         ("what", rf"what{_IS} {_A}{_TERM}"),
     )
 )

@@ -26,6 +26,7 @@ _LICENCE = re.compile(
     re.IGNORECASE,
 )
 _ITALICS = re.compile(r"_[^_]+_[.:]?")
+_WORD = re.compile(r"\w+")
 _GAP = re.compile(r"[^\s.!?:;,\"'”’][^\S\n]{2,}\S")
 
 
@@ -63,8 +64,8 @@ def _is_heading(hit: Hit, sentence: str) -> bool:
     """
     own = {hit.title} if hit.title.endswith("…") or hit.title == " ".join(hit.text.split()) else set()
     titles = [part.casefold() for part in (hit.title, *hit.section) if part not in own]
-    pieces = {piece.strip() for title in titles for piece in (title, *re.split("[.:]", title))}
-    return sentence.casefold().strip(" .:") in pieces
+    pieces = {tuple(_WORD.findall(piece)) for title in titles for piece in (title, *re.split("[.:;]", title))}
+    return tuple(_WORD.findall(sentence.casefold())) in pieces
 
 
 def _is_label(text: str, start: int, end: int) -> bool:

@@ -212,8 +212,8 @@ class Retriever:
         answer = (  # the first two without a search, and so without its encoder
             answer_catalog(request, self.store, limit)
             or answer_about_book(request, self.store, limit)
-            or self.find_place(request, limit, all_passages=all_passages)
             or (None if all_passages else self._define(request, limit))
+            or self.find_place(request, limit, all_passages=all_passages)
         )
         if answer:
             return replace(answer, question=request.query)

@@ -56,7 +56,7 @@ _IDEA = r"(?:(?:term|word|concept|idea|practice|theory|doctrine|principle|notion
 _KINDS = r"idea|belief|practice|process|study|theory|act|tendency|view|notion|use|ability|state|condition|name"
 _BE = r"(?:is|are|was|were)"
 _MEANING = r"(?:(?:which|that) (?:means|meant|refers to)|meaning|defined as)"
-_ENTRY, _COLON = r"^[\s*_•-]*", r"(?:\s*[:—–]|\s+-|\.?\s*(?:NOUN|n\.)\s*[:—–-])"
+_ENTRY, _COLON = r"^[\s*_•-]*", r"(?:\s*[:—–]|\s+-)"
 """Of a glossary."""
 _NO_CLAUSE = r"(?!an? (?:(?!that|which|who)\S+ ){1,3}?(?:is|are|was|were|has|had|can|will|would|did)\b)"
 """So "in the workshop, a norm is a measure" says nothing of workshops."""

@@ -9,7 +9,8 @@ from nlb_retriever.search.quotes import is_prose
 
 
 def hit_of(text: str) -> Hit:
-    return Hit(level="passage", id="1", book_id="2", title="The Manual", author=None, source="", section=("Extras",),
+    title = "The Manual; or, What to Do"
+    return Hit(level="passage", id="1", book_id="2", title=title, author=None, source="", section=("Extras",),
                section_id=None, start=0, end=len(text), page=None, score=1.0, text=text, metadata={})  # fmt: skip
 
 
@@ -21,6 +22,8 @@ def hit_of(text: str) -> Hit:
         "room  does  may import",
         "extra  for",
         "Extras",
+        "THE MANUAL.",
+        "Or, What to Do",
         "One\nTwo\nThree\nFour",
         "All rights reserved.",
         "_Letter, Lucy Westenra to Mina Murray._",

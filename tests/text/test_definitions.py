@@ -31,7 +31,6 @@ def explained(term: str, sentence: str) -> str | None:
         ("hidden curriculum", "It is in the hidden curriculum, which refers to [what is learned beside lessons]."),
         ("dyad", "He wrote on the dyad, or [two-member group], in 1908."),
         ("insider trading", "[The buying of stocks on what few know] is often called insider trading."),
-        ("gam", "GAM. NOUN—_[A social meeting of two ships]._"),
         ("gam", "- **Gam**: [a meeting of two ships]; they send boats."),
         ("Stamp Act", "The Stamp Act [imposed a tax on paper]."),
         ("exogamy", "It is racial exogamy (exogamy refers to [marriage outside of a group])."),
