@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Answer, Hit, ShortAnswer
@@ -31,6 +32,7 @@ RELEVANCE, CLIP = 0.5, 8.0
 LEAST, LIKELY, SURE = 1.0, 3.0, 5.0
 """Least scores of an answer, of a likely one, and of a sure one (docs/reader.md)."""
 _TERM = r"(?P<term>[^?]+?)"
+_OTHER = r"(?P<other>[^?]+?)"
 _A = r"(?P<article>an? |the )?"
 _IS = r"(?:['’]s| is| are| was| were)"
 _QUESTIONS = compile_forms(
@@ -39,6 +41,10 @@ _QUESTIONS = compile_forms(
         ("meaning", rf"what{_IS} meant by {_A}{_TERM}"),
         ("meaning", rf"what (?:does|do|did) {_A}{_TERM} (?:mean|refer to|stand for)"),
         ("meaning", rf"explain (?:what |the (?:term|word|concept)(?: of)? )?{_A}{_TERM}(?: is| are| means?)?"),
+        ("difference", rf"(?:what{_IS} )?(?:the )?differences? between {_A}{_TERM} and (?:an? |the )?{_OTHER}"),
+        ("difference", rf"how (?:does|do|did) {_A}{_TERM} differ from (?:an? |the )?{_OTHER}"),
+        ("difference", rf"how (?:do|did) {_A}{_TERM} and (?:the )?{_OTHER} differ"),
+        ("difference", rf"compare {_A}{_TERM} (?:and|with|to) (?:an? |the )?{_OTHER}"),
         ("what", rf"what{_IS} {_A}{_TERM}"),
     )
 )
@@ -47,14 +53,14 @@ _OF = re.compile(r"\bof\b|['’]s\b")
 
 @dataclass(frozen=True, kw_only=True)
 class TermQuestion:
-    """A question that may ask what a term means: "What is a norm?", "Define norm", "What was the New Deal?"."""
+    """A question that may ask what a term means, or two: "What is a norm?", "How do norms differ from laws?"."""
 
-    term: str
-    """Without its article."""
+    terms: tuple[str, ...]
+    """Without their articles."""
     asks_for_meaning: bool
     """Whether it asks for nothing else, as "What is the capital?" does, or "What is Anna's profession?"."""
-    question: str
-    """As the reader takes it."""
+    questions: tuple[str, ...]
+    """One a term, as the reader takes it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,23 +74,26 @@ class _Found:
 
 
 def read_question(question: str) -> TermQuestion | None:
-    """The term that a question names; None of other questions."""
+    """The terms that a question names; None of other questions."""
     form = match_form(question, _QUESTIONS)
-    term = form[1]["term"].strip(" \"“”‘’'") if form else ""
-    if form is None or not is_term(term):
+    if form is None:
         return None
-    kind, article = form[0], (form[1]["article"] or "").lower()
+    kind, match = form
+    terms = tuple(match[group].strip(" \"“”‘’'") for group in ("term", "other") if match.groupdict().get(group))
+    if not all(map(is_term, terms)):
+        return None
+    article, term = (match["article"] or "").lower(), terms[0]
     return TermQuestion(
-        term=term,
-        asks_for_meaning=kind == "meaning" or (article != "the " and term == term.lower() and not _OF.search(term)),
-        question=f"What is {article}{term}?" if kind == "meaning" else question,
+        terms=terms,
+        asks_for_meaning=kind != "what" or (article != "the " and term == term.lower() and not _OF.search(term)),
+        questions=(question,) if kind == "what" else tuple(f"What is {each}?" for each in (article + term, *terms[1:])),
     )
 
 
 def answer_definition(
     request: SearchRequest, store: LibraryStore, load_reader: Callable[[], Reader] | None, limit: int | None = None
 ) -> Answer | None:
-    """What a term means, in the words of the sentence that explains it best.
+    """What a term means, in the words of the sentence that explains it best; how two differ, by a sentence on each.
 
     Args:
         request: of the question; only what is in its scope is looked through.
@@ -93,35 +102,46 @@ def answer_definition(
         limit: at most so many sentences are quoted.
 
     Returns:
-        None for other questions, and where no sentence explains the term in a form that is known here.
+        None for other questions, and where no sentence explains a term in a form that is known here.
     """
     parsed = read_question(request.question)
     if parsed is None or load_reader is None:
         return None
     with store.session():
         where = resolve_scope(request, store).filter("passage")
-        [candidates] = store.search([StoreQuery(level="passage", text=parsed.term, where=where, limit=PASSAGES)])
-        hits = [to_hit(record) for record in store.get_passages([each.id for each in candidates])]
-    found = sorted(_find(Term(parsed.term), hits), key=lambda each: (-each.score, each.quote.hit, each.quote.order))[
-        :READ
-    ]
-    if not found:
-        return None
-    sentences = [hits[each.quote.hit].text[each.quote.start : each.quote.end] for each in found]
-    readings = load_reader().read(parsed.question, sentences)
-    read = [each for three in zip(found, sentences, readings, strict=True) if (each := _read(*three))]
-    read.sort(key=lambda each: (-each.score, each.quote.hit, each.quote.order))
-    if not read or read[0].score < LEAST:
-        return None
-    citations = cite(hits, choose_quotes(hits, (each.quote for each in read), limit))
+        queries = [StoreQuery(level="passage", text=term, where=where, limit=PASSAGES) for term in parsed.terms]
+        ids = dict.fromkeys(candidate.id for found in store.search(queries) for candidate in found)
+        hits = [to_hit(record) for record in store.get_passages(list(ids))]
+    explained = []
+    for term, question in zip(parsed.terms, parsed.questions, strict=True):
+        explained.append(_explain(Term(term), question, hits, load_reader))
+        if not explained[-1] or explained[-1][0].score < LEAST:
+            return None
+    score = min(found[0].score for found in explained)
+    others = {(each.quote.hit, each.quote.order) for found in explained[1:] for each in found}
+    both = [each for each in explained[0] if (each.quote.hit, each.quote.order) in others]
+    ranked = [*both[:1], *(each for place in zip_longest(*explained) for each in place if each)]
+    citations = cite(hits, choose_quotes(hits, (each.quote for each in ranked), limit))
+    shorts = (ShortAnswer(text=_answer(ranked[0].quote, hits), citation=0),) if len(explained) == 1 else ()
     return Answer(
         question=request.query,
         found=True,
         text=join_quotes(citations),
         citations=citations,
-        shorts=(ShortAnswer(text=_answer(read[0].quote, hits), citation=0),),
-        confidence="sure" if read[0].score >= SURE else "likely" if read[0].score >= LIKELY else "unsure",
+        shorts=shorts,
+        confidence="sure" if score >= SURE else "likely" if score >= LIKELY else "unsure",
     )
+
+
+def _explain(term: Term, question: str, hits: Sequence[Hit], load_reader: Callable[[], Reader]) -> list[_Found]:
+    """The sentences that explain a term, the best first."""
+    found = sorted(_find(term, hits), key=lambda each: (-each.score, each.quote.hit, each.quote.order))[:READ]
+    if not found:
+        return []
+    sentences = [hits[each.quote.hit].text[each.quote.start : each.quote.end] for each in found]
+    readings = load_reader().read(question, sentences)
+    read = [each for three in zip(found, sentences, readings, strict=True) if (each := _read(*three))]
+    return sorted(read, key=lambda each: (-each.score, each.quote.hit, each.quote.order))
 
 
 def _find(term: Term, hits: Sequence[Hit]) -> Iterator[_Found]:

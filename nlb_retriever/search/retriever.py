@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -179,7 +180,8 @@ class Retriever:
         that answer. Else the sentences with most of the question's words are quoted. Who wrote a book, who its
         characters are, and how it begins and ends is answered for the book as a whole (search/about_book.py), what
         happens in a chapter by sentences of all of it (search/digest.py), and which book or chapter something is in
-        by its title (search/places.py).
+        by its title (search/places.py). What a term means is told by the sentence that explains it
+        (search/definition.py).
 
         Args:
             question: in words, of any length.
@@ -212,7 +214,6 @@ class Retriever:
         answer = (  # the first two without a search, and so without its encoder
             answer_catalog(request, self.store, limit)
             or answer_about_book(request, self.store, limit)
-            or (None if all_passages else self._define(request, limit))
             or self.find_place(request, limit, all_passages=all_passages)
         )
         if answer:
@@ -220,31 +221,34 @@ class Retriever:
         result = self.run(request)
         if result.searched:
             answer = answer_about_book(result.request, self.store, limit)
-            answer = answer or (None if all_passages else self._define(result.request, limit))
+            if answer is None and not all_passages:
+                answer = answer_definition(result.request, self.store, self._load_reader, limit)
         if answer is None and result.readings and not all_passages:
             answer = answer_who(result, self.store, self.reader, limit)
         answer = answer or (compose_all(result) if all_passages else compose_answer(result, limit))
         return replace(answer, question=request.query, searched=result.searched)
 
-    def _define(self, request: SearchRequest, limit: int | None) -> Answer | None:
-        return answer_definition(request, self.store, (lambda: self.reader) if self.has_reader else None, limit)
-
     def find_place(
         self, request: SearchRequest, limit: int | None = None, *, all_passages: bool = False
     ) -> Answer | None:
-        """What a question on a chapter, for quoted words, or for a book, chapter or scene finds; None for others.
+        """What a question on a term or a chapter, for quoted words, or for a book, chapter or scene finds; else None.
 
         Args:
             request: of the question.
             limit, all_passages: as for `answer`.
         """
         load_encoder = None if request.mode == "bm25" else lambda: self.vectorizer.encoder
-        load_reader = (lambda: self.reader) if self.has_reader else None
+        load_reader = self._load_reader
         return (
-            answer_quotation(request, self.run, load_reader, limit)
+            (None if all_passages else answer_definition(request, self.store, load_reader, limit))
+            or answer_quotation(request, self.run, load_reader, limit)
             or answer_digest(request, self.store, load_encoder, limit)
             or answer_place(request, self.store, self.run, load_reader, limit, all_passages=all_passages)
         )
+
+    @property
+    def _load_reader(self) -> Callable[[], Reader] | None:
+        return (lambda: self.reader) if self.has_reader else None
 
     def run(self, request: SearchRequest) -> SearchResult:
         """Answer a request; `search` and `answer` make one and call this. Raises what they do."""

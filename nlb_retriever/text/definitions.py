@@ -36,7 +36,7 @@ _NOUN = rf"{_ADVERB}(?-i:an?|the|any|one|when|what|that|those|where|how|anything
 _DEFINED = (
     rf"(?:(?:is|are|was|were|may be|can be|could be|has been|have been) {_ADVERB}"
     r"(?:defined|understood|described|characteri[sz]ed|explained)(?: by [^,.;]{1,40})? (?:as|in terms of)"
-    r"|refer(?:s|red)? (?:\w+ly )?to|means?|meant|denotes?|designates?|consists? (?:of|in)|stands? for"
+    r"|refers? (?:\w+ly )?to|means?|meant|denotes?|designates?|consists? (?:of|in)|stands? for"
     r"|(?:is|are|was|were) (?:the|a) (?:term|word|name) (?:for|used|given|that))"
 )
 _SEEN = (
@@ -50,7 +50,7 @@ _BEGIN = (
     r"^[“\"‘'(\s_*]*(?:(?:in|for|to|as|according|at|on|by|while|today|here|generally)\b[^.;:]{0,60},\s+)?"
     r"(?:(?:and|but|so|thus|then|hence|therefore|however|now|simply put),?\s+)?"
 )
-_INNER = r"(?:(?<=[,;:—] )|(?<=[—(])|(?<=that )|(?<=and )|(?<=but )|(?<=because ))"
+_INNER = r"(?:(?<=[,;:—] )|(?<=[—(])|(?<=that )|(?<=and )|(?<=but )|(?<=because )|(?<=while )|(?<=whereas ))"
 _DET = r"(?:(?:an?|the|this|such|by|every)\s+)?"
 _IDEA = r"(?:(?:term|word|concept|idea|practice|theory|doctrine|principle|notion|phrase)\s+(?:of\s+)?)?"
 _KINDS = r"idea|belief|practice|process|study|theory|act|tendency|view|notion|use|ability|state|condition|name"

@@ -62,6 +62,37 @@ def test_a_sentence_says_what_a_term_means(retriever: Retriever, question: str, 
     assert TEXTS[book][cited.quote_start : cited.quote_end] == cited.quote
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the difference between a norm and prejudice?",
+        "difference between norms and the prejudice",
+        "How does a norm differ from prejudice?",
+        "How do norms and prejudice differ?",
+        "Compare norms with prejudice.",
+    ],
+)
+def test_how_two_terms_differ_is_told_by_a_sentence_on_each(retriever: Retriever, question: str) -> None:
+    answer = retriever.answer(question, book="Society")
+    assert (answer.question, answer.shorts) == (question, ())
+    assert [citation.quote for citation in answer.citations[:2]] == [
+        "A norm is a rule of conduct that the members of a group share.",
+        "Prejudice refers to what people think of a group\nbefore they know it.",
+    ]
+
+
+def test_a_sentence_on_both_terms_comes_first(tmp_path: Path) -> None:
+    text = "A norm is a rule that all keep. It rained. While a law is a written rule, a norm is a rule by custom."
+    index_books([book_from_text(text, source="a", title="Rules")], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        answer = retriever.answer("What is the difference between a law and a norm?")
+    assert answer.citations[0].quote == "While a law is a written rule, a norm is a rule by custom."
+
+
+def test_where_one_term_is_explained_nowhere_the_question_is_as_others(retriever: Retriever) -> None:
+    assert "conduct" not in retriever.answer("Compare norms and workshops", book="Carpentry").text
+
+
 def test_a_definition_is_trusted(retriever: Retriever) -> None:
     assert retriever.answer("What is a norm?", book="Society").confidence in {"sure", "likely"}
 
@@ -119,7 +150,7 @@ def test_without_a_reader_sentences_are_quoted(retriever: Retriever, monkeypatch
 )
 def test_questions_for_a_term(question: str, term: str | None, meaning: bool) -> None:
     found = read_question(as_question(question))
-    assert (found and found.term, bool(found and found.asks_for_meaning)) == (term, meaning)
+    assert (found and found.terms[0], bool(found and found.asks_for_meaning)) == (term, meaning)
 
 
 def test_a_command_of_the_library_folder_is_no_term(tmp_path: Path) -> None:
