@@ -58,7 +58,7 @@ class TermQuestion:
     terms: tuple[str, ...]
     """Without their articles."""
     asks_for_meaning: bool
-    """Whether it asks for nothing else, as "What is the capital?" does, or "What is Anna's profession?"."""
+    """Whether it can ask for nothing else; "What is the capital?" and "What is Anna's profession?" can."""
     questions: tuple[str, ...]
     """One a term, as the reader takes it."""
 
@@ -146,10 +146,7 @@ def _explain(term: Term, question: str, hits: Sequence[Hit], load_reader: Callab
 
 def _find(term: Term, hits: Sequence[Hit]) -> Iterator[_Found]:
     """The sentences of prose that explain a term, scored by the strength of their forms."""
-    start_of_term = term.words[0][:3].lower()
     for index, hit in enumerate(hits):
-        if start_of_term not in hit.text.lower():
-            continue
         for order, (start, end) in enumerate(sentence_spans(hit.text)):
             said = term.explain(hit.text[start:end])
             if said and is_prose(hit, start, end) and not is_question(hit, start, end):

@@ -18,7 +18,6 @@ GENUS, VAGUE, COMPOUND = 0.5, -0.5, -1.0
 key concept"), and where another noun stands before the term ("the labour force" is no force)."""
 LEAST_WORDS, CUT_WORDS = 2, 30
 """Least words of an explanation, and how many it has at most where it can be cut."""
-_QUOTES = "\"“”‘’'"
 _OUTER = " \n.,;:—–-_*"
 _WORD = re.compile(r"[^\W_]+(?:[’'][^\W_]+)*")
 _TERM = re.compile(rf"{_WORD.pattern}(?:[\s-]+{_WORD.pattern})*")
@@ -58,6 +57,8 @@ _BE = r"(?:is|are|was|were)"
 _MEANING = r"(?:(?:which|that) (?:means|meant|refers to)|meaning|defined as)"
 _ENTRY, _COLON = r"^[\s*_•-]*", r"(?:\s*[:—–]|\s+-)"
 """Of a glossary."""
+_BARE = r"(?<!\bthe )(?<!\bthis )(?<!\bthat )(?<!\ba )(?<!\ban )(?<!\bits )(?<!\bhis )(?<!\bher )(?<!\btheir )"
+"""Before a term that is explained in brackets: not "the reader (the one of 2026)"."""
 _NO_CLAUSE = r"(?!an? (?:(?!that|which|who)\S+ ){1,3}?(?:is|are|was|were|has|had|can|will|would|did)\b)"
 """So "in the workshop, a norm is a measure" says nothing of workshops."""
 _PLURAL = r"(?!\w+(?:ed|ing)\b|not\b|often\b|more\b|most\b|in\b|on\b|at\b)"
@@ -68,7 +69,7 @@ _GENUS = re.compile(
 )
 _VAGUE = re.compile(
     r"(?:an? |the |one of the |just )(?:more|less|most|key|central|major|main|important|significant|common|great|good"
-    r"|form|kind|type|part|example|result|product|cause|reason|source|ideal|subject|matter)\b(?! of)"
+    r"|form|kind|type|part|example|result|product|cause|reason|source|ideal|subject|matter|one|same)\b(?! of)"
 )
 _BEFORE = re.compile(r"\b([^\W\d_]+)\s+$")
 _ADJECTIVE = ("al", "ic", "ive", "ous", "ary", "ed")
@@ -99,11 +100,10 @@ class Term:
         """
         if not is_term(text):
             raise ValueError(f"{text!r} is no term")
-        self.words = _WORD.findall(text)
-        *first, last = self.words
-        stem = re.escape(last.removesuffix("s"))
-        ending = rf"{re.escape(last[:-1])}(?:y|ies)" if last.endswith("y") else rf"{stem}(?:e?s)?"
-        name = r"[\s-]+".join((*map(re.escape, first), ending))
+        *first, last = words = _WORD.findall(text)
+        self._is_word = len(words) == 1
+        self._start = words[0][:2].lower()
+        name = r"[\s-]+".join((*map(re.escape, first), _singular_or_plural(last)))
         name = rf"(?-i:{name})" if text.isupper() and len(text) > 1 else name
         name = rf"[“\"‘'_*]*\b{name}\b(?:,?[”\"’'_*]+)?"
         self._forms = [
@@ -113,8 +113,9 @@ class Term:
 
     def explain(self, sentence: str) -> Explanation | None:
         """How a sentence explains the term, by its strongest form; None where it does not."""
-        found = self._explanations(sentence) if len(sentence) <= LONGEST else iter(())
-        return max(found, key=lambda each: each.strength, default=None)
+        if len(sentence) > LONGEST or self._start not in sentence.lower():
+            return None
+        return max(self._explanations(sentence), key=lambda each: each.strength, default=None)
 
     def _explanations(self, sentence: str) -> Iterator[Explanation]:
         for strength, form in self._forms:
@@ -135,7 +136,7 @@ class Term:
 
     def _is_compound(self, before: str) -> bool:
         """Whether another noun stands before the term: adjectives are told by their endings."""
-        noun = _BEFORE.search(before) if len(self.words) == 1 else None
+        noun = _BEFORE.search(before) if self._is_word else None
         return noun is not None and noun[1].lower() not in _FUNCTION and not noun[1].endswith(_ADJECTIVE)
 
 
@@ -145,6 +146,14 @@ def is_term(text: str) -> bool:
     if not _TERM.fullmatch(text) or len(words) > MOST_WORDS:
         return False
     return not _NO_TERM & {word if word.isupper() else word.lower() for word in words}
+
+
+def _singular_or_plural(noun: str) -> str:
+    """A regular expression of a noun's forms."""
+    if noun.endswith("y"):
+        return rf"{re.escape(noun[:-1])}(?:y|ies)"
+    is_plural = len(noun) > 3 and noun.endswith("s") and not noun.endswith("ss")
+    return rf"{re.escape(noun[:-1] if is_plural else noun)}(?:e?s)?"
 
 
 def trim(text: str, start: int, end: int) -> tuple[int, int]:
@@ -182,7 +191,9 @@ def _forms(name: str, *, is_name: bool) -> list[tuple[float, str]]:
         (2.0, rf"{_BEGIN}{subject}{_SEEN}\s+(?P<says>.+)"),
         (2.0, rf"{_INNER}{subject}{_DEFINED}\s+(?P<says>.+)"),
         (2.0, rf"{_INNER}{subject}{_BE}\s+(?P<says>{_NOUN}.+)"),
-        (2.0, rf"{name}(?:\s*[—–:]\s*|\s+\()(?P<says>(?-i:the|an?|any|when|how)\b[^—;)]+)"),
+        (2.0, rf"{name}\s*[—–]\s*(?P<says>(?-i:the|an?|any|when|how)\b[^—;]+)"),
+        (2.0, rf"{name}\s+\([^)]{{1,80}}\):\s+(?P<says>(?-i:the|an?)\b.+)"),
+        (2.0, rf"{_BARE}{name}\s+\((?P<says>(?-i:the|an?|any|when|how)\b[^;)]+)"),
         (2.0, rf"{name},\s+{_MEANING}\s+(?P<says>[^;]+)"),
         (2.0, rf"{name},\s+(?:which|that)\s+{_BE}\s+(?P<says>{_NOUN}[^;]+)"),
         (2.0, rf"{name},\s+(?P<says>{_NO_CLAUSE}(?-i:an?|the (?:{_KINDS})|in which|whereby)\b[^;]+)"),
