@@ -15,7 +15,7 @@ else
 QUESTION ?= How does it end?
 endif
 
-PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
+PIP_INSTALL = -m pip install --quiet --disable-pip-version-check --no-compile
 NLB = $(DEMO)/venv/bin/nlb
 
 .PHONY: demo test check setup clean

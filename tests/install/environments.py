@@ -60,7 +60,7 @@ def build_wheel(folder: Path) -> Path:
 def create_environment(folder: Path, *requirements: str) -> Environment:
     """Make a virtual environment with nothing but these requirements and what they need."""
     venv.create(folder / "venv", with_pip=True)
-    _pip(folder / "venv" / "bin" / "python", "install", *requirements)
+    _pip(folder / "venv" / "bin" / "python", "install", "--no-compile", *requirements)
     user = folder / "user"
     (user / "books").mkdir(parents=True)
     (user / "books" / "lighthouse.txt").write_text(BOOK, encoding="utf-8")
