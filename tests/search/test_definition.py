@@ -94,7 +94,8 @@ def test_where_one_term_is_explained_nowhere_the_question_is_as_others(retriever
 
 
 def test_a_definition_is_trusted(retriever: Retriever) -> None:
-    assert retriever.answer("What is a norm?", book="Society").confidence in {"sure", "likely"}
+    assert retriever.answer("What is a norm?", book="Society").confidence == "sure"
+    assert retriever.answer("What is the norm?", book="Society").confidence == "likely"  # perhaps one of the story
 
 
 def test_only_what_is_in_the_scope_is_looked_through(retriever: Retriever) -> None:
