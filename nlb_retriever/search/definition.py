@@ -122,7 +122,7 @@ def answer_definition(
     both = [each for each in explained[0] if (each.quote.hit, each.quote.order) in others]
     ranked = [*both[:1], *(each for place in zip_longest(*explained) for each in place if each)]
     citations = cite(hits, choose_quotes(hits, (each.quote for each in ranked), limit))
-    is_told = not parsed.asks_for_meaning and re.fullmatch("[a-z]+", parsed.terms[0])  # "the letter", of a story
+    is_of_story = not parsed.asks_for_meaning and re.fullmatch("[a-z]+", parsed.terms[0])  # "the letter"
     shorts = (ShortAnswer(text=_answer(ranked[0].quote, hits), citation=0),) if len(explained) == 1 else ()
     return Answer(
         question=request.query,
@@ -130,7 +130,7 @@ def answer_definition(
         text=join_quotes(citations),
         citations=citations,
         shorts=shorts,
-        confidence="sure" if score >= SURE and not is_told else "likely" if score >= LIKELY else "unsure",
+        confidence="sure" if score >= SURE and not is_of_story else "likely" if score >= LIKELY else "unsure",
     )
 
 

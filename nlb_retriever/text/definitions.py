@@ -135,7 +135,7 @@ class Term:
             yield Explanation(strength=strength + added, start=start, end=_shorten(sentence, start, end))
 
     def _is_compound(self, before: str) -> bool:
-        """Whether another noun stands before the term: adjectives are told by their endings."""
+        """Whether another noun stands before the term: a word without the ending of an adjective."""
         noun = _BEFORE.search(before) if self._is_word else None
         return noun is not None and noun[1].lower() not in _FUNCTION and not noun[1].endswith(_ADJECTIVE)
 

@@ -145,6 +145,7 @@ def test_without_a_reader_sentences_are_quoted(retriever: Retriever, monkeypatch
         ("What is his name?", None, False),
         ("What is it?", None, False),
         ("What is C++?", None, False),
+        ("What is --before?", None, False),
         ("What did he say?", None, False),
         ("Who is Anna?", None, False),
     ],
@@ -152,10 +153,3 @@ def test_without_a_reader_sentences_are_quoted(retriever: Retriever, monkeypatch
 def test_questions_for_a_term(question: str, term: str | None, meaning: bool) -> None:
     found = read_question(as_question(question))
     assert (found and found.terms[0], bool(found and found.asks_for_meaning)) == (term, meaning)
-
-
-def test_a_command_of_the_library_folder_is_no_term(tmp_path: Path) -> None:
-    library = tmp_path / "library"
-    index_books([book_from_text("The option --before leaves out what comes later.", source="a", title="A")], library)
-    with Retriever(library) as retriever:
-        assert retriever.answer("What is --before?").question == "What is --before?"
