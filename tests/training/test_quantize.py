@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import random
+import shutil
 from pathlib import Path
 
 import pytest
 
 from nlb_retriever.encoding import load_encoder
-from nlb_retriever.encoding.load import BASE_ENCODER, load_torch_encoder
-from nlb_retriever.encoding.openvino import OpenVinoEncoder
+from nlb_retriever.encoding.load import BASE_ENCODER, DEFAULT_FOLDER, load_torch_encoder
+from nlb_retriever.encoding.openvino import TERMS_FILE, OpenVinoEncoder, find_checked
+from nlb_retriever.encoding.terms import TERM_DIM, TermProjection
 from nlb_retriever.errors import EncoderError
 from nlb_training import quantize as quantizing
+from tests.doubles import minilm_folder
 
 
 @pytest.fixture
@@ -32,8 +36,11 @@ def test_a_quantized_folder_is_an_encoder_of_the_same_identity(
 ) -> None:
     pytest.importorskip("nncf", reason="quantizing needs the extra 'quantize'")
     monkeypatch.setattr(quantizing, "SAMPLES", 12)
-    out = tmp_path / "int8"
-    assert quantizing.main([BASE_ENCODER, str(out), str(books)]) == 0
+    out, model = tmp_path / "int8", tmp_path / BASE_ENCODER
+    shutil.copytree(minilm_folder(), model, copy_function=os.symlink)
+    (model / TERMS_FILE).write_bytes((DEFAULT_FOLDER / TERMS_FILE).read_bytes())
+    assert quantizing.main([str(model), str(out), str(books)]) == 0
+    assert TermProjection.read(find_checked(out, TERMS_FILE)).weight.shape == (TERM_DIM, 384)
     made, original = load_encoder(out, device="cpu"), load_torch_encoder(BASE_ENCODER)
     assert isinstance(made, OpenVinoEncoder)
     assert made.identity == original.identity

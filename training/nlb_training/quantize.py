@@ -2,7 +2,8 @@
 
     python -m nlb_training.quantize MODEL OUT BOOKS...
 
-For a model trained from all-MiniLM-L6-v2 the folder also has what differs from it, in half precision, for torch.
+For a model trained from all-MiniLM-L6-v2 the folder also has what differs from it, in half precision, for torch, and
+the map of terms that was trained with it.
 
 Post-training quantization of weights and activations (NNCF, transformer scheme with SmoothQuant),
 calibrated on windows of real books: full-length ones like passages, short ones like queries.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +25,14 @@ import numpy as np
 from nlb_retriever.atomic import write_folder
 from nlb_retriever.encoding.base import special_ids
 from nlb_retriever.encoding.load import BASE_ENCODER, find_weights, load_torch_encoder
-from nlb_retriever.encoding.openvino import CONFIG_FILE, LAYERS_FILE, MODEL_FILE, TOKENIZER_FILE, WEIGHTS_FILE
+from nlb_retriever.encoding.openvino import (
+    CONFIG_FILE,
+    LAYERS_FILE,
+    MODEL_FILE,
+    TERMS_FILE,
+    TOKENIZER_FILE,
+    WEIGHTS_FILE,
+)
 from nlb_retriever.encoding.openvino_core import load_openvino, shared_core, without_telemetry
 from nlb_retriever.errors import EncoderError, NlbError, extra
 
@@ -72,6 +81,7 @@ def quantize(model: str | Path, out: Path, books: Sequence[Path], *, seed: int =
         openvino.save_model(quantized, folder / MODEL_FILE)
         encoder.tokenizer.save(str(folder / TOKENIZER_FILE))
         _write_layers(model, folder)
+        _copy_terms(model, folder)
         _write_config(encoder, folder)
 
 
@@ -88,6 +98,13 @@ def _write_layers(model: str | Path, out: Path) -> None:
     changed = {name: weights[name].half() for name in weights if not weights[name].equal(base[name])}
     if changed:
         save_file(changed, out / LAYERS_FILE)
+
+
+def _copy_terms(model: str | Path, out: Path) -> None:
+    """Take the map of terms along, where the model was trained with one."""
+    file = find_weights(model)[1] / TERMS_FILE
+    if file.is_file():
+        shutil.copyfile(file, out / TERMS_FILE)
 
 
 def _inputs(ids: list[int]) -> dict[str, Any]:
@@ -137,7 +154,8 @@ def _convert(encoder: TorchEncoder) -> Any:
 
 
 def _write_config(encoder: TorchEncoder, folder: Path) -> None:
-    files = [name for name in (MODEL_FILE, WEIGHTS_FILE, TOKENIZER_FILE, LAYERS_FILE) if (folder / name).is_file()]
+    names = MODEL_FILE, WEIGHTS_FILE, TOKENIZER_FILE, LAYERS_FILE, TERMS_FILE
+    files = [name for name in names if (folder / name).is_file()]
     config = {
         "name": encoder.identity.name,
         "sha256": encoder.identity.sha256,

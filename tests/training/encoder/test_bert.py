@@ -42,8 +42,8 @@ def test_gradients_are_those_of_transformers(tmp_path: Path) -> None:
     texts = ids_of(TEXTS)
     goal = torch.randn(len(texts), DIM, generator=torch.Generator().manual_seed(1))
     ours = Bert.load(folder)
-    for rows, vectors in ours.encode_with_grad(texts):
-        (vectors * goal[rows]).sum().backward()
+    for part in ours.encode_with_grad(texts):
+        (part.vectors * goal[part.numbers]).sum().backward()
         ours.collect_grads()
     theirs = BertModel.from_pretrained(folder, add_pooling_layer=False, attn_implementation="eager").eval()
     for row, text in enumerate(texts):
@@ -74,6 +74,27 @@ def test_spans_are_means_of_the_states_of_one_pass(tmp_path: Path) -> None:
     for ours, other in zip(spans, expected, strict=True):
         assert ours @ other / np.linalg.norm(other) > 0.999
     assert np.array_equal(whole, Bert.load(folder).encode(texts))
+
+
+def test_groups_are_means_of_the_states_of_their_tokens(tmp_path: Path) -> None:
+    from transformers import BertModel
+
+    folder = write_model(tmp_path / "model")
+    texts = ids_of(TEXTS)
+    groups = [[[0], [0, 1]], [], [[2, 3, 5]]]
+    found = {
+        number: row.detach().numpy()
+        for part in Bert.load(folder).encode_with_grad(texts, groups=groups)
+        for number, row in zip(part.groups, part.states, strict=True)
+    }
+    theirs = BertModel.from_pretrained(folder, add_pooling_layer=False, attn_implementation="eager").eval()
+    expected = []
+    for text, own in zip(texts, groups, strict=True):
+        states = theirs(input_ids=torch.tensor([[101, *text.tolist(), 102]])).last_hidden_state[0].detach().numpy()
+        expected += [states[[place + 1 for place in places]].mean(axis=0) for places in own]
+    assert sorted(found) == [0, 1, 2]
+    for number, other in enumerate(expected):
+        np.testing.assert_allclose(found[number], other, atol=0.05)
 
 
 def test_each_text_goes_through_once_beside_others_of_its_length() -> None:

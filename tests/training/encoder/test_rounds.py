@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 from nlb_retriever.errors import TrainingError
-from nlb_training.encoder.books import Span, TokenizedBook
+from nlb_training.encoder.books import NO_TERM, Span, TokenizedBook
 from nlb_training.encoder.queries import SOURCES
 from nlb_training.encoder.rounds import (
     IGNORED,
     NEGATIVE,
     POSITIVE,
+    SAME_BOOK,
     Candidate,
     Example,
     draw_candidates,
@@ -33,6 +34,7 @@ BOOK = TokenizedBook(
     ids=np.arange(1000, dtype=np.uint16),
     starts=np.arange(0, 2000, 2, dtype=np.uint32),
     sentences=np.array([0, 1000]),
+    terms=np.arange(5000, 6000, dtype=np.uint32),
 )
 
 
@@ -51,6 +53,7 @@ def example(
 ) -> Example:
     return Example(
         query=np.array([7, 8], dtype=np.uint16),
+        query_terms=np.array([NO_TERM, 9], dtype=np.uint32),
         vector=np.zeros(3, dtype=np.float32),
         text="who?",
         source=SOURCES.index(source),  # type: ignore[arg-type]
@@ -72,9 +75,9 @@ def test_other_passages_of_the_same_stretch_are_neither_right_nor_wrong() -> Non
     third = example("summary", [(300, 600)], (300, 400))
     batch = make_batch([first, second, third], SOURCES)
     assert batch.labels.tolist() == [
-        [POSITIVE, NEGATIVE, IGNORED, NEGATIVE],
-        [IGNORED, NEGATIVE, POSITIVE, NEGATIVE],
-        [NEGATIVE, IGNORED, NEGATIVE, POSITIVE],
+        [POSITIVE, SAME_BOOK, IGNORED, SAME_BOOK],
+        [IGNORED, SAME_BOOK, POSITIVE, SAME_BOOK],
+        [SAME_BOOK, IGNORED, SAME_BOOK, POSITIVE],
     ]
     assert batch.passages[0].tolist() == list(range(100, 200))
     assert batch.candidates.tolist() == [[0, 1], [2, -1], [3, -1]]
@@ -86,14 +89,14 @@ def test_what_lies_beside_a_questions_evidence_is_not_taken_for_wrong() -> None:
     beside = example("tale", [(120, 130)], (100, 180))
     far = example("tale", [(500, 510)], (480, 560))
     labels = make_batch([near, beside, far], SOURCES).labels
-    assert labels[0].tolist() == [POSITIVE, IGNORED, NEGATIVE]
-    assert labels[2].tolist() == [NEGATIVE, NEGATIVE, POSITIVE]
+    assert labels[0].tolist() == [POSITIVE, IGNORED, SAME_BOOK]
+    assert labels[2].tolist() == [SAME_BOOK, SAME_BOOK, POSITIVE]
 
 
 def test_what_the_reader_prefers_to_the_right_passage_is_not_taken_for_wrong() -> None:
     wrong = [((400, 500), 1.5), ((600, 700), 0.5), ((800, 900), math.nan)]
     labels = make_batch([example("tale", [(0, 50)], (0, 100), wrong=wrong)], SOURCES).labels
-    assert labels.tolist() == [[POSITIVE, IGNORED, NEGATIVE, NEGATIVE]]
+    assert labels.tolist() == [[POSITIVE, IGNORED, SAME_BOOK, SAME_BOOK]]
 
 
 def test_the_same_place_in_another_book_is_wrong() -> None:
@@ -111,7 +114,9 @@ def test_a_passage_stands_once_in_a_batch_and_without_its_hole_when_it_has_one()
         SOURCES,
     )
     assert [len(passage) for passage in batch.passages] == [100, 100, 20]
-    assert batch.labels[2].tolist() == [IGNORED, NEGATIVE, POSITIVE]
+    assert [len(terms) for terms in batch.terms] == [2, 2, 2, 100, 100, 20]
+    assert batch.terms[5].tolist() == [*range(5000, 5010), *range(5090, 5100)]
+    assert batch.labels[2].tolist() == [IGNORED, SAME_BOOK, POSITIVE]
 
 
 @pytest.mark.parametrize("hole", [None, (40, 60), (10, 95), (0, 30)])
@@ -154,7 +159,7 @@ def test_a_round_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     for before, after in zip(batches, again, strict=True):
         for name in ("labels", "sources", "candidates", "relevance"):
             assert np.array_equal(getattr(before, name), getattr(after, name))
-        for name in ("queries", "passages", "starts"):
+        for name in ("queries", "passages", "terms", "starts"):
             for a, b in zip(getattr(before, name), getattr(after, name), strict=True):
                 assert np.array_equal(a, b)
 

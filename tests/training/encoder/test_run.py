@@ -11,11 +11,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
 
 from nlb_retriever.encoding.load import load_torch_encoder
+from nlb_retriever.encoding.openvino import TERMS_FILE
+from nlb_retriever.encoding.terms import TermProjection
 from nlb_retriever.errors import NlbError, TrainingError, TrainingInterrupted
 from nlb_training.encoder.planner import Mix
 from nlb_training.encoder.run import EncoderRequest, train_encoder
@@ -58,7 +61,7 @@ def whole(request_of_run: EncoderRequest) -> Path:
 
 
 def weights_of(model: Path) -> bytes:
-    return (model / "model.safetensors").read_bytes()
+    return (model / "model.safetensors").read_bytes() + (model / TERMS_FILE).read_bytes()
 
 
 def test_a_run_makes_another_model_that_sentence_transformers_reads(
@@ -70,6 +73,7 @@ def test_a_run_makes_another_model_that_sentence_transformers_reads(
     assert before[table].equal(after[table])
     assert not before["encoder.layer.0.output.dense.weight"].equal(after["encoder.layer.0.output.dense.weight"])
     assert load_torch_encoder(whole).encode(["The whale."]).shape == (1, DIM)
+    assert TermProjection.read(whole / TERMS_FILE).weight.shape == (DIM, DIM)
 
 
 def test_the_same_command_makes_the_same_bytes(request_of_run: EncoderRequest, whole: Path, tmp_path: Path) -> None:
@@ -136,6 +140,9 @@ def test_the_result_keeps_its_share_of_the_start(request_of_run: EncoderRequest,
         made[share] = load_file(train_encoder(request) / "model.safetensors")
     assert all(made[1.0][name].equal(start[name]) for name in made[1.0])
     assert any(not made[0.0][name].equal(start[name]) for name in made[0.0])
+    maps = [TermProjection.read(tmp_path / share / "encoder" / TERMS_FILE).weight for share in ("0.0", "0.5", "1.0")]
+    np.testing.assert_allclose(maps[1], (maps[0] + maps[2]) / 2, atol=1e-6)
+    assert not np.array_equal(maps[0], maps[2])
     for name, weights in made[0.5].items():
         torch.testing.assert_close(weights, (made[0.0][name] + start[name]) / 2)
     with pytest.raises(TrainingError, match=r"start_share=1\.5 is above 1: give a share from 0 to 1"):

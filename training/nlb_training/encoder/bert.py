@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,12 +23,29 @@ from nlb_retriever.errors import TrainingError
 
 Ids = NDArray[np.uint16]
 
+Places = Sequence[Sequence[int]]
+"""Of each group of a text's tokens, which tokens."""
+
 CPU_TOKENS, GPU_TOKENS = 4096, 32_768
 """Tokens that go through the model together; on a CPU more do not fit in a core's cache."""
 _WIDTH_STEP = 8
 _HEADS = 12
 _EPSILON = 1e-12
 _CLS, _SEP = 101, 102
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """What a microbatch gives, with its graph."""
+
+    numbers: list[int]
+    """Of its texts and spans."""
+    vectors: Tensor
+    """(rows, D) of these, of unit length."""
+    groups: list[int]
+    """Numbers of its groups of tokens."""
+    states: Tensor
+    """(rows, D) mean states of these."""
 
 
 class Bert:
@@ -95,28 +113,36 @@ class Bert:
         dim = self.masters["embeddings.LayerNorm.weight"].shape[0]
         result = np.empty((len(texts) + sum(map(len, starts)), dim), dtype=np.float32)
         with torch.no_grad():
-            for numbers, vectors in self._encode(texts, starts):
-                result[numbers] = vectors.cpu().numpy()
+            for part in self._encode(texts, starts):
+                result[part.numbers] = part.vectors.cpu().numpy()
         return result[: len(texts)], result[len(texts) :]
 
     def encode_with_grad(
-        self, texts: Sequence[Ids], starts: Sequence[Sequence[int]] = ()
-    ) -> list[tuple[list[int], Tensor]]:
-        """Unit vectors with their graphs: for each microbatch the numbers of its texts and spans, and (rows, D).
+        self, texts: Sequence[Ids], starts: Sequence[Sequence[int]] = (), groups: Sequence[Places] = ()
+    ) -> list[Encoded]:
+        """Unit vectors and mean states of groups of tokens, with their graphs, by microbatches.
 
         Args:
             texts: n of them.
             starts: the tokens at which each one's spans begin, the first 0; spans are numbered on from n.
+            groups: of each text; numbered from 0.
         """
-        return list(self._encode(texts, starts))
+        return list(self._encode(texts, starts, groups))
 
-    def _encode(self, texts: Sequence[Ids], starts: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], Tensor]]:
-        """For each microbatch the numbers of its texts and spans, and their vectors; spans are numbered on from n."""
-        own = starts or [()] * len(texts)
+    def _encode(
+        self, texts: Sequence[Ids], starts: Sequence[Sequence[int]], groups: Sequence[Places] = ()
+    ) -> Iterator[Encoded]:
+        own, pooled = starts or [()] * len(texts), groups or [()] * len(texts)
         firsts = np.cumsum([len(texts), *map(len, own)]).tolist()
+        numbers = np.cumsum([0, *map(len, pooled)]).tolist()
         for rows in microbatches(texts, CPU_TOKENS if self.device.type == "cpu" else GPU_TOKENS):
-            numbers = rows + [number for row in rows for number in range(firsts[row], firsts[row + 1])]
-            yield numbers, self._forward([texts[row] for row in rows], [own[row] for row in rows])
+            states, mask = self._states([texts[row] for row in rows])
+            yield Encoded(
+                numbers=rows + [number for row in rows for number in range(firsts[row], firsts[row + 1])],
+                vectors=_pool(states, mask, [len(texts[row]) for row in rows], [own[row] for row in rows]),
+                groups=[number for row in rows for number in range(numbers[row], numbers[row + 1])],
+                states=_pool_groups(states, [pooled[row] for row in rows]),
+            )
 
     def collect_grads(self) -> None:
         """Add the copy's gradients to those of the trained weights and forget them."""
@@ -130,8 +156,8 @@ class Bert:
         for tensor in self._working.values():
             tensor.grad = None
 
-    def _forward(self, texts: Sequence[Ids], starts: Sequence[Sequence[int]]) -> Tensor:
-        """Unit vectors of texts (n, D), followed by those of their spans."""
+    def _states(self, texts: Sequence[Ids]) -> tuple[Tensor, Tensor]:
+        """States of tokens (n, width, D) as float32, special ones and padding among them, and the mask (n, width)."""
         ids, mask = (each.to(self.device) for each in _pad(texts))
         weights = self._working
         count, width = ids.shape
@@ -152,16 +178,7 @@ class Bert:
             hides = hides.reshape(count * _HEADS, width, width)
         for layer in range(self.layers):
             hidden = self._layer(hidden, hides, f"encoder.layer.{layer}.", count, width)
-        states = hidden.view(count, width, dim).float()
-        summed = (states * mask[:, :, None]).sum(1)
-        if any(starts):
-            spans = [
-                states[row, first + 1 : last + 1].sum(0)
-                for row, own in enumerate(starts)
-                for first, last in pairwise([*own, len(texts[row])])
-            ]
-            summed = torch.cat([summed, torch.stack(spans)])
-        return functional.normalize(summed, dim=-1)
+        return hidden.view(count, width, dim).float(), mask
 
     def _layer(self, hidden: Tensor, hides: Tensor | None, name: str, count: int, width: int) -> Tensor:
         weights = self._working
@@ -186,6 +203,29 @@ class Bert:
         hidden = norm(hidden + linear(mixed, "attention.output.dense"), "attention.output")
         inner = functional.gelu(linear(hidden, "intermediate.dense"))
         return norm(hidden + linear(inner, "output.dense"), "output")
+
+
+def _pool(states: Tensor, mask: Tensor, lengths: Sequence[int], starts: Sequence[Sequence[int]]) -> Tensor:
+    """Unit vectors of texts (n, D), followed by those of their spans."""
+    summed = (states * mask[:, :, None]).sum(1)
+    if any(starts):
+        spans = [
+            states[row, first + 1 : last + 1].sum(0)
+            for row, own in enumerate(starts)
+            for first, last in pairwise([*own, lengths[row]])
+        ]
+        summed = torch.cat([summed, torch.stack(spans)])
+    return functional.normalize(summed, dim=-1)
+
+
+def _pool_groups(states: Tensor, groups: Sequence[Places]) -> Tensor:
+    """Mean states (g, D) of groups of tokens."""
+    width, dim = states.shape[1:]
+    sizes = torch.tensor([len(places) for own in groups for places in own], device=states.device).long()
+    tokens = [row * width + 1 + place for row, own in enumerate(groups) for places in own for place in places]
+    owners = torch.repeat_interleave(torch.arange(len(sizes), device=states.device), sizes)
+    picked = states.reshape(-1, dim)[torch.tensor(tokens, dtype=torch.long, device=states.device)]
+    return torch.zeros(len(sizes), dim, device=states.device).index_add(0, owners, picked) / sizes[:, None]
 
 
 def microbatches(texts: Sequence[Ids], tokens: int) -> Iterator[list[int]]:

@@ -18,9 +18,13 @@ from tokenizers import Tokenizer
 
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.text.sentences import sentence_spans
+from nlb_retriever.text.terms import Terms, find_query_terms, find_terms
 from nlb_training.encoder.bert import Ids
 
 Span = tuple[int, int]
+TermIds = NDArray[np.uint32]
+"""(N,) of a text's tokens: the term of the word that begins there, `NO_TERM` where none does."""
+NO_TERM = 0xFFFFFFFF
 _SPECIAL = 2
 
 
@@ -36,6 +40,8 @@ class TokenizedBook:
     """(N,) offset of each token's first character."""
     sentences: NDArray[np.int64]
     """(S + 1,) index of each sentence's first token, and N."""
+    terms: TermIds
+    """(N,)"""
 
     def find_tokens(self, span: Span) -> Span:
         """Range of the tokens that begin in a span of characters."""
@@ -112,21 +118,37 @@ class TokenizedBooks:
         encoded = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [np.array(each.ids[:longest], dtype=np.uint16) for each in encoded]
 
+    def find_query_terms(self, texts: Sequence[str], *, longest: int = 254) -> list[TermIds]:
+        """Terms of queries, for the tokens of `encode`."""
+        encoded = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        starts = [np.array([start for start, _ in each.offsets[:longest]]) for each in encoded]
+        return [place_terms(find_query_terms(text), own) for text, own in zip(texts, starts, strict=True)]
+
     def _read(self, name: str) -> TokenizedBook:
         text = self._texts[name]
         file = self._cache / f"{name.replace('/', '_')}.npz"
         damaged = (OSError, ValueError, KeyError, EOFError, BadZipFile)
         with suppress(*damaged), file.open("rb") as stream, np.load(stream) as stored:
             if int(stored["length"]) == len(text):
-                parts = stored["ids"], stored["starts"], stored["sentences"]
-                return TokenizedBook(name=name, text=text, ids=parts[0], starts=parts[1], sentences=parts[2])
+                parts = {part: stored[part] for part in ("ids", "starts", "sentences", "terms")}
+                return TokenizedBook(name=name, text=text, **parts)
         encoded = self._tokenizer.encode(text, add_special_tokens=False)
         ids = np.array(encoded.ids, dtype=np.uint16)
         starts = np.array([start for start, _ in encoded.offsets], dtype=np.uint32)
         begins = np.array([start for start, _ in sentence_spans(text)], dtype=np.int64)
         sentences = np.unique(np.append(np.searchsorted(starts, begins), len(ids)))
-        write_arrays(file, ids=ids, starts=starts, sentences=sentences, length=np.array(len(text)))
-        return TokenizedBook(name=name, text=text, ids=ids, starts=starts, sentences=sentences)
+        parts = {"ids": ids, "starts": starts, "sentences": sentences, "terms": place_terms(find_terms(text), starts)}
+        write_arrays(file, **parts, length=np.array(len(text)))
+        return TokenizedBook(name=name, text=text, **parts)
+
+
+def place_terms(found: Terms, starts: NDArray[Any]) -> TermIds:
+    """The terms of a text, for its tokens, which begin at some offsets (N,)."""
+    placed = np.full(len(starts), NO_TERM, dtype=np.uint32)
+    at = np.searchsorted(starts, np.array(found.offsets, dtype=np.int64))
+    inside = at < len(starts)
+    placed[at[inside]] = np.array(found.ids, dtype=np.uint32)[inside]
+    return placed
 
 
 def write_arrays(file: Path, **arrays: Any) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nlb_training.encoder.bert import Ids
-from nlb_training.encoder.books import Span, TokenizedBook
+from nlb_training.encoder.books import Span, TermIds, TokenizedBook
 
 _SHORTEST, _LONGEST = 8, 60
 _REMOVED = 0.6
@@ -16,9 +16,9 @@ _REMOVED = 0.6
 
 def make_cloze(
     book: TokenizedBook, passages: Sequence[Span], count: int, random: np.random.Generator
-) -> list[tuple[Ids, int, Span | None]]:
-    """Queries as token ids, the index of each one's passage, and what is to be taken out of it."""
-    made: list[tuple[Ids, int, Span | None]] = []
+) -> list[tuple[Ids, TermIds, int, Span | None]]:
+    """Queries as token ids with their terms, the index of each one's passage, and what is to be taken out of it."""
+    made: list[tuple[Ids, TermIds, int, Span | None]] = []
     for _ in range(4 * count):
         if len(made) == count:
             break
@@ -35,5 +35,5 @@ def make_cloze(
         query = book.ids[start:end][kept]
         if len(query) >= _SHORTEST // 2:
             hole = (start, end) if random.random() < _REMOVED and high - low > 2 * (end - start) else None
-            made.append((query, index, hole))
+            made.append((query, book.terms[start:end][kept], index, hole))
     return made

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlb_training.encoder.bert import Bert, Ids
-from nlb_training.encoder.books import Span, TokenizedBook
+from nlb_training.encoder.books import Span, TermIds, TokenizedBook
 from nlb_training.encoder.mining import WordIndex, find_inside, find_wrong
 from nlb_training.encoder.queries import SOURCES, Query, Source
 from nlb_training.encoder.rounds import MARGIN, Candidate, Example
@@ -58,7 +58,12 @@ class Passages:
         return self._index.wholes
 
     def find(
-        self, model: Bert, queries: Sequence[Query], ids: Sequence[Ids], random: np.random.Generator
+        self,
+        model: Bert,
+        queries: Sequence[Query],
+        ids: Sequence[Ids],
+        terms: Sequence[TermIds],
+        random: np.random.Generator,
     ) -> list[Example]:
         """Examples of one source's queries; without those that no passage may answer.
 
@@ -66,6 +71,7 @@ class Passages:
             model: encodes the queries.
             queries: of one source, on this text.
             ids: their tokens.
+            terms: of these.
             random: draws wrong passages.
         """
         if not queries:
@@ -81,27 +87,29 @@ class Passages:
                 (start, end), *_ = ranges[row]
                 middles = ((self._starts + self._ends) / 2 - start) / max(1, end - start)
                 places[row] = _JUMP * np.abs(middles - query.position)
-        return self._examples(model, source, ids, [query.text for query in queries], ranges, inside, places, random)
+        texts = [query.text for query in queries]
+        return self._examples(model, source, ids, terms, texts, ranges, inside, places, random)
 
     def find_cloze(
-        self, model: Bert, made: Sequence[tuple[Ids, int, Span | None]], random: np.random.Generator
+        self, model: Bert, made: Sequence[tuple[Ids, TermIds, int, Span | None]], random: np.random.Generator
     ) -> list[Example]:
         """Examples of the queries of `make_cloze`, for the passages that they are from."""
         if not made:
             return []
         inside = np.zeros((len(made), len(self.spans)), dtype=np.bool_)
-        inside[np.arange(len(made)), [index for _, index, _ in made]] = True
-        ranges = [[self.spans[index]] for _, index, _ in made]
-        ids, texts = [each for each, _, _ in made], [""] * len(made)
-        holes = [hole for _, _, hole in made]
+        ids, terms, indexes, holes = zip(*made, strict=True)
+        inside[np.arange(len(made)), indexes] = True
+        ranges = [[self.spans[index]] for index in indexes]
+        texts = [""] * len(made)
         places = np.zeros(inside.shape, dtype=np.float32)
-        return self._examples(model, "cloze", ids, texts, ranges, inside, places, random, holes=holes)
+        return self._examples(model, "cloze", ids, terms, texts, ranges, inside, places, random, holes=holes)
 
     def _examples(
         self,
         model: Bert,
         source: Source,
         ids: Sequence[Ids],
+        terms: Sequence[TermIds],
         texts: Sequence[str],
         ranges: Sequence[Sequence[Span]],
         inside: NDArray[np.bool_],
@@ -118,6 +126,7 @@ class Passages:
         return [
             Example(
                 query=ids[row],
+                query_terms=terms[row],
                 vector=vectors[row],
                 text=texts[row],
                 source=SOURCES.index(source),

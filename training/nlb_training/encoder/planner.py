@@ -177,8 +177,9 @@ class _Search:
             own = queries[name]
             wanted = -(-count // len(known))
             chosen = [self._as_question(own[index]) for index in self.random.permutation(len(own))[:wanted]]
-            ids = self._books.encode([each.text for each in chosen])
-            examples += opened[name].find(self._model, chosen, ids, self.random)
+            texts = [each.text for each in chosen]
+            ids, terms = self._books.encode(texts), self._books.find_query_terms(texts)
+            examples += opened[name].find(self._model, chosen, ids, terms, self.random)
         return examples
 
     def find_cloze(self, names: Sequence[str], books: int, count: int) -> list[Example]:

@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from nlb_retriever.errors import TrainingError
 from nlb_training.encoder.bert import Ids
-from nlb_training.encoder.books import Span, TokenizedBook, write_arrays
+from nlb_training.encoder.books import Span, TermIds, TokenizedBook, write_arrays
 from nlb_training.encoder.similarity import cut_spans
 
-POSITIVE, NEGATIVE, IGNORED = 1, 0, 2
+POSITIVE, NEGATIVE, IGNORED, SAME_BOOK = 1, 0, 2, 3
+"""`SAME_BOOK`: a wrong passage of the query's own book; `NEGATIVE`: one of another."""
 MARGIN = {"summary": 0, "novel": 0, "book": 0, "title": 0, "tale": 100, "article": 150, "cloze": 100}
 """Tokens around what answers a query that are not taken for wrong either."""
 DRAWN = 1, 2, 1
@@ -45,6 +46,8 @@ class Example:
     """A query with its candidates."""
 
     query: Ids
+    query_terms: TermIds
+    """Of its tokens."""
     vector: NDArray[np.float32]
     """(D,) of the model that found the candidates."""
     text: str
@@ -87,10 +90,12 @@ class Batch:
 
     queries: list[Ids]
     passages: list[Ids]
+    terms: list[TermIds]
+    """Of the tokens of queries and then of passages."""
     starts: list[NDArray[np.uint8]]
     """The tokens at which each passage's spans begin."""
     labels: NDArray[np.int8]
-    """(Q, P) POSITIVE (one a row), NEGATIVE or IGNORED."""
+    """(Q, P) POSITIVE (one a row), NEGATIVE, IGNORED or SAME_BOOK."""
     candidates: NDArray[np.int32]
     """(Q, C) the passages that were drawn for each query, the right one first; -1 for none."""
     relevance: NDArray[np.float32]
@@ -126,20 +131,23 @@ def make_batch(examples: Sequence[Example], source_names: Sequence[str]) -> Batc
     for row, example in enumerate(examples):
         margin = MARGIN[source_names[example.source]]
         for (name, (start, end), _), column in keys.items():
-            if name == example.book.name and any(start < b + margin and a - margin < end for a, b in example.spans):
-                labels[row, column] = IGNORED
+            if name == example.book.name:
+                near = any(start < b + margin and a - margin < end for a, b in example.spans)
+                labels[row, column] = IGNORED if near else SAME_BOOK
         first, *others = example.candidates
         for candidate, column in zip(others, candidates[row, 1:], strict=False):
             if candidate.inside or candidate.relevance > first.relevance:
                 labels[row, column] = IGNORED
         labels[row, candidates[row, 0]] = POSITIVE
+    cuts = [(book, span, hole) for book, (_, span, hole) in zip(books, keys, strict=True)]
     return Batch(
         queries=[example.query for example in examples],
-        passages=[_slice(book, span, hole) for book, (_, span, hole) in zip(books, keys, strict=True)],
-        starts=[
-            np.array(cut_spans(book, span, hole), dtype=np.uint8)
-            for book, (_, span, hole) in zip(books, keys, strict=True)
+        passages=[_slice(book.ids, span, hole) for book, span, hole in cuts],
+        terms=[
+            *(example.query_terms for example in examples),
+            *(_slice(book.terms, span, hole) for book, span, hole in cuts),
         ],
+        starts=[np.array(cut_spans(book, span, hole), dtype=np.uint8) for book, span, hole in cuts],
         labels=labels,
         candidates=candidates,
         relevance=relevance,
@@ -147,10 +155,10 @@ def make_batch(examples: Sequence[Example], source_names: Sequence[str]) -> Batc
     )
 
 
-def _slice(book: TokenizedBook, span: Span, hole: Span | None) -> Ids:
+def _slice(values: NDArray[Any], span: Span, hole: Span | None) -> NDArray[Any]:
     if hole is None:
-        return book.ids[span[0] : span[1]]
-    return np.concatenate([book.ids[span[0] : hole[0]], book.ids[hole[1] : span[1]]])
+        return values[span[0] : span[1]]
+    return np.concatenate([values[span[0] : hole[0]], values[hole[1] : span[1]]])
 
 
 def write_round(file: Path, batches: Sequence[Batch]) -> None:
@@ -164,6 +172,7 @@ def write_round(file: Path, batches: Sequence[Batch]) -> None:
     write_arrays(
         file,
         tokens=np.concatenate(texts),
+        terms=np.concatenate([own for batch in batches for own in batch.terms]),
         lengths=np.array([len(text) for text in texts]),
         starts=np.concatenate(starts),
         spans=np.array([len(own) for own in starts]),
@@ -184,7 +193,8 @@ def read_round(file: Path) -> list[Batch]:
     try:
         with file.open("rb") as stream, np.load(stream) as stored:
             arrays = {name: stored[name] for name in stored.files}
-        texts = iter(np.split(arrays["tokens"], np.cumsum(arrays["lengths"])[:-1]))
+        ends = np.cumsum(arrays["lengths"])[:-1]
+        texts, terms = iter(np.split(arrays["tokens"], ends)), iter(np.split(arrays["terms"], ends))
         starts = iter(np.split(arrays["starts"], np.cumsum(arrays["spans"])[:-1]))
         shapes = arrays["shapes"].tolist()
         sources = iter(np.split(arrays["sources"], np.cumsum([count for count, _, _ in shapes])[:-1]))
@@ -197,6 +207,7 @@ def read_round(file: Path) -> list[Batch]:
         Batch(
             queries=list(islice(texts, count)),
             passages=list(islice(texts, size)),
+            terms=list(islice(terms, count + size)),
             starts=list(islice(starts, size)),
             labels=next(labels),
             candidates=next(candidates),

@@ -47,9 +47,14 @@ def fit_projection(folder: Path, encoder: ChunkEncoder) -> Vectors:
         *_choose(articles.values()),
     ]
     offsets = [find_terms(text).offsets for text in texts]
-    states = np.concatenate(encoder.encode_parts(texts, [[0]] * len(texts), offsets).states).astype(np.float64)
-    mean = states.mean(axis=0)
-    _, components = np.linalg.eigh(np.cov(states, rowvar=False))
+    return find_components(np.concatenate(encoder.encode_parts(texts, [[0]] * len(texts), offsets).states))
+
+
+def find_components(states: Vectors) -> Vectors:
+    """The map of states (n, D) to their principal components: (d, D + 1)."""
+    rows = states.astype(np.float64)
+    mean = rows.mean(axis=0)
+    _, components = np.linalg.eigh(np.cov(rows, rowvar=False))
     weight = components[:, ::-1][:, :TERM_DIM].T
     weight *= np.sign(weight[:, np.abs(weight).argmax(axis=1)].diagonal())[:, None]
     return np.concatenate([weight, -(weight @ mean)[:, None]], axis=1).astype(np.float32)

@@ -18,13 +18,16 @@ from torch import Tensor
 from nlb_retriever.atomic import write_file
 from nlb_retriever.errors import TrainingError, TrainingInterrupted
 from nlb_training.encoder.bert import Bert
-from nlb_training.encoder.loss import compare, contrast, follow
+from nlb_training.encoder.loss import add_terms, compare, compare_terms, contrast, follow
 from nlb_training.encoder.planner import Planner
 from nlb_training.encoder.queries import SOURCES
 from nlb_training.encoder.rounds import Batch, read_round, write_round
+from nlb_training.encoder.term_map import BIAS, RATE, WEIGHT, apply_map, fit_map, group_terms, write_map
 from nlb_training.run_control import catch_stop_signals
 
 STATE, LOG = "state.pt", "log.jsonl"
+_BOOK_WEIGHT = 0.5
+"""Of the same loss among passages of other books alone: it tells which book is meant."""
 _log = logging.getLogger(__name__)
 
 
@@ -91,19 +94,26 @@ class Run:
         self._steps_a_round = steps_a_round
         self._plan = dict(plan)
         self._step = 0
-        for tensor in model.masters.values():
+        self._batches: list[Batch] = []
+        self._trained: dict[str, Tensor] = {}
+
+    def _begin(self, term_map: Mapping[str, Tensor]) -> None:
+        """Make ready to train the model and a map of terms."""
+        own, settings = self.model.masters.values(), self.settings
+        self._trained = {**self.model.masters, **{name: tensor.clone() for name, tensor in term_map.items()}}
+        for tensor in self._trained.values():
             tensor.requires_grad_()
         self._optimizer = torch.optim.AdamW(
             [
-                {"params": [t for t in model.masters.values() if t.ndim > 1], "weight_decay": settings.weight_decay},
-                {"params": [t for t in model.masters.values() if t.ndim == 1], "weight_decay": 0.0},
+                {"params": [t for t in own if t.ndim > 1], "weight_decay": settings.weight_decay, "factor": 1.0},
+                {"params": [t for t in own if t.ndim == 1], "weight_decay": 0.0, "factor": 1.0},
+                {"params": [self._trained[name] for name in term_map], "weight_decay": 0.0, "factor": RATE},
             ],
             lr=settings.learning_rate,
             fused=True,
         )
-        self._start = {name: tensor.detach().clone() for name, tensor in model.masters.items()}
+        self._start = {name: tensor.detach().clone() for name, tensor in self._trained.items()}
         self._average = {name: tensor.clone() for name, tensor in self._start.items()}
-        self._batches: list[Batch] = []
 
     def resume(self) -> int:
         """Go back to the last state.
@@ -115,6 +125,7 @@ class Run:
         try:
             state = torch.load(file, map_location=self.model.device, weights_only=True)
             stored = {**state["settings"], **state["plan"]}
+            state["term_map"]
         except (OSError, RuntimeError, KeyError, EOFError, ValueError) as error:
             raise TrainingError(f"{file} is damaged ({error}): start anew in another folder") from error
         mine = {**asdict(self.settings), **self._plan}
@@ -126,8 +137,9 @@ class Run:
                 f"{self._folder} was begun with other settings ({', '.join(changed)}): resume with those, or choose "
                 "another folder"
             )
+        self._begin(state["term_map"])
         with torch.no_grad():
-            for name, tensor in self.model.masters.items():
+            for name, tensor in self._trained.items():
                 tensor.copy_(state["weights"][name])
         self._average = state["average"]
         self._optimizer.load_state_dict(state["optimizer"])
@@ -145,6 +157,8 @@ class Run:
         with catch_stop_signals() as stopped:
             while self._step < self.settings.steps:
                 batch = self._next_batch()
+                if not self._trained:
+                    self._begin(fit_map(self.model, self._batches))
                 started = time.perf_counter()
                 record = self._train_step(batch)
                 record["seconds"] = time.perf_counter() - started
@@ -159,7 +173,7 @@ class Run:
                     raise TrainingInterrupted(f"stopped after step {self._step}: go on with --resume")
 
     def averaged(self) -> dict[str, Tensor]:
-        """All weights: the moving average, averaged with the start's."""
+        """All weights, the map of terms among them: the moving average, averaged with the start's."""
         share = self.settings.start_share
         mixed = {name: tensor.lerp(self._start[name], share) for name, tensor in self._average.items()}
         return {**self.model.weights(), **mixed}
@@ -174,7 +188,8 @@ class Run:
             "step": self._step,
             "settings": asdict(self.settings),
             "plan": self._plan,
-            "weights": {name: tensor.detach() for name, tensor in self.model.masters.items()},
+            "weights": {name: tensor.detach() for name, tensor in self._trained.items()},
+            "term_map": {name: self._start[name] for name in (WEIGHT, BIAS)},
             "average": self._average,
             "optimizer": self._optimizer.state_dict(),
         }
@@ -203,31 +218,36 @@ class Run:
     def _train_step(self, batch: Batch) -> dict[str, float]:
         rate = self._learning_rate()
         for group in self._optimizer.param_groups:
-            group["lr"] = rate
+            group["lr"] = rate * group["factor"]
         texts = [*batch.queries, *batch.passages]
         starts: list[Sequence[int]] = [*[()] * len(batch.queries), *(own.tolist() for own in batch.starts)]
-        parts = self.model.encode_with_grad(texts, starts)
-        vectors = torch.empty(len(texts) + sum(map(len, starts)), parts[0][1].shape[1], device=self.model.device)
-        for rows, encoded in parts:
-            vectors[rows] = encoded.detach()
+        groups = [group_terms(own) for own in batch.terms]
+        parts = self.model.encode_with_grad(texts, starts, groups)
+        dim = parts[0].vectors.shape[1]
+        vectors = torch.empty(len(texts) + sum(map(len, starts)), dim, device=self.model.device)
+        states = torch.empty(sum(map(len, groups)), dim, device=self.model.device)
+        for part in parts:
+            vectors[part.numbers], states[part.groups] = part.vectors.detach(), part.states.detach()
         vectors.requires_grad_()
-        losses = self._losses(batch, vectors)
+        states.requires_grad_()
+        owners = torch.from_numpy(np.repeat(np.arange(len(groups)), [len(own) for own in groups]))
+        losses = self._losses(batch, vectors, states, owners.to(vectors.device))
         loss = losses.mean()
         if not torch.isfinite(loss):
             raise TrainingError(f"the loss is {loss.item()} at step {self._step + 1}: use a lower learning rate")
         loss.backward()  # type: ignore[no-untyped-call]
-        assert vectors.grad is not None
-        for index, (rows, encoded) in enumerate(parts):
-            torch.autograd.backward(encoded, vectors.grad[rows])
+        assert vectors.grad is not None and states.grad is not None
+        while parts:  # each one's graph is freed
+            part = parts.pop()
+            grads = vectors.grad[part.numbers], states.grad[part.groups]
+            torch.autograd.backward([part.vectors, part.states], grads)
             self.model.collect_grads()
-            parts[index] = ([], vectors)
-        masters = list(self.model.masters.values())
-        norm = torch.nn.utils.clip_grad_norm_(masters, self.settings.clip)
+        norm = torch.nn.utils.clip_grad_norm_(list(self._trained.values()), self.settings.clip)
         self._optimizer.step()
         self._optimizer.zero_grad()
         self.model.refresh()
         with torch.no_grad():
-            for name, tensor in self.model.masters.items():
+            for name, tensor in self._trained.items():
                 self._average[name].lerp_(tensor, 1 - self.settings.average)
         tokens = sum(len(text) + 2 for text in (*batch.queries, *batch.passages))
         record = {"loss": float(loss.detach()), "norm": float(norm), "rate": rate, "tokens": float(tokens)}
@@ -237,8 +257,15 @@ class Run:
                 record[name] = float(own.mean())
         return record
 
-    def _losses(self, batch: Batch, vectors: Tensor) -> Tensor:
-        """(Q,) losses of a step's queries."""
+    def _losses(self, batch: Batch, vectors: Tensor, states: Tensor, texts: Tensor) -> Tensor:
+        """(Q,) losses of a step's queries: of whole passages, of spans, of terms and of both together.
+
+        Args:
+            batch: of the step.
+            vectors: of its texts and spans.
+            states: (t, D) mean ones of terms.
+            texts: (t,) the text of each term.
+        """
         first = len(batch.queries)
         last = first + len(batch.passages)
         spans = [len(own) for own in batch.starts]
@@ -251,12 +278,25 @@ class Run:
                 batch.relevance,
             )
         )
-        scale = self.settings.scale
-        both = compare(vectors[:first], vectors[first:last], vectors[last:], owners)
-        losses = torch.stack([contrast(scores, labels, scale=scale) for scores in both]).mean(dim=0)
-        if self.settings.reader_weight:
-            read = torch.stack([follow(scores, candidates, relevance, scale=scale) for scores in both]).mean(dim=0)
-            losses = losses + self.settings.reader_weight * read
+        mapped, asking = apply_map(self._trained, states), texts < first
+        shape = first, len(batch.passages)
+        terms = compare_terms(mapped[asking], texts[asking], mapped[~asking], texts[~asking] - first, shape)
+        wholes, spans = compare(vectors[:first], vectors[first:last], vectors[last:], owners)
+        has_terms = torch.bincount(texts[asking], minlength=first) > 0
+        losses = torch.zeros(first, device=vectors.device)
+        for scores, counts, weight in (
+            (wholes, None, _BOOK_WEIGHT),
+            (spans, None, _BOOK_WEIGHT),
+            (terms, has_terms, 0.0),
+            (add_terms(spans, terms), has_terms, _BOOK_WEIGHT),
+        ):
+            own = contrast(scores, labels, scale=self.settings.scale)
+            if weight:
+                own = own + weight * contrast(scores, labels, scale=self.settings.scale, other_books=True)
+            if self.settings.reader_weight:
+                read = follow(scores, candidates, relevance, scale=self.settings.scale)
+                own = own + self.settings.reader_weight * read
+            losses = losses + (own if counts is None else own * counts) / 4
         return losses
 
     def _learning_rate(self) -> float:
@@ -273,7 +313,7 @@ class Run:
 
 
 def save_model(weights: dict[str, Tensor], start: Path, out: Path) -> None:
-    """Write a sentence-transformers folder: new weights beside the start's other files.
+    """Write a sentence-transformers folder: new weights beside the start's other files, and the map of terms.
 
     Raises:
         TrainingError: it cannot be written.
@@ -285,8 +325,9 @@ def save_model(weights: dict[str, Tensor], start: Path, out: Path) -> None:
     part = out.with_name(f"{out.name}.{os.getpid()}.part")
     try:
         shutil.copytree(start, part, ignore=shutil.ignore_patterns("*.safetensors", "README.md", "data_config.json"))
+        write_map(weights, part)
         save_file(
-            {name: t.detach().cpu().contiguous() for name, t in weights.items()},
+            {name: t.detach().cpu().contiguous() for name, t in weights.items() if name not in (WEIGHT, BIAS)},
             part / "model.safetensors",
             {"format": "pt"},
         )
