@@ -31,7 +31,7 @@ def test_info_tells_what_the_library_is(nlb: InProcess, shelf: Path) -> None:
     rows = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in nlb("info", "--library", shelf).out.splitlines())
     assert rows["Library"] == str(shelf)
     assert rows["Books"] == "3"
-    assert rows["Chunk encoder"] == "all-MiniLM-L6-v2-books (384-d, SHA-256 09c4c5360cda)"
+    assert rows["Chunk encoder"] == "all-MiniLM-L6-v2-books (384-d, SHA-256 c95a92dd0fd2)"
 
 
 def test_a_healthy_library_passes_every_check(nlb: InProcess, shelf: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_healthy_library_passes_every_check(nlb: InProcess, shelf: Path) -> No
         checks
     )
     assert checks["library"]["status"] == "ok"
-    assert "09c4c5360cda" in checks["chunk encoder (ask)"]["detail"]
+    assert "c95a92dd0fd2" in checks["chunk encoder (ask)"]["detail"]
     assert "3 books, all whole" in checks["library"]["detail"]
 
 

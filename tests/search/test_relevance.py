@@ -134,7 +134,7 @@ def test_a_question_on_another_book_is_refused(retriever: Retriever, here: str, 
 def test_a_question_on_facts_of_the_world_needs_more_to_be_answered(
     retriever: Retriever, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    question = "Who invented the lighthouse lens?"
+    question = "What is the temperature of an oven?"
     assert not retriever.answer(question).found
     monkeypatch.setattr(relevance, "facts_regression", lambda: np.zeros(385, dtype=np.float32))
     assert retriever.answer(question).found
@@ -147,7 +147,7 @@ def test_a_textbook_needs_more_than_words_to_be_believed(
     regression = np.zeros(385, dtype=np.float32)
     regression[-1] = factuality
     monkeypatch.setattr(relevance, "facts_regression", lambda: regression)
-    assert retriever.answer("What colour was the horse of Tobias?").found == (not facts)
+    assert retriever.answer("What colour was the boat of Tobias?").found == (not facts)
     assert retriever.answer("Who kept the lighthouse?").found
     assert retriever.run(SearchRequest(query="Who kept the lighthouse?", relevant_only=True)).facts == facts
 
