@@ -268,11 +268,11 @@ class Run:
         """
         first = len(batch.queries)
         last = first + len(batch.passages)
-        spans = [len(own) for own in batch.starts]
+        sizes = [len(own) for own in batch.starts]
         owners, labels, candidates, relevance = (
             torch.from_numpy(array).to(vectors.device)
             for array in (
-                np.repeat(np.arange(len(spans)), spans),
+                np.repeat(np.arange(len(sizes)), sizes),
                 batch.labels,
                 batch.candidates.astype(np.int64),
                 batch.relevance,
