@@ -124,8 +124,7 @@ class Run:
         file = self._folder / STATE
         try:
             state = torch.load(file, map_location=self.model.device, weights_only=True)
-            stored = {**state["settings"], **state["plan"]}
-            state["term_map"]
+            stored, term_map = {**state["settings"], **state["plan"]}, state["term_map"]
         except (OSError, RuntimeError, KeyError, EOFError, ValueError) as error:
             raise TrainingError(f"{file} is damaged ({error}): start anew in another folder") from error
         mine = {**asdict(self.settings), **self._plan}
@@ -137,7 +136,7 @@ class Run:
                 f"{self._folder} was begun with other settings ({', '.join(changed)}): resume with those, or choose "
                 "another folder"
             )
-        self._begin(state["term_map"])
+        self._begin(term_map)
         with torch.no_grad():
             for name, tensor in self._trained.items():
                 tensor.copy_(state["weights"][name])
