@@ -26,6 +26,11 @@ _LICENCE = re.compile(
     re.IGNORECASE,
 )
 _ITALICS = re.compile(r"_[^_]+_[.:]?")
+_ENTRY = re.compile(
+    r"\W*(?:(?i:chapter|book|part|volume|letter|act|scene|canto)\W+(?:[IVXLC]+|\d+)\b|[IVXLC]+(?:[.:)]|$))",
+    re.MULTILINE,
+)
+"""The beginning of a line of a table of contents: a number in Roman numerals, or any after "Chapter"."""
 _WORD = re.compile(r"\w+")
 _GAP = re.compile(r"[^\s.!?:;,\"'”’][^\S\n]{2,}\S")
 
@@ -49,7 +54,8 @@ def is_prose(hit: Hit, start: int, end: int) -> bool:
     """Whether a sentence of a hit is no heading, list, table or licence."""
     text = hit.text[start:end]
     heading = _is_heading(hit, text) or _is_label(hit.text, start, end)
-    return not (heading or _is_list(text) or _is_table(text) or _LICENCE.search(text))
+    listed = _is_list(text) or _is_entry(hit.text, start, end)
+    return not (heading or listed or _is_table(text) or _LICENCE.search(text))
 
 
 def is_question(hit: Hit, start: int, end: int) -> bool:
@@ -69,10 +75,25 @@ def _is_heading(hit: Hit, sentence: str) -> bool:
 
 
 def _is_label(text: str, start: int, end: int) -> bool:
-    """Whether a sentence is a short line of its own in italics: "_Letter, Lucy Westenra to Mina Murray._", a date."""
+    """Whether a sentence is a short line of its own in italics or capitals.
+
+    "_Letter, Lucy Westenra to Mina Murray._", a date, "WHALING VOYAGE BY ONE ISHMAEL".
+    """
     sentence = text[start:end].strip()
     alone = text[:start].rstrip(" ")[-1:] in ("", "\n") and text[end:].lstrip(" ")[:1] in ("", "\n")
-    return alone and len(sentence.split()) <= LABEL_WORDS and _ITALICS.fullmatch(sentence) is not None
+    if not alone or len(sentence.split()) > LABEL_WORDS:
+        return False
+    return sentence.isupper() or _ITALICS.fullmatch(sentence) is not None
+
+
+def _is_entry(text: str, start: int, end: int) -> bool:
+    """Whether a sentence is of a line of a table of contents: one that is numbered, as is one beside it."""
+    first = text.rfind("\n", 0, start) + 1
+    if not _ENTRY.match(text, first):
+        return False
+    before = text[:first].rstrip().rpartition("\n")[2]
+    after = text[text.find("\n", first) + 1 or len(text) :].lstrip()
+    return any(map(_ENTRY.match, (before, after)))
 
 
 def _is_list(sentence: str) -> bool:

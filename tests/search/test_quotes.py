@@ -54,3 +54,45 @@ def test_a_sentence_in_italics_within_a_paragraph_is_quoted() -> None:
     text = f"He read it aloud.\n\n{letter}\n\n{inside} she wrote."
     assert not is_prose(hit_of(text), text.index(letter), text.index(letter) + len(letter))
     assert is_prose(hit_of(text), text.index(inside), text.index(inside) + len(inside))
+
+
+CONTENTS = """Contents
+
+ I. THE KEY TO THE GARDEN
+ II. THE ROBIN WHO SHOWED THE WAY
+ III. “I AM COLIN”
+
+CHAPTER 1. Loomings.
+
+CHAPTER 2. The Carpet-Bag.
+
+All this has happened before.
+
+BOOK I
+
+When she was sent to the manor, everybody said that she was disagreeable.
+
+1. Boil the water.
+2. Add the tea.
+
+LOST: ONE DOG"""
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("THE ROBIN WHO SHOWED THE WAY", False),
+        ("I. THE KEY TO THE GARDEN\n II. THE ROBIN WHO SHOWED THE WAY\n III.", False),
+        ("“I AM COLIN”", False),
+        ("Loomings.", False),
+        ("CHAPTER 2. The Carpet-Bag.", False),
+        ("LOST: ONE DOG", False),
+        ("BOOK I\n\nWhen she was sent to the manor, everybody said that she was disagreeable.", True),
+        ("When she was sent to the manor, everybody said that she was disagreeable.", True),
+        ("Boil the water.", True),
+        ("Add the tea.", True),
+    ],
+)
+def test_entries_of_a_table_of_contents_are_not_quoted(text: str, quoted: bool) -> None:
+    start = CONTENTS.index(text)
+    assert is_prose(hit_of(CONTENTS), start, start + len(text)) is quoted
