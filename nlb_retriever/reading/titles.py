@@ -49,14 +49,22 @@ def regular_titles(titles: list[Candidate], size: int, *, least: int, dense: boo
 
 
 def fill_long_stretches(headings: Sequence[Heading], titles: Sequence[Candidate], size: int) -> list[Heading]:
-    """Unnumbered titles for the long stretches that numbered headings leave."""
-    starts = sorted(h.start for h in headings)
-    long = [(a, b) for a, b in pairwise([0, *starts, size]) if b - a > max(0.15 * size, 60_000)]
-    return [
-        Heading(c.start, _INSIDE_LEVEL if c.start > starts[0] else UNNUMBERED_LEVEL, c.title)
-        for c in titles
-        if any(a + _TITLE_GAP < c.start < b for a, b in long)
-    ]
+    """Unnumbered titles for the long stretches that numbered headings leave.
+
+    They are within the heading before, but beside it where they take most of the text: it is a preface, then.
+    """
+    ordered = sorted(headings, key=lambda h: h.start)
+    stretches = pairwise([Heading(0, UNNUMBERED_LEVEL, ""), *ordered, Heading(size, 0, "")])
+    filled = []
+    for before, behind in stretches:
+        length = behind.start - before.start
+        if length <= max(0.15 * size, 60_000):
+            continue
+        beside = before.start < ordered[0].start or length > 0.5 * size
+        level = min(before.level, UNNUMBERED_LEVEL) if beside else _INSIDE_LEVEL
+        inside = (c for c in titles if before.start + _TITLE_GAP < c.start < behind.start)
+        filled += [Heading(c.start, level, c.title) for c in inside]
+    return filled
 
 
 def without_subtitles(found: Sequence[Candidate]) -> list[Candidate]:

@@ -128,6 +128,15 @@ def test_a_numbered_list_makes_no_chapters() -> None:
     assert len(paths(text)) == 1
 
 
+def test_titles_behind_a_preface_stand_beside_it() -> None:
+    """Of a textbook whose only numbers are those of a law in its appendix."""
+    titles = [f"The {name} of the Clock" for name in ("Door", "Stair", "Landing", "Key", "Spring", "Dial", "Bell")] * 4
+    titles = [f"{title} {'at' if number % 2 else 'by'} {number} Bells" for number, title in enumerate(titles)]
+    law = book(*(f"Section {number}." for number in range(1, 7)))
+    found = paths(f"{book('Preface', *titles)}\n\n{law}")
+    assert found[: len(titles) + 1] == [("Preface",), *((title,) for title in titles)]
+
+
 def test_a_book_without_headings_is_cut_at_scene_breaks() -> None:
     scene = "\n\n".join([PARAGRAPH] * 10)
     sections = partition(text := "\n\n* * *\n\n".join([scene] * 12), [], "The Clock")
