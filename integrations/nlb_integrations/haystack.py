@@ -54,7 +54,8 @@ class NLBRetriever:
         filters: Haystack's, on `nlb_retriever.store.filters.KEYWORD_KEYS` and `NUMBER_KEYS`.
         strategy: "coarse-to-fine" combines the scores of books, sections and passages, "flat" uses one level alone.
         mode: "fused" for vectors and words together, "dense" or "bm25" for one of them.
-        rerank: put the best passages in order with the reader (nlb_retriever.reader); for short questions in English.
+        rerank: put the best passages or sections in order with the reader (nlb_retriever.reader); for short questions
+            and statements in English.
         device: where queries are encoded.
 
     Raises:

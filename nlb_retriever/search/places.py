@@ -188,15 +188,14 @@ def answer_place(
             rest = compose_answer(run(replace(request, query=wanted, book=book, rerank=False)), limit)
             return _extend(who, rest, SENTENCES if limit is None else limit)
     request = replace(request, query=wanted, book=book, rerank=False)
-    names = question.unit != "passage" and not all_passages
-    result = run(replace(request, limit=READ_TO_ANSWER) if names else request)
-    if names and result.hits:
-        if load_reader and question.unit != "book":
-            read = read_hits(wanted, result.hits, load_reader(), diversify=False)
-            result = replace(result, hits=read.hits, compared=result.overlap.of(read.order))
-        answer = _name_places(question, result, limit)
+    result = run(request if all_passages else replace(request, limit=READ_TO_ANSWER))
+    if result.hits and load_reader and question.unit != "book" and not all_passages:
+        read = read_hits(wanted, result.hits, load_reader(), diversify=False)
+        result = replace(result, hits=read.hits, compared=result.overlap.of(read.order))
+    if all_passages or not result.hits:
+        answer = compose_all(result)
     else:
-        answer = compose_all(result) if all_passages else compose_answer(result, limit)
+        answer = compose_answer(result, limit) if question.unit == "passage" else _name_places(question, result, limit)
     return replace(answer, searched=result.searched)
 
 

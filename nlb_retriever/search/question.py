@@ -22,6 +22,7 @@ _ORDER = re.compile(r"^(?i:please )?(?i:name|identify|give me)(?= (?:the|an?|one
 """The beginning of "Name the captain of the Pequod."; "Name of the captain" is no sentence."""
 _DEFINE = re.compile(r"^(?i:please )?(?i:define) (?i:the (?:term|word|concept)(?: of)? )?")
 _ENGLISH = frozenset("the a an of to is are was were by and with for".split())
+_SAID = _ENGLISH | frozenset("he she it his her they their who that from at on about into".split())
 _ASKING = frozenset("who whom whose what which where when why how".split())
 _AUXILIARIES = frozenset(
     "is are was were am do does did has have had can could will would shall should may might must".split()
@@ -90,6 +91,12 @@ def kind_of(question: str) -> Kind | None:
     if words[asking] == "what" and (_DOING & set(after[1:]) or any(word.startswith("happen") for word in after)):
         return "clause"
     return "words"
+
+
+def is_statement(query: str) -> bool:
+    """Whether a query is a phrase or sentence in English that asks nothing: "a duel at dawn"; no list of words."""
+    words = _WORD.findall(query.lower())
+    return 2 <= len(words) <= MOST_WORDS and not _SAID.isdisjoint(words) and kind_of(query) is None
 
 
 def _is_measure(after: list[str]) -> bool:

@@ -15,11 +15,12 @@ from nlb_retriever.search.question import kind_of
 from nlb_retriever.text.words import word_ids
 
 READ, READ_TO_ANSWER = 40, 20
-"""Best passages that are read to put them in order, and to answer, which gains nothing by more; as many as are wanted
-where that is more, but never more than `MOST_READ`."""
+"""Best passages that are read to put them or their sections in order, and to answer, which gains nothing by more; as
+many as are wanted where that is more, but never more than `MOST_READ`."""
 MOST_READ = 100
-WEIGHT = 0.1
-"""Weight of a passage's relevance (a logit), beside its score over the best one's."""
+WEIGHT, WEIGHT_OF_SECTION = 0.1, 0.04
+"""Weight of a passage's relevance (a logit), beside its score over the best one's; of the most relevant passage of a
+section, beside the section's score: 0.1 is no better for statements, and worse for textbooks' questions."""
 COVERAGE, TEMPERATURE = 5.0, 5.0
 """Weight of the likely answers that a passage holds and those before it do not, and temperature of their scores: chosen
 on LiteraryQA and FairytaleQA val (docs/reader.md)."""
@@ -64,6 +65,28 @@ def read_hits(question: str, hits: Sequence[Hit], reader: Reader, *, diversify: 
         readings=tuple(readings[index] for index in order),
         order=(*order, *range(len(readings), len(hits))),
     )
+
+
+def order_sections(query: str, sections: Sequence[Hit], passages: Sequence[Hit], reader: Reader) -> list[Hit]:
+    """Put sections in order by their scores and the relevance of the most relevant passage of each.
+
+    A section of which no passage is read has the lowest relevance.
+
+    Args:
+        query: as the reader takes it.
+        sections: best first.
+        passages: the best ones for the query, of any sections.
+        reader: of the library.
+    """
+    relevance: dict[str | None, float] = {}
+    for passage, reading in zip(passages, reader.read(query, [hit.text for hit in passages]), strict=True):
+        relevance[passage.section_id] = max(reading.relevance, relevance.get(passage.section_id, -math.inf))
+    lowest = min(relevance.values(), default=0.0)
+    best = max((hit.score for hit in sections), default=0.0) or 1.0
+    scored = [
+        replace(hit, score=hit.score / best + WEIGHT_OF_SECTION * relevance.get(hit.id, lowest)) for hit in sections
+    ]
+    return sorted(scored, key=lambda hit: -hit.score)
 
 
 def _diversify(

@@ -9,7 +9,7 @@ from typing import get_args
 from nlb_retriever.errors import QueryError
 from nlb_retriever.model.vectors import EncodedQuery
 from nlb_retriever.records import LEVELS, Level, Mode, Strategy
-from nlb_retriever.search.question import Kind, as_question, kind_of
+from nlb_retriever.search.question import Kind, as_question, is_statement, kind_of
 from nlb_retriever.store.filters import Filter, check
 from nlb_retriever.text.cleaning import clean_query
 
@@ -47,7 +47,7 @@ class SearchRequest:
     neighbours: int = 0
     """Passages before and after each passage to show with it, inside its section."""
     rerank: bool = False
-    """The reader puts the best passages in order (search/readings.py)."""
+    """The reader puts the best passages or sections in order (search/readings.py): for `is_readable` queries."""
     diversify: bool = True
     """With `rerank`: the first passages together hold as many likely answers as they can; else each counts alone."""
     relevant_only: bool = False
@@ -59,8 +59,8 @@ class SearchRequest:
         check_choices(level=self.level, strategy=self.strategy, mode=self.mode)
         if not (0 <= self.limit <= MOST and 0 <= self.neighbours <= MOST):
             raise QueryError(f"limit and neighbours must be numbers from 0 to {MOST:,}")
-        if self.rerank and self.level != "passage":
-            raise QueryError(f"rerank puts passages in order: leave it out with level {self.level!r}")
+        if self.rerank and self.level == "book":
+            raise QueryError("rerank puts passages or sections in order: leave it out with level 'book'")
         if self.query.strip() or self.vectors is None or self.mode != "dense":
             object.__setattr__(self, "query", clean_query(self.query))
         if self.where is not None:
@@ -75,6 +75,11 @@ class SearchRequest:
     def kind(self) -> Kind | None:
         """The kind of answer that the query asks for; None for what is not a short question in English."""
         return kind_of(self.question)
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the reader can compare the query with passages: a short question or statement in English."""
+        return self.kind is not None or is_statement(self.question)
 
 
 def check_choices(*, level: str, strategy: str, mode: str) -> None:

@@ -14,7 +14,7 @@ from nlb_retriever.search.hits import fetch_hits, widen
 from nlb_retriever.search.overlap import Overlap, find_overlap
 from nlb_retriever.search.question import restore_capitals
 from nlb_retriever.search.ranking import rank
-from nlb_retriever.search.readings import READ, READ_TO_ANSWER, read_hits
+from nlb_retriever.search.readings import READ, READ_TO_ANSWER, order_sections, read_hits
 from nlb_retriever.search.relevance import JUDGED, Judgement, judge_relevance, share_of_words
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.reranking import rerank
@@ -76,15 +76,19 @@ def run_search(
             searched = respell(request.query, scope, vectorizer, store)
         request = replace(request, query=searched) if searched else request
         vectors = vectorizer.encode_query(request.query)
-    reader = load_reader() if request.rerank and request.kind else None
+    reader = load_reader() if request.rerank and request.is_readable else None
     limit = request.limit
     read_at_least = (READ if request.diversify else READ_TO_ANSWER) if reader else 0
+    passages_of_sections: list[Hit] = []
     count = max(limit, read_at_least, JUDGED if request.relevant_only else 0) if limit else 0
     with store.session():  # nothing is encoded or read in it: a writer may wait for its end
         ranking = rank(request, scope, vectors, store)
         if request.level == "section" and request.mode == "fused" and ranking.pools and vectorizer is not None:
             ranking = rerank(request.query, ranking, vectors, store, vectorizer)
         hits, overlap = fetch_hits(request, ranking, count, store)
+        if reader and request.level == "section":
+            within = replace(request, level="passage")
+            passages_of_sections, _ = fetch_hits(within, rank(within, scope, vectors, store), count and READ, store)
         passages, share = 0, 0.0
         if request.relevant_only:
             where = weaken(scope.filter("passage"), is_searched)
@@ -95,8 +99,11 @@ def run_search(
     found = hits
     readings: tuple[Reading, ...] = ()
     order: Sequence[int] = range(len(hits))
-    if reader:
-        read = read_hits(request.question, hits, reader, diversify=request.diversify)
+    if reader and request.level == "section":
+        hits = order_sections(request.question, hits, passages_of_sections, reader)
+    elif reader:
+        diversify = request.diversify and request.kind is not None
+        read = read_hits(request.question, hits, reader, diversify=diversify)
         hits, readings, order = list(read.hits), read.readings, read.order
     judgement = Judgement(relevant=True)
     if request.relevant_only:

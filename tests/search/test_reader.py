@@ -13,7 +13,7 @@ from nlb_retriever.errors import EncoderError, QueryError
 from nlb_retriever.reader import AnswerSpan, Reading, find_reader, load_reader
 from nlb_retriever.reader.load import RELEASED
 from nlb_retriever.records import Answer, Hit
-from nlb_retriever.search.readings import CLAUSE_TOKENS, MOST_READ
+from nlb_retriever.search.readings import CLAUSE_TOKENS, MOST_READ, WEIGHT, WEIGHT_OF_SECTION
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.search.short_answer import answer_shortly
@@ -195,7 +195,7 @@ def test_more_hits_than_are_read_keep_their_order_behind(tmp_path: Path) -> None
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
-@pytest.mark.parametrize("query", ["the green boat", "Wer hat das Boot gebaut?", "who " * 5000, "?!", "boat"])
+@pytest.mark.parametrize("query", ["green boat", "Wer hat das Boot gebaut?", "who " * 5000, "?!", "boat"])
 def test_what_is_no_short_question_is_answered_by_sentences(retriever: Retriever, query: str) -> None:
     found = retriever.answer(query, mode="bm25")
     assert (found.short, found.confidence) == (None, None)
@@ -210,9 +210,38 @@ def test_a_passage_of_one_word_is_read(tmp_path: Path) -> None:
         assert retriever.answer("Who kept the lamp?").text
 
 
-def test_only_passages_are_reranked(retriever: Retriever) -> None:
-    with pytest.raises(QueryError, match="puts passages in order"):
+def test_books_are_not_reranked(retriever: Retriever) -> None:
+    with pytest.raises(QueryError, match="puts passages or sections in order"):
         retriever.search("Who rowed?", level="book", rerank=True)
+
+
+def test_what_is_said_is_read_and_not_looked_through_for_answers(retriever: Retriever) -> None:
+    """The reader alone says how relevant each passage of a statement is; it quotes no words of it."""
+    statement = "a man burns his own boat"
+    result = retriever.run(SearchRequest(query=statement, rerank=True))
+    readings = load_reader(find_reader()).read(statement, [hit.text for hit in result.hits])
+    assert [each.relevance for each in result.readings] == [each.relevance for each in readings]
+    plain = {hit.id: hit.score for hit in retriever.search(statement)}
+    best = max(plain.values())
+    for hit, reading in zip(result.hits, readings, strict=True):
+        assert hit.score == pytest.approx(plain[hit.id] / best + WEIGHT * reading.relevance)
+    answer = retriever.answer(statement)
+    assert answer.short is None and answer.citations
+
+
+@pytest.mark.parametrize("query", ["a man burns his own boat", "Why did Jonas burn his boat?"])
+@pytest.mark.parametrize("mode", ["fused", "dense", "bm25"])
+def test_sections_are_put_in_order_by_their_most_relevant_passage(retriever: Retriever, query: str, mode: Any) -> None:
+    plain = retriever.search(query, level="section", mode=mode)
+    ranked = retriever.search(query, level="section", mode=mode, rerank=True)
+    assert {hit.id for hit in plain} == {hit.id for hit in ranked}
+    passages = [hit for hit in retriever.search(query, mode=mode, limit=40) if hit.section_id == ranked[0].id]
+    read = load_reader(find_reader()).read(query, [hit.text for hit in passages])
+    score = next(hit.score for hit in plain if hit.id == ranked[0].id) / plain[0].score
+    assert ranked[0].score == pytest.approx(score + WEIGHT_OF_SECTION * max(each.relevance for each in read))
+    assert [hit.score for hit in ranked] == sorted((hit.score for hit in ranked), reverse=True)
+    assert len(retriever.search(query, level="section", mode=mode, rerank=True, limit=2)) == 2
+    assert retriever.search(query, level="section", mode=mode, rerank=True, limit=0) == []
 
 
 def test_a_reader_of_another_tokenizer_is_refused(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def search(
     mode: Annotated[Mode, typer.Option(help="Meaning and words, or one of them.")] = "fused",
     flat: Annotated[bool, typer.Option("--flat", help="Rank all at that level, not book by book.")] = False,
     neighbours: Annotated[int, typer.Option(min=0, metavar="N", help="Also show N passages around each.")] = 0,
-    rerank: Annotated[bool, typer.Option("--rerank", help="Put the best passages in order with the reader.")] = False,
+    rerank: Annotated[bool, typer.Option("--rerank", help="Order passages or sections with the reader.")] = False,
     reader: Reader = None,
     limit: Limit = 10,
     queries: Queries = None,

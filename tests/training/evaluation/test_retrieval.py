@@ -164,3 +164,22 @@ def test_a_reader_moves_right_passages_up_and_its_difference_to_fused_search_is_
     assert found[READER, "recall@1"] == 0.5  # words without a question are not read
     [difference] = [each for each in differences if each.baseline != "bm25" and each.metric == "recall@1"]
     assert (difference.system, difference.value) == (f"{released.name} {READER}", 0.5)
+
+
+def test_a_reader_puts_sections_in_order_by_their_passages(tmp_path: Path) -> None:
+    books = tmp_path / "books"
+    books.mkdir()
+    chapters = (
+        "Tobias wrote about the night of the storm. " * 40,
+        "Tobias took the lamp in the night of the storm. " * 40,
+    )
+    text = "\n\n".join(f"CHAPTER {number}\n\n{body}" for number, body in enumerate((*chapters, chapters[0]), 1))
+    (books / "a.txt").write_text(text)
+    index_files([books], tmp_path / "library")
+    known = next(each for each in RETRIEVAL if each.level == "section")
+    span = (text.index("CHAPTER 2"), text.index("CHAPTER 3"))
+    row = Row(query="Tobias tells of the storm", file="a.txt", spans=(span,), group="a", where="", values={})
+    queries = make_query_set(known, [row], open_folder(books))
+    measurements, _ = measure(queries, [(checkpoints.load(None), tmp_path / "library")], reader=LampReader())
+    found = {each.system.partition(" ")[2]: each.value for each in measurements if each.metric == "recall@1"}
+    assert (found["fused"], found[READER]) == (0, 1)

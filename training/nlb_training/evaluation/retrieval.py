@@ -17,8 +17,7 @@ import numpy as np
 from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.reader import Reader
 from nlb_retriever.records import Hit, Level, Mode, source_of
-from nlb_retriever.search.question import as_question, kind_of
-from nlb_retriever.search.readings import READ, read_hits
+from nlb_retriever.search.readings import READ, order_sections, read_hits
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.search.run import SearchResult
@@ -34,7 +33,7 @@ from nlb_training.evaluation.vectors import Notice
 TASK = "retrieval"
 MODES: tuple[Mode, ...] = ("dense", "bm25", "fused")
 READER = "fused + reader"
-"""Of fused search, the first `READ` passages of a short question reranked by a reader."""
+"""Of fused search, the passages or sections of a short question or statement put in order by a reader."""
 DEPTH = 50
 """Number of hits in which the first right one is searched."""
 _NOTICE_EVERY = 100
@@ -78,7 +77,7 @@ def measure(
         queries: the set.
         libraries: of its books, by checkpoint.
         trained: names of the checkpoints that are evaluated.
-        reader: reranks hits, which must be passages; None to skip that.
+        reader: puts the hits in order, which must be passages or sections; None to skip that.
         notice: called with the progress.
 
     Returns:
@@ -169,15 +168,19 @@ def _rank(
             encoded = encoded or (result if result.vectors else None)
             ranks[mode].append(first_right(result.hits, is_right))
             if reader and mode == "fused":
-                ranks[READER].append(first_right(_read(result.request.query, result.hits, reader), is_right))
+                ranks[READER].append(first_right(_read(result, retriever, reader), is_right))
         if number % _NOTICE_EVERY == 0:
             notice(f"{known.name}: {number:,} of {len(queries.rows):,} queries")
     return {way: np.array(own, dtype=np.float64) for way, own in ranks.items()}
 
 
-def _read(query: str, hits: Sequence[Hit], reader: Reader) -> Sequence[Hit]:
+def _read(result: SearchResult, retriever: Retriever, reader: Reader) -> Sequence[Hit]:
     """Hits in the order of `rerank=True`."""
-    question = as_question(query)
-    if kind_of(question) is None:
+    request, hits = result.request, result.hits
+    if not request.is_readable:
         return hits
-    return (*read_hits(question, hits[:READ], reader).hits, *hits[READ:])
+    if request.level == "section":
+        passages = retriever.run(replace(request, level="passage", limit=READ)).hits
+        return order_sections(request.question, hits, passages, reader)
+    diversify = request.kind is not None
+    return (*read_hits(request.question, hits[:READ], reader, diversify=diversify).hits, *hits[READ:])

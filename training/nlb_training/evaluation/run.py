@@ -107,7 +107,7 @@ def _retrieval(context: EvaluationContext) -> None:
         libraries = [(checkpoint, context.library(books, checkpoint)) for checkpoint, _ in _with_mean(context)]
         context.notice(f"retrieval: {known.name}, {known.title}, {len(queries.rows):,} queries")
         trained = [each.name for each in context.evaluated]
-        reader = context.reader if known.level == "passage" else None
+        reader = context.reader if known.level != "book" else None
         _add(context, *retrieval.measure(queries, libraries, trained=trained, reader=reader, notice=context.notice))
 
 
