@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nlb_retriever import Retriever, SearchRequest, index_files
-from nlb_retriever.errors import EncoderError, QueryError
+from nlb_retriever import Retriever, index_files
+from nlb_retriever.errors import EncoderError
 from nlb_retriever.search import retriever as retrievers
 from tests.texts import LIGHTHOUSE
 
@@ -41,11 +41,6 @@ def test_all_passages_are_those_with_most_of_the_questions_words_in_reading_orde
 def test_reranking_names_what_is_missing(retriever: Retriever) -> None:
     with pytest.raises(EncoderError, match="no reader"):
         retriever.search(STORM, rerank=True)
-
-
-def test_only_passages_are_reranked() -> None:
-    with pytest.raises(QueryError, match="puts passages in order"):
-        SearchRequest(query=STORM, level="section", rerank=True)
 
 
 def test_a_folder_without_a_reader_is_named(retriever: Retriever, tmp_path: Path) -> None:
