@@ -57,7 +57,7 @@ class NLBRetriever(BaseRetriever):
     strategy: Strategy = "coarse-to-fine"
     """Whether the scores of books, sections and passages are combined; "flat": not."""
     rerank: bool = False
-    """Put the best passages or sections in order with the reader (nlb_retriever.reader): of questions and statements."""
+    """Put the best passages or sections in order with the reader (nlb_retriever.reader): of English queries."""
     device: str = "cpu"
     """Where queries are encoded."""
 
