@@ -82,9 +82,11 @@ def order_sections(query: str, sections: Sequence[Hit], passages: Sequence[Hit],
     for passage, reading in zip(passages, reader.read(query, [hit.text for hit in passages]), strict=True):
         relevance[passage.section_id] = max(reading.relevance, relevance.get(passage.section_id, -math.inf))
     lowest = min(relevance.values(), default=0.0)
-    best = max((hit.score for hit in sections), default=0.0) or 1.0
+    best = max((hit.score for hit in sections), default=0.0)
+    scale = abs(best) or 1.0  # the trained reranker's scores may all be below zero
     scored = [
-        replace(hit, score=hit.score / best + WEIGHT_OF_SECTION * relevance.get(hit.id, lowest)) for hit in sections
+        replace(hit, score=1 + (hit.score - best) / scale + WEIGHT_OF_SECTION * relevance.get(hit.id, lowest))
+        for hit in sections
     ]
     return sorted(scored, key=lambda hit: -hit.score)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from nlb_retriever.reader import AnswerSpan, Reading
 from nlb_retriever.records import Hit
-from nlb_retriever.search.readings import MOST_READ, WEIGHT, read_hits
+from nlb_retriever.search.readings import MOST_READ, WEIGHT, order_sections, read_hits
 
 QUESTION = "Who lit the lamp?"
 
@@ -81,3 +82,19 @@ def test_each_by_itself_has_its_score_and_its_relevance() -> None:
     hits = make_hits("[Margaret] lit it.", "[Jonas] lit it.")
     _, scores = read(hits, diversify=False)
     assert scores == pytest.approx([1 + WEIGHT, 0.999 + WEIGHT])
+
+
+class LengthReader(MarkedReader):
+    """Holds a passage for as relevant as it has words."""
+
+    def read(self, question: str, passages: Sequence[str], *, shortest: int = 1) -> list[Reading]:
+        return [Reading(relevance=float(len(text.split())), spans=(), no_answer_score=0.0) for text in passages]
+
+
+@pytest.mark.parametrize("shift", [0.0, -3.0, -1.0])
+def test_sections_of_any_scores_keep_their_order_but_for_their_most_relevant_passage(shift: float) -> None:
+    sections = [replace(hit, score=hit.score + shift) for hit in make_hits("one", "two", "three")]
+    assert [hit.id for hit in order_sections(QUESTION, sections, [], LengthReader())] == ["0", "1", "2"]
+    passages = [replace(hit, section_id="2") for hit in make_hits("a", "a b c d e f")]
+    found = order_sections(QUESTION, sections, [*passages, replace(passages[0], section_id="1")], LengthReader())
+    assert [hit.id for hit in found] == ["2", "0", "1"]
