@@ -192,10 +192,12 @@ def answer_place(
     if result.hits and load_reader and question.unit != "book" and not all_passages:
         read = read_hits(wanted, result.hits, load_reader(), diversify=False)
         result = replace(result, hits=read.hits, compared=result.overlap.of(read.order))
-    if all_passages or not result.hits:
+    if all_passages:
         answer = compose_all(result)
+    elif question.unit == "passage" or not result.hits:
+        answer = compose_answer(result, limit)
     else:
-        answer = compose_answer(result, limit) if question.unit == "passage" else _name_places(question, result, limit)
+        answer = _name_places(question, result, limit)
     return replace(answer, searched=result.searched)
 
 

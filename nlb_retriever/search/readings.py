@@ -20,7 +20,7 @@ many as are wanted where that is more, but never more than `MOST_READ`."""
 MOST_READ = 100
 WEIGHT, WEIGHT_OF_SECTION = 0.1, 0.04
 """Weight of a passage's relevance (a logit), beside its score over the best one's; of the most relevant passage of a
-section, beside the section's score: 0.1 is no better for statements, and worse for textbooks' questions."""
+section, beside the section's score: 0.1 is hardly better for statements, and worse for textbooks' questions."""
 COVERAGE, TEMPERATURE = 5.0, 5.0
 """Weight of the likely answers that a passage holds and those before it do not, and temperature of their scores: chosen
 on LiteraryQA and FairytaleQA val (docs/reader.md)."""

@@ -211,7 +211,7 @@ class Retriever:
             diversify=False,
             relevant_only=True,
         )
-        if request.kind is None:  # nothing is asked: the sentences with most of its words are quoted
+        if request.kind is None:  # no question: the sentences with most of its words are quoted
             request = replace(request, rerank=False)
         answer = (  # the first two without a search, and so without its encoder
             answer_catalog(request, self.store, limit)

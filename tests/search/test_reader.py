@@ -229,6 +229,13 @@ def test_what_is_said_is_read_and_not_looked_through_for_answers(retriever: Retr
     assert answer.short is None and answer.citations
 
 
+def test_a_passage_that_is_looked_for_is_found_by_the_reader(retriever: Retriever) -> None:
+    ranked = {hit.id: hit.score for hit in retriever.search("a man burns his own boat", rerank=True)}
+    answer = retriever.answer("Find the passage in which a man burns his own boat")
+    assert answer.short is None and "burned his boat" in answer.text
+    assert all(citation.hit.score == pytest.approx(ranked[citation.hit.id]) for citation in answer.citations)
+
+
 @pytest.mark.parametrize("query", ["a man burns his own boat", "Why did Jonas burn his boat?"])
 @pytest.mark.parametrize("mode", ["fused", "dense", "bm25"])
 def test_sections_are_put_in_order_by_their_most_relevant_passage(retriever: Retriever, query: str, mode: Any) -> None:

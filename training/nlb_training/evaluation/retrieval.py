@@ -180,7 +180,7 @@ def _read(result: SearchResult, retriever: Retriever, reader: Reader) -> Sequenc
     if not request.is_readable:
         return hits
     if request.level == "section":
-        passages = retriever.run(replace(request, level="passage", limit=READ)).hits
+        passages = retriever.run(replace(request, level="passage", limit=READ, vectors=result.vectors)).hits
         return order_sections(request.question, hits, passages, reader)
     diversify = request.kind is not None
     return (*read_hits(request.question, hits[:READ], reader, diversify=diversify).hits, *hits[READ:])
