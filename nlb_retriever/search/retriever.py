@@ -24,6 +24,7 @@ from nlb_retriever.search.places import answer_place
 from nlb_retriever.search.quotation import answer_quotation
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.run import SearchResult, run_search
+from nlb_retriever.search.titles import narrow_to_title
 from nlb_retriever.search.who import answer_who
 from nlb_retriever.store import Filter, LibraryStore, open_store
 
@@ -213,13 +214,14 @@ class Retriever:
         )
         if request.kind is None:  # no question: the sentences with most of its words are quoted
             request = replace(request, rerank=False)
-        answer = (  # the first two without a search, and so without its encoder
-            answer_catalog(request, self.store, limit)
-            or answer_about_book(request, self.store, limit)
-            or self.find_place(request, limit, all_passages=all_passages)
-        )
+        question = request.query
+        # the first two without a search, and so without its encoder
+        answer = answer_catalog(request, self.store, limit) or answer_about_book(request, self.store, limit)
+        if answer is None:
+            request = narrow_to_title(request, self.store)
+            answer = self.find_place(request, limit, all_passages=all_passages)
         if answer:
-            return replace(answer, question=request.query)
+            return replace(answer, question=question)
         result = self.run(request)
         if result.searched:
             answer = answer_about_book(result.request, self.store, limit)
@@ -228,7 +230,7 @@ class Retriever:
         if answer is None and result.readings and not all_passages:
             answer = answer_who(result, self.store, self.reader, limit)
         answer = answer or (compose_all(result) if all_passages else compose_answer(result, limit))
-        return replace(answer, question=request.query, searched=result.searched)
+        return replace(answer, question=question, searched=result.searched)
 
     def find_place(
         self, request: SearchRequest, limit: int | None = None, *, all_passages: bool = False

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from nlb_retriever.records import BookRecord
+from nlb_retriever.search.question import asks_about_name
+from nlb_retriever.search.request import SearchRequest
+from nlb_retriever.store import LibraryStore
 from nlb_retriever.text.folding import fold
 
 _WORD = re.compile(r"\w+")
 _SUBTITLE = re.compile(r"[:;(]|,? or,")
 _ARTICLES = frozenset({"the", "a", "an"})
+_IN = re.compile(r"\bin (?:the (?:book|novel|play|story) )?", re.IGNORECASE)
+_QUOTES = " \"'“”‘’_"
 
 
 def find_named(query: str, books: Iterable[BookRecord]) -> list[BookRecord]:
@@ -37,6 +43,32 @@ def is_in_title(book: BookRecord, title: str) -> bool:
     if not words or (len(words) == 1 and not title[:1].isupper()):
         return False
     return any(own[start : start + len(words)] == words for start in range(len(own)))
+
+
+def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchRequest:
+    """A question that names one book of a library, put to that one: "Who is Renfield in Dracula?" "Who is Renfield?".
+
+    The title stands at the end, behind "in", or at the beginning ("In Dracula, who ..."). One of a single word needs a
+    capital, and stays in the question ("Who believes in Dracula?") unless that asks who or what a name is.
+    """
+    if request.book is not None or request.kind is None:
+        return request
+    query = request.query.rstrip(" ?.")
+    first = _IN.match(query)
+    if first:
+        cuts = [(query[first.end() : comma.start()], query[comma.end() :]) for comma in re.finditer(", ", query)]
+    else:
+        cuts = [(query[link.end() :], query[: link.start()]) for link in _IN.finditer(query)]
+    for quoted, rest in cuts:
+        title = quoted.strip(_QUOTES)
+        is_short = len(title_words(title)) < 2
+        if rest and (not is_short or title[:1].isupper()):
+            named = [book for book in store.books() if is_titled(book, title)]
+            if len(named) == 1:
+                question = f"{rest[0].upper() if query[0].isupper() else rest[0]}{rest[1:].rstrip()}?"
+                keeps = is_short and not asks_about_name(question)
+                return replace(request, book=named[0].id, query=request.query if keeps else question)
+    return request
 
 
 def _is_name(words: list[str], book: BookRecord) -> bool:

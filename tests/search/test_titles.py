@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from nlb_retriever import Condition, Retriever, book_from_text, index_books
 from nlb_retriever.records import BookRecord
-from nlb_retriever.search.titles import find_named, is_in_title
+from nlb_retriever.search.request import SearchRequest
+from nlb_retriever.search.titles import find_named, is_in_title, narrow_to_title
 from tests.texts import KITCHEN, LIGHTHOUSE
 
 
@@ -99,3 +101,47 @@ def test_a_named_book_comes_first_within_the_scope(tmp_path: Path) -> None:
 )
 def test_some_words_of_a_title_name_it_too(title: str, named: bool) -> None:
     assert is_in_title(_BOOKS[1], title) is named
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
+    folder = tmp_path_factory.mktemp("shelf")
+    texts = {"Bread and Salt": KITCHEN, "Lanterns; or, The Keeper": LIGHTHOUSE, "Twice": KITCHEN + ".", "twice": "One."}
+    index_books([book_from_text(text, source=title, title=title) for title, text in texts.items()], folder)
+    with Retriever(folder) as retriever:
+        yield retriever
+
+
+@pytest.mark.parametrize(
+    ("question", "title", "asked"),
+    [
+        ("Who is the cook in Bread and Salt?", "Bread and Salt", "Who is the cook?"),
+        ("who is the cook in bread and salt", "Bread and Salt", "who is the cook?"),
+        ("Who lives in a tower in the novel “Bread and Salt”?", "Bread and Salt", "Who lives in a tower?"),
+        ("In Bread and Salt, what is in the oven?", "Bread and Salt", "What is in the oven?"),
+        ("Who is Jonas in Lanterns?", "Lanterns; or, The Keeper", "Who is Jonas?"),
+        ("Who believes in Lanterns?", "Lanterns; or, The Keeper", "Who believes in Lanterns?"),
+        ("Who believes in lanterns?", None, None),
+        ("Who is Jonas in Twice?", None, None),
+        ("Who is the cook in Salt and Bread?", None, None),
+        ("In Bread and Salt?", None, None),
+        ("the cook in Bread and Salt", None, None),
+    ],
+)
+def test_a_question_that_names_a_book_is_put_to_it(
+    shelf: Retriever, question: str, title: str | None, asked: str | None
+) -> None:
+    request = narrow_to_title(SearchRequest(query=question), shelf.store)
+    assert request.query == (asked or question)
+    assert (shelf.store.find_book(request.book).title if request.book else None) == title
+
+
+def test_the_answer_keeps_the_question_as_it_was_put(shelf: Retriever) -> None:
+    answer = shelf.answer("Who keeps the light in Lanterns?")
+    assert answer.question == "Who keeps the light in Lanterns?"
+    assert {citation.hit.title for citation in answer.citations} == {"Lanterns; or, The Keeper"}
+
+
+def test_a_book_that_is_given_stays(shelf: Retriever) -> None:
+    request = SearchRequest(query="Who is the cook in Bread and Salt?", book="Lanterns")
+    assert narrow_to_title(request, shelf.store) == request

@@ -20,6 +20,7 @@ from nlb_retriever.records import Answer, Hit
 from nlb_retriever.search.quotes import NOT_FOUND
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.retriever import Retriever
+from nlb_retriever.search.titles import narrow_to_title
 from nlb_retriever.store import Filter
 
 PASSAGES = 5
@@ -98,6 +99,7 @@ class Writer:
             rerank=self.retriever.has_reader,
             relevant_only=True,
         )
+        request = narrow_to_title(request, self.retriever.store)
         found = self.retriever.find_place(request)  # all of a chapter, or what a question looks for without its frame
         if found is None:
             result = self.retriever.run(request)
