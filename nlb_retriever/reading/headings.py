@@ -128,7 +128,8 @@ def roman(text: str) -> int:
 
 def strip_line(line: str) -> str:
     """The line without what books put around headings, and without a contents line's page."""
-    return _PAGE_TAIL.sub("", line.strip(_DECORATION)).strip(_DECORATION)
+    text = _PAGE_TAIL.sub("", line.strip(_DECORATION)).strip(_DECORATION)
+    return f"{text}]" if text.count("[") > text.count("]") else text
 
 
 def parse_line(line: str, start: int, end: int) -> list[Candidate]:

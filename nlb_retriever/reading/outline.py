@@ -33,11 +33,15 @@ _CONTAINERS = {"volume", "part", "book", "act", "scene"}
 _ROMAN_WORD = re.compile(r"I \w")
 """A title that begins with the word "I" looks like a number."""
 _MIDDLE = re.compile(r"[\w,;]$")
+_ILLUSTRATION = re.compile(r"^[^\S\n]*\[Illustration\b[^\]]{0,600}\]", re.MULTILINE)
+_SPEECH = re.compile(r"[A-Z]{3}[A-Z’'. ]{0,30}(?:[.:]|\[.*?\])\s*\S")
+"""Of a play: a name in capitals and what its bearer says, perhaps with a stage direction between."""
+_FOOTNOTE = re.compile(r"\s?\[(?:\d{1,3}|[A-Z*†])\]")
 
 
 def find_headings(text: str) -> list[Heading]:
     """The headings of a plain text whose paragraphs stand on one line each; empty if it has none."""
-    return [replace(h, title=h.title.replace("_", "").replace("=", "")) for h in _find(text)]
+    return [replace(h, title=_FOOTNOTE.sub("", h.title.replace("_", "").replace("=", ""))) for h in _find(text)]
 
 
 def _find(text: str) -> list[Heading]:
@@ -89,7 +93,7 @@ def _weak(headings: Sequence[Heading], size: int) -> bool:
 
 
 def _candidates(text: str) -> list[Candidate]:
-    spans = [(m.start(), m.end()) for m in _LINE.finditer(text)]
+    spans = _lines(text)
     count = len(spans)
     blank = [True] * (count + 1)
     for i in range(1, count):
@@ -125,10 +129,24 @@ def _candidates(text: str) -> list[Candidate]:
     return found
 
 
+def _lines(text: str) -> list[tuple[int, int]]:
+    """The spans of the lines that are not blank, without what is printed below illustrations."""
+    pictures = [(match.start(), match.end()) for match in _ILLUSTRATION.finditer(text)]
+    lines = []
+    picture = 0
+    for match in _LINE.finditer(text):
+        while picture < len(pictures) and pictures[picture][1] <= match.start():
+            picture += 1
+        if picture == len(pictures) or match.start() < pictures[picture][0]:
+            lines.append((match.start(), match.end()))
+    return lines
+
+
 def _plain(line: str) -> bool:
     text = strip_line(line)
     return (
         0 < len(text) <= 90
+        and not (_SPEECH.match(text) and not text.isupper())
         and text[0] not in "“\"‘'(["
         and not text.endswith((".", "!", '"', "”", "'", "’", ")"))
         and (

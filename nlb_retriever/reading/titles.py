@@ -41,7 +41,7 @@ def regular_titles(titles: list[Candidate], size: int, *, least: int, dense: boo
         or kept[0].start > max(0.15 * size, 12_000)
     ):
         return []
-    if longest > max(12 * middle, 20_000) or longest > max(0.45 * size, 2.5 * mean(bodies)):
+    if longest > max(15 * middle, 20_000) or longest > max(0.45 * size, 2.5 * mean(bodies)):
         return []
     if dense and (mean(bodies) > 50_000 or longest > 150_000):
         return []

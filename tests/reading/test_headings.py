@@ -123,6 +123,35 @@ def test_speakers_in_capitals_make_no_sections() -> None:
     assert all(p[0].startswith("Part ") for p in paths(lines))
 
 
+def test_short_speeches_make_no_sections() -> None:
+    speeches = ["HAMLET. How so?", "THE KING. [Aside] Who Knows?", "OPHELIA: Nothing, My Lord", "FIRST CLOWN. Whose?"]
+    lines = book(*(f"{speech[:-1]} {number}?" for number in range(8) for speech in speeches))
+    assert all(p[0].startswith("Part ") for p in paths(lines))
+    assert ("ACT II",) in paths(book("ACT I", *speeches, "ACT II", *speeches, "ACT III", *speeches))
+
+
+def test_words_below_illustrations_make_no_sections() -> None:
+    picture = "[Illustration: {}]"
+    captions = [picture.format(f"_The Clock Strikes {number}_") for number in range(9)]
+    assert not any("Strikes" in title for p in paths(book(*captions)) for title in p)
+    text = book(*(f"CHAPTER {n}.\n\n[Illustration:\n THE CLOCK\n FROM BELOW]\n\nThe Door" for n in (1, 2, 3)))
+    assert paths(text) == [(f"CHAPTER {n}. The Door",) for n in (1, 2, 3)]
+
+
+def test_titles_have_no_marks_of_footnotes() -> None:
+    text = book(
+        "CHAPTER I. THE DOOR.[1]", "CHAPTER II[54]", "CHAPTER III. OF THE CLOCK[A] AND BELL", "CHAPTER IV [1066]"
+    )
+    titles = ["CHAPTER I. THE DOOR.", "CHAPTER II", "CHAPTER III. OF THE CLOCK AND BELL", "CHAPTER IV [1066]"]
+    assert paths(text) == [(title,) for title in titles]
+
+
+def test_a_long_tale_among_short_ones_is_one_section_of_them() -> None:
+    tales = [f"THE {name} OF THE {part}" for name in ("DOOR", "STAIR", "BELL", "KEY", "DIAL") for part in "ABCDEF"]
+    text = book(*tales[:9]) + f"\n\n{BODY}" * 12 + "\n\n" + book(*tales[9:])
+    assert list(dict.fromkeys(p[0] for p in paths(text))) == tales
+
+
 def test_a_numbered_list_makes_no_chapters() -> None:
     text = BODY + "\n\nI.\n\nBread.\n\nII.\n\nMilk.\n\nIII.\n\nEggs.\n\n" + BODY
     assert len(paths(text)) == 1
