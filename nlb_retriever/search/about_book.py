@@ -11,6 +11,7 @@ from nlb_retriever.search.book_parts import (
     find_chapter,
     find_chapters,
     find_ending,
+    find_numbered,
     find_tale,
     find_tales,
 )
@@ -21,6 +22,7 @@ from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, books_in, resolve_scope
 from nlb_retriever.search.titles import is_in_title, is_titled
 from nlb_retriever.store import LibraryStore
+from nlb_retriever.store.lookup import read_number
 from nlb_retriever.text.characters import find_characters
 from nlb_retriever.text.sentences import sentence_spans
 
@@ -28,7 +30,7 @@ _WORK = r"(?:book|novel|story|tale|play|poem)"
 _TITLE = r"(?P<title>.+?)"
 _OF = rf"(?: (?:of|in) {_TITLE})?"
 _IS = r"(?:['’]s| is| was)"
-_PARTS = r"chapters|tales|stories|poems|plays|essays"
+_PARTS = r"chapters|tales|stories|poems|plays|essays|acts|scenes|parts|volumes|cantos|letters"
 _QUESTIONS = compile_forms(
     (
         ("author", rf"who(?: wrote|{_IS} the (?:author|writer) of)\s+{_TITLE}"),
@@ -215,8 +217,11 @@ def _name_characters(hits: Sequence[Hit], *, one: bool) -> tuple[list[ShortAnswe
 
 
 def _find_parts(word: str | None, hits: Sequence[Hit]) -> list[tuple[str, Hit]]:
-    """The chapters or tales of a book with their titles; none where it has none."""
+    """The chapters, tales or acts of a book with their titles; none where it has none."""
     if word and word.lower() != "chapters":
+        kind, number, _ = read_number(f"{word.title().rstrip('s')} 1")
+        if number and kind != "story":
+            return find_numbered(kind, hits)
         return [(find_tale(hit)[-1], hit) for hit in find_tales(hits)]
     return [(find_chapter(hit)[-1], hit) for hit in find_chapters(hits)]
 

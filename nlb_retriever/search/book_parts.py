@@ -75,6 +75,21 @@ def find_chapters(hits: Sequence[Hit]) -> list[Hit]:
     return [hit for hit, before, own in zip(hits, chapters, chapters[1:], strict=False) if own and own != before]
 
 
+def find_numbered(kind: str, hits: Sequence[Hit]) -> list[tuple[str, Hit]]:
+    """The title and first passage of each part of a book that is of a kind and has a number ("ACT I").
+
+    Args:
+        kind: as `store.lookup.read_number` has it ("act").
+        hits: the book's passages in order.
+    """
+    found: dict[tuple[str, ...], tuple[str, Hit]] = {}
+    for hit in hits:
+        for depth, title in enumerate(hit.section, 1):
+            if read_number(title)[0] == kind and read_number(title)[1]:
+                found.setdefault(tuple(hit.section[:depth]), (title, hit))
+    return [*found.values()]
+
+
 def find_tales(hits: Sequence[Hit]) -> list[Hit]:
     """The first passage of each tale of a collection, in order; takes what `find_chapters` does."""
     tales = [(), *map(find_tale, hits)]

@@ -37,7 +37,7 @@ COMPARED = 2_000
 """Most sentences that are compared; of a longer text, so many evenly chosen ones."""
 _KINDS = r"(?:chapter|part|book|section|letter|canto|stave|act|scene|volume|lecture|tale|story)"
 _PART = (
-    rf"(?P<part>(?:the )?{_KINDS} [\w-]+|the [\w-]+ {_KINDS}"
+    rf"(?P<part>(?:the )?{_KINDS} [\w-]+(?:,? {_KINDS} [\w-]+)?|the [\w-]+ {_KINDS}"
     r"|(?:the )?(?:preface|prologue|epilogue|introduction|foreword|afterword|conclusion))"
 )
 _THIS = rf"(?:here|it|this|(?:in )?(?:this|the) {_KINDS})"

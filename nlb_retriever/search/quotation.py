@@ -7,15 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from nlb_retriever.reader import Reader
-from nlb_retriever.records import Answer, Hit, ShortAnswer
+from nlb_retriever.records import Answer, Confidence, Hit, ShortAnswer
 from nlb_retriever.search.forms import compile_forms, match_form
+from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, join_quotes
 from nlb_retriever.search.readings import READ_TO_ANSWER
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.run import SearchResult
+from nlb_retriever.search.scope import Scope
 from nlb_retriever.search.short_answer import answer_shortly
+from nlb_retriever.store import LibraryStore
 from nlb_retriever.text.folding import fold
 from nlb_retriever.text.sentences import sentence_spans
+from nlb_retriever.text.speakers import find_speeches
 
 PLACES = 5
 """Most passages that are quoted."""
@@ -32,6 +36,7 @@ _WORD = re.compile(r"\w+")
 
 def answer_quotation(
     request: SearchRequest,
+    store: LibraryStore,
     run: Callable[[SearchRequest], SearchResult],
     load_reader: Callable[[], Reader] | None,
     limit: int | None = None,
@@ -40,8 +45,10 @@ def answer_quotation(
 
     Args:
         request: of the question.
+        store: the library.
         run: answers a request.
-        load_reader: gives the reader, which says who speaks; None to name nobody.
+        load_reader: gives the reader, which says who speaks in a story; None to name nobody there. In a play it is the
+            name before the speech.
         limit: at most so many passages are quoted.
 
     Returns:
@@ -60,15 +67,21 @@ def answer_quotation(
         return None if kind == "words" else Answer(question=request.query, found=False, text=NOT_FOUND)
     citations = cite(found.hits, [replace(quote, answer=None) for quote in quotes])
     speaker = None
-    if kind == "who" and load_reader and _is_spoken(found.hits[quotes[0].hit], quotes[0]):
-        speaker = _name_speaker(request, found, quotes[0], load_reader())
+    confidence: Confidence | None = None
+    if kind == "who":
+        best = found.hits[quotes[0].hit]
+        if speaker := _find_speaker(best, quotes[0], store):
+            confidence = "likely"
+        elif load_reader and _is_spoken(best, quotes[0]):
+            speaker = _name_speaker(request, found, quotes[0], load_reader())
+            confidence = "unsure" if speaker else None
     return Answer(
         question=request.query,
         found=True,
         text=join_quotes(citations),
         citations=citations,
         shorts=(ShortAnswer(text=speaker, citation=0),) if speaker else (),
-        confidence="unsure" if speaker else None,
+        confidence=confidence,
     )
 
 
@@ -90,6 +103,21 @@ def _is_spoken(hit: Hit, quote: Quote) -> bool:
     assert quote.answer
     before = hit.text[: quote.answer[0]]
     return before.rfind("“") > before.rfind("”") or before.count('"') % 2 == 1
+
+
+def _find_speaker(hit: Hit, quote: Quote, store: LibraryStore) -> str | None:
+    """Whose speech of a play a quote is in; None where the book is no play."""
+    assert quote.answer
+    with store.session():
+        book = store.find_book(hit.book_id)
+        hits = read_book(book, Scope(level="passage", book=book), store)
+    speaker = None
+    for speech in find_speeches([each.text for each in hits]):
+        place = hits[speech.text]
+        if place.start + speech.start > hit.start + quote.answer[0]:
+            break
+        speaker = speech.speaker if place.section == hit.section else None
+    return speaker
 
 
 def _name_speaker(request: SearchRequest, found: SearchResult, quote: Quote, reader: Reader) -> str | None:

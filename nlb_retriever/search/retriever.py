@@ -245,7 +245,7 @@ class Retriever:
         load_reader = self._load_reader
         return (
             (None if all_passages else answer_definition(request, self.store, load_reader, limit))
-            or answer_quotation(request, self.run, load_reader, limit)
+            or answer_quotation(request, self.store, self.run, load_reader, limit)
             or answer_digest(request, self.store, load_encoder, limit)
             or answer_place(request, self.store, self.run, load_reader, limit, all_passages=all_passages)
         )

@@ -100,20 +100,31 @@ def find_sections(name: str, sections: Sequence[SectionRecord], book: BookRecord
 
 
 def _numbered(name: str, sections: Sequence[SectionRecord]) -> list[int]:
-    """The sections of the number that a name is, and of its kind ("chapter"), where their own titles say one."""
-    kind, number, rest = read_number(name[:1].upper() + name[1:])
+    """The sections of the number that a name is, and of its kind ("chapter"), where their own titles say one.
+
+    "Book 2, Chapter 3" is the chapter in that book.
+    """
+    parts = _read_numbers(name.title())
+    if not parts:
+        return []
+    *outer, (kind, number, rest) = parts
     if not number or rest:
         return []
     found = [[read_number(title)[:2] for title in section.path] for section in sections]
-    same = [index for index, titles in enumerate(found) if (kind, number) in titles]
+    inside = [index for index, titles in enumerate(found) if all(part[:2] in titles for part in outer)]
+    same = [index for index in inside if (kind, number) in found[index]]
     if same or kind not in {"chapter", "bare"}:
         return same
-    return [index for index, titles in enumerate(found) if titles[-1] in {("chapter", number), ("bare", number)}]
+    return [index for index in inside if found[index][-1] in {("chapter", number), ("bare", number)}]
 
 
 def read_number(title: str) -> tuple[str, int, str]:
     """The kind ("chapter", "bare") and number that a title begins with, and the words behind; 0 where there is none."""
+    return next(iter(_read_numbers(title)), ("", 0, ""))
+
+
+def _read_numbers(title: str) -> list[tuple[str, int, str]]:
+    """Of "Act III, Scene 4" both."""
     from nlb_retriever.reading.headings import parse_line  # only where a number is looked up
 
-    first = next(iter(parse_line(title, 0, len(title))), None)
-    return (first.kind, first.number, first.rest) if first else ("", 0, "")
+    return [(each.kind, each.number, each.rest) for each in parse_line(title, 0, len(title))]

@@ -1,4 +1,7 @@
-"""The people of a story: the names that most often stand beside a verb of what people do, above all of speech."""
+"""The people of a story: the names that most often stand beside a verb of what people do, above all of speech.
+
+Of a play those who speak most often.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from nlb_retriever.text.persons import TITLES
+from nlb_retriever.text.speakers import find_speeches
 
 LEAST_DEEDS = 5
 """So often a name must stand beside such a verb."""
@@ -32,7 +36,7 @@ class Character:
     name: str
     """One word ("Dickson"), or two where they often stand together ("Dickson McCunn")."""
     deeds: int
-    """How often the name stands beside a verb of what people do."""
+    """How often the name stands beside a verb of what people do; in a play, the number of speeches."""
 
 
 def find_characters(texts: Sequence[str], most: int) -> list[Character]:
@@ -44,6 +48,9 @@ def find_characters(texts: Sequence[str], most: int) -> list[Character]:
         texts: the story's parts, in order.
         most: so many names at most.
     """
+    if speeches := find_speeches(texts):
+        spoken = Counter(speech.speaker for speech in speeches)
+        return [Character(name=name, deeds=count) for name, count in spoken.most_common(most)]
     words = [_POSSESSIVE.sub("", word) for text in texts for word in _WORD.findall(text)]
     words = [word for word in words if word]
     small = Counter(word for word in words if word.islower())

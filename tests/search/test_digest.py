@@ -39,7 +39,11 @@ DAYS = [
 ]
 VOYAGE = "\n\n".join(f"CHAPTER {number}.\n\n{'  '.join(DAYS)}" for number in ("I", "II", "III"))
 FARM = "CHAPTER I.\n\nThe bread rose. The dough was kneaded by the farmer's wife before dawn.\n\n" * 2
-TEXTS = {"The Ferry": VOYAGE, "Country Bread": FARM}
+ACTS = "\n\n".join(
+    f"ACT {act}.\n\n" + "\n\n".join(f"SCENE {scene}.\n\n{'  '.join(DAYS)}" for scene in ("I", "II"))
+    for act in ("I", "II")
+)
+TEXTS = {"The Ferry": VOYAGE, "Country Bread": FARM, "The Chapel": ACTS}
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +80,24 @@ def test_sentences_of_all_the_chapter_are_quoted_in_order(
     assert len(answer.text.split()) <= WORDS
     assert all(VOYAGE[each.quote_start : each.quote_end] == each.quote for each in answer.citations)
     assert 2 * answer.text.count("On day") > len(starts)
+
+
+@pytest.mark.parametrize("part", ["Act 2, Scene 1", "act ii scene i", "Act II Scene 1"])
+def test_a_scene_is_told_by_itself(retriever: Retriever, part: str) -> None:
+    answer = retriever.answer(f"What happens in {part} of The Chapel?")
+    assert {citation.hit.section for citation in answer.citations} == {("ACT II.", "SCENE I.")}
+
+
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("How many acts does The Chapel have?", "2"),
+        ("How many scenes are in The Chapel?", "4"),
+        ("List the acts", None),
+    ],
+)
+def test_acts_and_scenes_are_counted(retriever: Retriever, question: str, short: str | None) -> None:
+    assert retriever.answer(question).short == short
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,16 @@ The preacher climbs a rope ladder. He speaks of Jonah—who was swallowed by a f
 “Avast, the lamp is out,” cried Captain Rusk, and the boy ran below. Nobody answered. It was a dark night on the water.
 """
 FARM = "The baker sings. He speaks of rye, and of Jonah, who was never swallowed by a fish. The dough rises at dawn."
-TEXTS = {"Ship": SHIP, "Farm": FARM}
+PLAY = "ACT I\n\n" + "\n\n".join(
+    f"{who}.\n{says}"
+    for number in range(5)
+    for who, says in (
+        ("ANNA", f"The lantern fell {number} times."),
+        ("OLD TOM", f"I never saw it fall. Not {number} times, and the ferry is late."),
+        ("BERTA", "Hush."),
+    )
+)
+TEXTS = {"Ship": SHIP, "Farm": FARM, "The Ferry": PLAY}
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +52,13 @@ def test_who_speaks_is_named(retriever: Retriever) -> None:
     answer = retriever.answer('Who said "Avast, the lamp is out"?')
     assert (answer.short, answer.confidence) == ("Captain Rusk", "unsure")
     assert answer.citations[0].quote.startswith("“Avast, the lamp is out,”")
+
+
+def test_who_speaks_in_a_play_is_named(retriever: Retriever) -> None:
+    for words, speaker in (("The lantern fell 3 times", "Anna"), ("Not 3 times, and the ferry is late", "Old Tom")):
+        answer = retriever.answer(f'Who said "{words}"?')
+        assert (answer.short, answer.confidence) == (speaker, "likely")
+        assert words in answer.citations[0].quote
 
 
 def test_words_that_no_book_has_are_not_found(retriever: Retriever) -> None:

@@ -72,13 +72,15 @@ def test_a_chapter_is_found_by_its_number_however_it_is_written(
         ("part 2", [("PART TWO", "I"), ("PART TWO", "II")]),
         ("chapter 2", [("PART ONE", "II"), ("PART TWO", "II")]),
         ("part one", [("PART ONE", "I"), ("PART ONE", "II")]),
+        ("part 2, chapter 1", [("PART TWO", "I")]),
+        ("Part I Chapter II", [("PART ONE", "II")]),
     ],
 )
 def test_a_number_is_of_the_kind_that_is_named(store: LibraryStore, name: str, paths: list[tuple[str, ...]]) -> None:
     assert _named(store, "misérables", name) == paths
 
 
-@pytest.mark.parametrize("name", ["chapter 7", "letter 1", "chapter 0", "99", " "])
+@pytest.mark.parametrize("name", ["chapter 7", "letter 1", "chapter 0", "99", " ", "part 2, chapter 1"])
 def test_what_is_not_there_is_refused(store: LibraryStore, name: str) -> None:
     with pytest.raises(QueryError, match="see `nlb show`"):
         _named(store, "keeper", name)

@@ -1,0 +1,54 @@
+"""Who speaks in a play."""
+
+from __future__ import annotations
+
+import pytest
+
+from nlb_retriever.text.characters import find_characters
+from nlb_retriever.text.speakers import LEAST_SPEECHES, find_speeches
+
+FORMS = {
+    "lines of their own": "{capitals}.\n{speech}\n\n",
+    "lines of their own without a stop": "{capitals}\n{speech}\n\n",
+    "before the speech": "{capitals}. {speech}\n\n",
+    "with a colon": "{capitals}: {speech}\n\n",
+    "with a stage direction": "{capitals} [aside] {speech}\n\n",
+    "in italics": "_{name}_. {speech}\n\n",
+}
+
+
+def play(form: str, times: int = LEAST_SPEECHES) -> str:
+    speakers = [("Anna", "I saw it."), ("Mrs. Berg", "I? MY house!"), ("The Old Man", "O God.")]
+    return "ACT I\n\n" + "".join(
+        form.format(capitals=name.upper(), name=name, speech=speech) for name, speech in speakers * times
+    )
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_speakers_are_named_where_they_begin(form: str) -> None:
+    text = play(form)
+    speeches = find_speeches(["A garden.", text])
+    assert [speech.speaker for speech in speeches] == ["Anna", "Mrs. Berg", "The Old Man"] * LEAST_SPEECHES
+    assert {speech.text for speech in speeches} == {1}
+    assert text[speeches[1].start :].lstrip().removeprefix("aside] ").startswith("I? MY house!")
+
+
+def test_who_speaks_most_often_comes_first() -> None:
+    text = play(FORMS["before the speech"]) + "MRS. BERG. No.\n\n" * 2 + "ANNA. Yes.\n\n"
+    found = find_characters([text], 2)
+    assert [(each.name, each.deeds) for each in found] == [("Mrs. Berg", 7), ("Anna", 6)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        play(FORMS["before the speech"], LEAST_SPEECHES - 1),
+        play(FORMS["before the speech"]) + "The garden was dark, and nobody spoke in it any more. " * 500,
+        "".join(f"{number}\n\nWhat is said here is in prose.\n\n" for number in ("I", "II", "XIV", "CHAPTER V")) * 9,
+        "ANNA. Yes.\n\nOTTO. No.\n\n" * 30,
+        "_Enter Anna._ She waits.\n\n_Exit Otto._ He weeps.\n\n_Exeunt both._ It rains.\n\n" * 30,
+    ],
+    ids=["a few speeches", "mostly prose", "numbers", "two names", "directions"],
+)
+def test_other_texts_have_no_speakers(text: str) -> None:
+    assert find_speeches([text]) == []
