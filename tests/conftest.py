@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # torch's threads wait for each other where tests run side by side
 settings.register_profile("repeatable", derandomize=True)  # the same examples in every run
 settings.load_profile("repeatable")
 

@@ -22,7 +22,6 @@ from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, books_in, resolve_scope
 from nlb_retriever.search.titles import is_in_title, is_titled
 from nlb_retriever.store import LibraryStore
-from nlb_retriever.store.lookup import read_number
 from nlb_retriever.text.characters import find_characters
 from nlb_retriever.text.sentences import sentence_spans
 
@@ -30,7 +29,8 @@ _WORK = r"(?:book|novel|story|tale|play|poem)"
 _TITLE = r"(?P<title>.+?)"
 _OF = rf"(?: (?:of|in) {_TITLE})?"
 _IS = r"(?:['’]s| is| was)"
-_PARTS = r"chapters|tales|stories|poems|plays|essays|acts|scenes|parts|volumes|cantos|letters"
+_NUMBERED = ("acts", "scenes", "parts", "volumes", "cantos", "letters")
+_PARTS = rf"chapters|tales|stories|poems|plays|essays|{'|'.join(_NUMBERED)}"
 _QUESTIONS = compile_forms(
     (
         ("author", rf"who(?: wrote|{_IS} the (?:author|writer) of)\s+{_TITLE}"),
@@ -219,9 +219,8 @@ def _name_characters(hits: Sequence[Hit], *, one: bool) -> tuple[list[ShortAnswe
 def _find_parts(word: str | None, hits: Sequence[Hit]) -> list[tuple[str, Hit]]:
     """The chapters, tales or acts of a book with their titles; none where it has none."""
     if word and word.lower() != "chapters":
-        kind, number, _ = read_number(f"{word.title().rstrip('s')} 1")
-        if number and kind != "story":
-            return find_numbered(kind, hits)
+        if word.lower() in _NUMBERED:
+            return find_numbered(word.lower().removesuffix("s"), hits)
         return [(find_tale(hit)[-1], hit) for hit in find_tales(hits)]
     return [(find_chapter(hit)[-1], hit) for hit in find_chapters(hits)]
 

@@ -50,8 +50,10 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
 
     The title stands at the end, behind "in", or at the beginning ("In Dracula, who ..."). One of a single word needs a
     capital, and stays in the question ("Who believes in Dracula?") unless that asks who or what a name is.
+
+    A request with a filter is left as it is.
     """
-    if request.book is not None or request.kind is None:
+    if request.book is not None or request.where is not None or request.kind is None:
         return request
     query = request.query.rstrip(" ?.")
     first = _IN.match(query)

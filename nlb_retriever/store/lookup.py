@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,6 +14,8 @@ from nlb_retriever.text.folding import fold
 
 _ID_START = 4
 """Least digits of an id's start."""
+_SMALL_WORD = re.compile(r"\b[a-z]")
+"""The first letter of a word that is not written with a capital."""
 _LONGEST = 1_000
 """Characters of a name."""
 
@@ -104,7 +107,7 @@ def _numbered(name: str, sections: Sequence[SectionRecord]) -> list[int]:
 
     "Book 2, Chapter 3" is the chapter in that book.
     """
-    parts = _read_numbers(name.title())
+    parts = _read_numbers(_SMALL_WORD.sub(lambda match: match[0].upper(), name))
     if not parts:
         return []
     *outer, (kind, number, rest) = parts

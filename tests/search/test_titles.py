@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -142,6 +143,7 @@ def test_the_answer_keeps_the_question_as_it_was_put(shelf: Retriever) -> None:
     assert {citation.hit.title for citation in answer.citations} == {"Lanterns; or, The Keeper"}
 
 
-def test_a_book_that_is_given_stays(shelf: Retriever) -> None:
-    request = SearchRequest(query="Who is the cook in Bread and Salt?", book="Lanterns")
+@pytest.mark.parametrize("scope", [{"book": "Lanterns"}, {"where": Condition("title", "eq", "Twice")}])
+def test_a_scope_that_is_given_stays(shelf: Retriever, scope: dict[str, Any]) -> None:
+    request = SearchRequest(query="Who is the cook in Bread and Salt?", **scope)
     assert narrow_to_title(request, shelf.store) == request
