@@ -66,7 +66,7 @@ _UNITS: dict[str, Unit] = {
 _REST = r"(?P<rest>\S.*?)"
 _QUESTIONS = compile_forms(
     (
-        ("in", rf"(?:in|on|at|from) (?:which|what) {_UNIT}{_TITLE} {_AUXILIARY} {_REST}"),
+        ("in", rf"(?:in|on|at|from) (?:which|what) {_UNIT}(?:{_TITLE} {_AUXILIARY})? {_REST}"),
         ("tells", rf"(?:which|what) {_UNIT}{_TITLE} {_TELLS} {_REST}"),
         (
             "tells",
@@ -93,7 +93,7 @@ _QUESTIONS = compile_forms(
         ("where", rf"where (?:in|of) (?P<title>.+?) {_AUXILIARY} {_REST}"),
         (
             "about",
-            r"(?:tell me|what can you tell me|what do you know)(?: (?:more|something|everything|all|the story))?"
+            r"(?:tell me|what can you tell me|what (?:do )?you know)(?: (?:more|something|everything|all|the story))?"
             r" (?:about|of) "
             rf"{_REST}",
         ),

@@ -9,6 +9,7 @@ from typing import get_args
 from nlb_retriever.errors import QueryError
 from nlb_retriever.model.vectors import EncodedQuery
 from nlb_retriever.records import LEVELS, Level, Mode, Strategy
+from nlb_retriever.search.courtesy import bare_question
 from nlb_retriever.search.question import Kind, as_question, is_statement, kind_of
 from nlb_retriever.store.filters import Filter, check
 from nlb_retriever.text.cleaning import clean_query
@@ -19,7 +20,7 @@ MOST = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRequest:
-    """A search, cleaned and checked when it is made.
+    """A search, cleaned and checked when it is made: of "Can you tell me who hunts the whale?" the question is kept.
 
     Raises:
         QueryError: the query is empty or too long, a choice is unknown, a number is out of range, or the filter
@@ -62,7 +63,7 @@ class SearchRequest:
         if self.rerank and self.level == "book":
             raise QueryError("rerank puts passages or sections in order: leave it out with level 'book'")
         if self.query.strip() or self.vectors is None or self.mode != "dense":
-            object.__setattr__(self, "query", clean_query(self.query))
+            object.__setattr__(self, "query", bare_question(clean_query(self.query)))
         if self.where is not None:
             object.__setattr__(self, "where", check(self.where, self.level))
 

@@ -27,6 +27,7 @@ from nlb_retriever.search.run import SearchResult, run_search
 from nlb_retriever.search.titles import narrow_to_title
 from nlb_retriever.search.who import answer_who
 from nlb_retriever.store import Filter, LibraryStore, open_store
+from nlb_retriever.text.cleaning import clean_query
 
 
 class Retriever:
@@ -214,7 +215,7 @@ class Retriever:
         )
         if request.kind is None:  # no question: the sentences with most of its words are quoted
             request = replace(request, rerank=False)
-        question = request.query
+        question = clean_query(question)
         # the first two without a search, and so without its encoder
         answer = answer_catalog(request, self.store, limit) or answer_about_book(request, self.store, limit)
         if answer is None:

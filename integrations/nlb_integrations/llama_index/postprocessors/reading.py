@@ -5,6 +5,7 @@ from __future__ import annotations
 from llama_index.core.schema import MetadataMode, NodeWithScore
 
 from nlb_integrations.llama_index.postprocessors.library import LibraryReranker
+from nlb_retriever.search.courtesy import bare_question
 from nlb_retriever.search.question import as_question, kind_of
 from nlb_retriever.search.readings import probability
 
@@ -27,7 +28,7 @@ class ReaderReranker(LibraryReranker):
     """
 
     def _rank(self, nodes: list[NodeWithScore], query: str) -> list[NodeWithScore]:
-        question = as_question(query)
+        question = as_question(bare_question(query))
         if kind_of(question) is None:
             return nodes
         readings = self._library.reader.read(question, [node.node.get_content(MetadataMode.NONE) for node in nodes])

@@ -1,0 +1,59 @@
+"""Questions as people put them to somebody: with a greeting, "can you tell me" and "please"."""
+
+from __future__ import annotations
+
+import re
+
+from nlb_retriever.search.forms import LONGEST
+
+_GREETING = (
+    r"(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|ok|okay|so|well|now|please|sorry|excuse me"
+    r"|(?:(?:a|one|quick|another|i have an?) )*question)(?: there| again| all| everyone)?[,.:;!]*\s+)*"
+)
+_SAY = r"(?:tell|show|remind|inform|let|explain(?: to)?) (?:me|us)(?: know)?(?: again)?"
+_COURTESY = (
+    rf"(?:(?:can|could|would|will) (?:you|anyone|anybody|someone|somebody)(?: please| kindly)? (?:{_SAY}|explain|say)"
+    r"|(?:do you|does any(?:one|body)|do any of you)(?: happen to)? (?:know|remember|recall)"
+    rf"|(?:do you have )?any idea|{_SAY}|explain"
+    r"|i(?:['’]d| would)?(?: just| really)?(?: like| love| want| need)? to (?:know|find out|learn|ask|understand)"
+    r"|i(?:['’]m| am| was)?(?: just)? wonder(?:ing)?)"
+    r"(?: please)?(?: exactly)?[,:]?\s+"
+)
+_ASKS = (
+    r"(?:(?:in|on|at|to|from|for|by|with|of|after|about) )?(?:who|whom|whose|what|which|where|when|why|how)(?:['’]s)?\b"
+)
+_BEGINNING = re.compile(
+    rf"{_GREETING}(?:(?P<courtesy>{_COURTESY})?(?={_ASKS})"
+    r"|(?:(?:can|could|would|will) you )?(?:please |kindly )*"
+    r"(?=(?:name|list|identify|define|describe|summari[sz]e|quote|recommend|suggest|give me|show me|find)\b))",
+    re.IGNORECASE,
+)
+_THANKS = re.compile(
+    r"(?:\s+please|(?<=[?.!,;])\s+(?:thanks|thank you)(?: (?:very much|so much|a lot|in advance))?)[?.!]*$",
+    re.IGNORECASE,
+)
+_TOLD = re.compile(
+    r"(?i:(?P<asking>(?:(?:in|on|at|to|from|for|by|with|of|about) )?(?:who|whom|what|where|when|why"
+    r"|how(?: (?:old|tall|big|far|long|large|rich))?)))"
+    r" (?P<about>(?:(?i:the|an?|his|her|their|its|this|that|these|those|my|your)\b|[A-Z]).*?)"
+    r" (?P<verb>is|was|are|were)\b(?P<rest>.*?)[?.!]*"
+)
+"""A question as one tells of it: "what the name of the ship is"."""
+
+
+def bare_question(query: str) -> str:
+    """The question itself: "Hello, can you tell me who the captain is, please?" becomes "Who is the captain?".
+
+    Capitals alone become small letters. What asks nothing is left as it is.
+    """
+    beginning = _BEGINNING.match(query) if len(query) <= LONGEST else None
+    if not beginning:
+        return query
+    if query.isupper():
+        return bare_question(query.lower())
+    rest = _THANKS.sub("", query[beginning.end() :]).rstrip(" ,;")
+    if beginning["courtesy"]:
+        told = _TOLD.fullmatch(rest)
+        rest = f"{told['asking']} {told['verb']} {told['about']}{told['rest']}" if told else rest.rstrip(" .!?")
+        rest += "?"
+    return rest[0].upper() + rest[1:] if query[0].isupper() else rest

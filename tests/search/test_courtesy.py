@@ -1,0 +1,65 @@
+"""Questions without what people say around them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever import Retriever, index_files
+from nlb_retriever.search.courtesy import bare_question
+from tests.texts import LIGHTHOUSE
+
+
+@pytest.mark.parametrize(
+    ("query", "question"),
+    [
+        ("Hello, can you tell me who the captain is, please?", "Who is the captain?"),
+        ("can you tell me why he left the house", "why he left the house?"),
+        ("Do you know what the name of the ship is?", "What is the name of the ship?"),
+        ("Tell me who killed Cock Robin.", "Who killed Cock Robin?"),
+        ("I'd like to know how old Heidi is.", "How old is Heidi?"),
+        ("I was wondering when Leviathan was written.", "When was Leviathan written?"),
+        ("I want to know to whom the letter is addressed", "To whom is the letter addressed?"),
+        ("Could you please explain what the scarlet letter stands for?", "What the scarlet letter stands for?"),
+        ("Tell me what you know about Heathcliff", "What you know about Heathcliff?"),
+        ("Quick question: who is Ahab? Thanks!", "Who is Ahab?"),
+        ("Could you list all books?", "List all books?"),
+        ("Please name the captain", "Name the captain"),
+        ("Who is Ahab please", "Who is Ahab"),
+        ("WHO HUNTS THE WHALE?", "who hunts the whale?"),
+    ],
+)
+def test_what_is_said_around_a_question_is_left_out(query: str, question: str) -> None:
+    assert bare_question(query) == question
+    assert bare_question(question) == question
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Hey Jude",
+        "So it goes",
+        "MOBY DICK",
+        "Please",
+        "Can you swim?",
+        "Do you know the muffin man?",
+        "Tell me about Heathcliff",
+        "How do I say thank you",
+        "I don't know what to do",
+        "Hello, can you tell me who the captain is? " * 20,
+    ],
+)
+def test_the_rest_is_left_as_it_is(query: str) -> None:
+    assert bare_question(query) == query
+
+
+def test_both_get_the_same_answer(tmp_path: Path) -> None:
+    (tmp_path / "lighthouse.txt").write_text(LIGHTHOUSE, encoding="utf-8")
+    index_files([tmp_path / "lighthouse.txt"], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        bare = retriever.answer("Who took the lamp?")
+        polite = retriever.answer("Good morning! Could you tell me who took the lamp, please?")
+    assert polite.question == "Good morning! Could you tell me who took the lamp, please?"
+    assert polite.short == bare.short
+    assert polite.citations == bare.citations
