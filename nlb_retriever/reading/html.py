@@ -40,6 +40,7 @@ _WHITE = re.compile(rf" *[{_BLANKS}][ {_BLANKS}]*|  +")
 _INVISIBLE = re.compile("[\xad\u200b\u2060\ufeff]")
 _UNUSUAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2060\ufeff\ud800-\udfff]")
 """What cleaning changes."""
+_PERMALINKS = frozenset("#¶§🔗")  # to a heading, behind it
 _BOILERPLATE = re.compile(r"\bpg-boilerplate\b|\bpgheader\b|\bpgfooter\b|^pg-(?:header|footer)")
 _PAGE_BREAKS = frozenset({"pagebreak", "doc-pagebreak"})
 _REFERENCES = frozenset({"noteref", "doc-noteref", "backlink", "doc-backlink", "annoref"})
@@ -321,13 +322,11 @@ class _Writer:
         if not self.pre:
             text = _WHITE.sub(" ", text)
         body = text.strip("\n" if self.pre else " ")
-        if not body:
+        if not body or (self.open_headings and body in _PERMALINKS):
             self.space = self.space or (" " if text else "")
             return
         if self.length:
-            lead = "\n" * self.breaks or self.space or (" " if text[0] == " " and not self.pre else "")
-            if lead:
-                self._put(lead)
+            self._put("\n" * self.breaks or self.space or (" " if text[0] == " " and not self.pre else ""))
         for name in self.waiting:
             self.page.anchors.setdefault(name, self.length)
         self.page.pages += [(self.length, label) for label in self.waiting_pages if label]

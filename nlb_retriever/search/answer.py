@@ -9,7 +9,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nlb_retriever.records import Answer
-from nlb_retriever.search.quotes import NOT_FOUND, Quote, choose_quotes, cite, is_prose, is_question, join_quotes
+from nlb_retriever.search.quotes import (
+    NOT_FOUND,
+    Quote,
+    choose_quotes,
+    cite,
+    is_code,
+    is_prose,
+    is_question,
+    join_quotes,
+)
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.search.short_answer import answer_shortly, quote_spans, score_span
 
@@ -20,6 +29,8 @@ SENTENCES_OF = 5
 PASSAGE_WEIGHT = 2.0
 """Weight of a sentence's passage, beside 1 for the share of the question's words in the sentence: chosen on
 FairytaleQA and LiteraryQA val (benchmarks/quality.py); the sentences' own vectors add nothing to these."""
+CODE_PENALTY = 1.0
+"""Of a sentence of program code there: prose says what it is for."""
 ALL_PASSAGES = 60
 """Best passages that an answer of all passages is made of."""
 YES_WORDS_WEIGHT = 8.0
@@ -87,7 +98,9 @@ def order_by_words(result: SearchResult, count: int) -> list[Quote]:
     scored = [
         (
             is_question(hit, sentence.start, sentence.end),
-            -overlap.shares[index][order] - PASSAGE_WEIGHT * hit.score / best,
+            -overlap.shares[index][order]
+            - PASSAGE_WEIGHT * hit.score / best
+            + CODE_PENALTY * is_code(hit, sentence.start, sentence.end),
             index,
             order,
         )

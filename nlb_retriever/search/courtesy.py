@@ -29,7 +29,8 @@ _BEGINNING = re.compile(
     re.IGNORECASE,
 )
 _THANKS = re.compile(
-    r"(?:\s+please|(?<=[?.!,;])\s+(?:thanks|thank you)(?: (?:very much|so much|a lot|in advance))?)[?.!]*$",
+    r"(?:(?<!they)(?<!you)(?<!we)\s+please"
+    r"|(?<=[?.!,;])\s+(?:thanks|thank you)(?: (?:very much|so much|a lot|in advance))?)[?.!]*$",
     re.IGNORECASE,
 )
 _TOLD = re.compile(

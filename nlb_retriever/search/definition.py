@@ -16,7 +16,7 @@ from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Answer, Hit, ShortAnswer
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.hits import to_hit
-from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_prose, is_question, join_quotes
+from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_code, is_prose, is_question, join_quotes
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import resolve_scope
 from nlb_retriever.store import LibraryStore, StoreQuery
@@ -150,7 +150,7 @@ def _find(term: Term, hits: Sequence[Hit]) -> Iterator[_Found]:
     for index, hit in enumerate(hits):
         for order, (start, end) in enumerate(sentence_spans(hit.text)):
             said = term.explain(hit.text[start:end])
-            if said and is_prose(hit, start, end) and not is_question(hit, start, end):
+            if said and is_prose(hit, start, end) and not (is_code(hit, start, end) or is_question(hit, start, end)):
                 answer = start + said.start, start + said.end
                 quote = Quote(hit=index, order=order, start=start, end=end, answer=answer)
                 yield _Found(quote=quote, score=said.strength, exact=said.exact)

@@ -1,4 +1,4 @@
-"""What kind of answer an English question asks for: some words, a clause, yes or no, or none of these."""
+"""What kind of answer an English question asks for: some words, a clause, sentences, yes or no, or none of these."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from nlb_retriever.text.persons import find_person
 from nlb_retriever.text.words import word_ids
 
-Kind: TypeAlias = Literal["words", "clause", "yes or no"]
+Kind: TypeAlias = Literal["words", "clause", "sentences", "yes or no"]
 
 MOST_WORDS = 48
 """Of a question; a longer text is no question that a reader was trained on."""
@@ -29,6 +29,8 @@ _AUXILIARIES = frozenset(
 )
 _MEASURES = frozenset("many much old long far tall big large often high deep heavy wide few late soon fast".split())
 _DOING = frozenset("do doing done".split())
+_READERS = frozenset("i we you one".split())
+_COMPARING = frozenset("difference differences differ similarities".split())
 _FEELING = frozenset("feel feels felt feeling look looks".split())
 _NUMBERS = frozenset(
     "no none one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
@@ -76,7 +78,11 @@ def as_question(query: str) -> str:
 
 
 def kind_of(question: str) -> Kind | None:
-    """The kind of answer; None for what is not a short question in English."""
+    """The kind of answer; None for what is not a short question in English.
+
+    Sentences, and not words of one, are wanted by those who ask how something is done ("How do I write a test?") or
+    what the difference is.
+    """
     words = _WORD.findall(question.lower().replace("’", "'"))
     if not 2 <= len(words) <= MOST_WORDS:
         return None
@@ -86,11 +92,19 @@ def kind_of(question: str) -> Kind | None:
     if asking is None:
         return None
     after = words[asking + 1 :]
+    if words[asking] in {"what", "how"} and (_COMPARING & {*after[:4]} or _asks_for_steps(words[asking:])):
+        return "sentences"
     if words[asking] == "why" or (words[asking] == "how" and not _is_measure(after)):
         return "clause"
     if words[asking] == "what" and (_DOING & set(after[1:]) or any(word.startswith("happen") for word in after)):
         return "clause"
     return "words"
+
+
+def _asks_for_steps(words: list[str]) -> bool:
+    """Whether a question asks how its reader does something: "how do I", "how can you", "how to"."""
+    how, first, second, *_ = (*words, "", "")
+    return how == "how" and (first == "to" or (first in _AUXILIARIES and second in _READERS))
 
 
 def is_statement(query: str) -> bool:

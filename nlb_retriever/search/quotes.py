@@ -32,6 +32,10 @@ _ENTRY = re.compile(
 )
 """The beginning of a line of a table of contents: a number in Roman numerals, or any after "Chapter"."""
 _WORD = re.compile(r"\w+")
+_CODE = re.compile(r"[{}<>=|\\]|::|->|\);|//")
+"""Signs that program code has."""
+_CODE_SIGNS, _CODE_SHARE = 4, 0.3
+"""Least number of these in a sentence of code, and beside the number of its words."""
 _GAP = re.compile(r"[^\s.!?:;,\"'”’][^\S\n]{2,}\S")
 
 
@@ -61,6 +65,13 @@ def is_prose(hit: Hit, start: int, end: int) -> bool:
 def is_question(hit: Hit, start: int, end: int) -> bool:
     """Whether a sentence of a hit asks, and so answers nothing."""
     return hit.text[start:end].rstrip(_CLOSERS).endswith("?")
+
+
+def is_code(hit: Hit, start: int, end: int) -> bool:
+    """Whether a sentence of a hit is program code, or mostly."""
+    text = hit.text[start:end]
+    signs = len(_CODE.findall(text))
+    return signs >= max(_CODE_SIGNS, _CODE_SHARE * len(text.split()))
 
 
 def _is_heading(hit: Hit, sentence: str) -> bool:

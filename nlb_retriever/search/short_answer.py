@@ -13,7 +13,7 @@ from nlb_retriever.reader import AnswerSpan, Reading
 from nlb_retriever.records import Answer, Citation, Confidence, Hit, ShortAnswer
 from nlb_retriever.search.definition import read_question
 from nlb_retriever.search.question import asks_about_name, fits
-from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_prose, is_question, join_quotes
+from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_code, is_prose, is_question, join_quotes
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.text.words import word_ids
 
@@ -119,13 +119,15 @@ def _find_citation(citations: Sequence[Citation], hit: Hit, quote: Quote) -> int
 
 
 def quote_spans(result: SearchResult, index: int) -> Iterator[tuple[Quote, AnswerSpan]]:
-    """The reader's spans in a hit, the best first, with their sentences; not in headings, lists and licences."""
+    """The reader's spans in a hit, the best first, with their sentences; not in headings, lists, licences and code."""
     hit = result.hits[index]
     for span in result.readings[index].spans:
         start, end = _trim(hit.text, span)
         sentences = enumerate(result.overlap.passages[index])
         order, sentence = next(((order, each) for order, each in sentences if start < each.end), (0, None))
-        if sentence and start < end and is_prose(hit, sentence.start, sentence.end):
+        if not sentence or is_code(hit, sentence.start, sentence.end):
+            continue
+        if start < end and is_prose(hit, sentence.start, sentence.end):
             answer = _strip(hit.text, start, min(end, sentence.end))
             yield Quote(hit=index, order=order, start=sentence.start, end=sentence.end, answer=answer), span
 

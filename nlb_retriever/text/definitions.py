@@ -28,6 +28,10 @@ _FUNCTION = frozenset(
     "a an the of in on at to for from by with as and or but that which is are was were be called named termed this such"
     " into about than not no all any every between toward towards through".split()
 )
+_POINTING = frozenset(
+    "it these those one ones first second third fourth last latter former other another each both same case".split()
+)
+"""Words that say nothing without the sentences before."""
 _OPEN = frozenset("and or but what that which who".split())
 """No explanation ends with one of these."""
 _ADVERB = r"(?:\w+ly |often |also |thus |then |just |now |nothing but |not only )?"
@@ -103,6 +107,7 @@ class Term:
         *first, last = words = _WORD.findall(text)
         self._is_word = len(words) == 1
         self._start = words[0][:2].lower()
+        self._words = re.compile("|".join((*map(re.escape, first), _singular_or_plural(last))), re.IGNORECASE)
         name = r"[\s-]+".join((*map(re.escape, first), _singular_or_plural(last)))
         name = rf"(?-i:{name})" if text.isupper() and len(text) > 1 else name
         name = rf"[“\"‘'_*]*\b{name}\b(?:,?[”\"’'_*]+)?"
@@ -127,12 +132,17 @@ class Term:
                 continue
             start, end = trim(sentence, *match.span("says"))
             words = sentence[start:end].split()
-            if len(words) < LEAST_WORDS or words[-1].lower() in _OPEN:
+            if len(words) < LEAST_WORDS or words[-1].lower() in _OPEN or self._says_nothing(sentence[start:end]):
                 continue
             added = GENUS if _GENUS.match(sentence, start, end) else 0.0
             added += VAGUE if _VAGUE.match(sentence, start, end) else 0.0
             added += COMPOUND if self._is_compound(sentence[: match.start()]) else 0.0
             yield Explanation(strength=strength + added, start=start, end=_shorten(sentence, start, end))
+
+    def _says_nothing(self, text: str) -> bool:
+        """Whether an explanation has only the term's own words and such as "the third case"."""
+        words = (word for word in _WORD.findall(text) if not self._words.fullmatch(word))
+        return _FUNCTION.union(_POINTING).issuperset(word.lower() for word in words)
 
     def _is_compound(self, before: str) -> bool:
         """Whether another noun stands before the term: a word without the ending of an adjective."""

@@ -50,6 +50,17 @@ def test_the_declared_encoding_of_html_is_used(tmp_path: Path) -> None:
     assert book.warnings == ()
 
 
+def test_links_to_a_heading_are_none_of_its_title(tmp_path: Path) -> None:
+    source = (
+        "<html><head><title>Net</title></head><body>"
+        f'<h2>Sockets<span><a class="mark" href="#s">#</a></span></h2><p>{LONG} # 4</p>'
+        f'<h2>C#<a class="headerlink" href="#c">¶</a></h2><p>{LONG}</p></body></html>'
+    )
+    book = read(tmp_path, "a.html", source)
+    assert [s.path for s in book.sections] == [("Sockets",), ("C#",)]
+    assert "# 4" in book.text
+
+
 def test_html_without_headings_uses_its_chapter_lines(tmp_path: Path) -> None:
     body = "".join(f"<p><b>CHAPTER {n}</b></p><p>{LONG}</p>" for n in ("I", "II", "III"))
     assert [s.path[0] for s in read(tmp_path, "a.html", body).sections] == ["CHAPTER I", "CHAPTER II", "CHAPTER III"]

@@ -46,6 +46,7 @@ def test_what_is_said_around_a_question_is_left_out(query: str, question: str) -
         "Do you know the muffin man?",
         "Tell me about Heathcliff",
         "How do I say thank you",
+        "What may they do as they please?",
         "I don't know what to do",
         "Hello, can you tell me who the captain is? " * 20,
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nlb_retriever.records import Hit
-from nlb_retriever.search.quotes import is_prose
+from nlb_retriever.search.quotes import is_code, is_prose
 
 
 def hit_of(text: str) -> Hit:
@@ -96,3 +96,18 @@ LOST: ONE DOG"""
 def test_entries_of_a_table_of_contents_are_not_quoted(text: str, quoted: bool) -> None:
     start = CONTENTS.index(text)
     assert is_prose(hit_of(CONTENTS), start, start + len(text)) is quoted
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("let value = Rc::new(RefCell::new(5));", True),
+        ("Type: <string> | <Object>", True),
+        ("const server = http.createServer((req, res) => { res.end('okay'); });", True),
+        ("Instead, it has the type Result<T, E> for errors, and panic! stops.", False),
+        ("Calling process.exit(code) overrides process.exitCode; it is final.", False),
+        ("The force is F = ma = (2 kg)(3 m/s²) = 6 N.", False),
+    ],
+)
+def test_code_is_told_from_prose(text: str, code: bool) -> None:
+    assert is_code(hit_of(text), 0, len(text)) == code

@@ -60,6 +60,8 @@ def test_the_words_that_explain_a_term(term: str, sentence: str) -> None:
         ("workshop", "In the workshop, a norm is a measure of boards."),
         ("culture", "Culture is not easy."),
         ("syncretism", "This is common and is called syncretism."),
+        ("trait object", "The third case is known as a trait object."),
+        ("iterator", "All iterators implement a trait named Iterator."),
     ],
 )
 def test_other_sentences_explain_nothing(term: str, sentence: str) -> None:
