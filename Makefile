@@ -25,7 +25,7 @@ demo: $(DEMO)/installed
 	$(NLB) ask "$(QUESTION)" --library $(DEMO)/library
 
 test: setup
-	$(VENV)/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(TESTS)
+	$(VENV)/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(TESTS)
 
 check: setup
 	$(VENV)/bin/ruff check .

@@ -53,6 +53,14 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, compiled: Path, monkeypat
 
 
 @pytest.fixture
+def few_everyday_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six of the 40 everyday questions that a measurement of answers puts to its library: each takes 0.4 s."""
+    from nlb_training.evaluation.answers import EVERYDAY
+
+    monkeypatch.setattr("nlb_training.evaluation.answers.EVERYDAY", EVERYDAY[:6])
+
+
+@pytest.fixture
 def bound_folder() -> Iterator[Path]:
     """A folder, in a process that file permissions bind: root gives up its rights for the test."""
     folder = Path(tempfile.mkdtemp(prefix="nlb-bound-"))

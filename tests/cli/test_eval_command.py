@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.conftest import LAMP, InProcess, environment
 
+pytestmark = pytest.mark.usefixtures("few_everyday_questions")
 ROWS: list[dict[str, object]] = [
     {"query": "Who rowed out alone to the schooner on the reef?", "file": "lamp.txt", "at": "Tomas rowed out alone"},
     {"query": "Which letter came with the herring boat?", "file": "lamp.txt", "at": "One day a letter came"},

@@ -14,6 +14,7 @@ PAGE = read_page("docs/training.md")
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.usefixtures("few_everyday_questions")
 def test_training_on_ones_own_books_and_measuring_run(nlb: InProcess, user: Path) -> None:
     (user / "my-questions.jsonl").write_text(blocks(PAGE, "json")[0], encoding="utf-8")
     shown = commands(PAGE)[:3]
