@@ -49,13 +49,15 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
     """A question that names one book of a library, put to that one: "Who is Renfield in Dracula?" "Who is Renfield?".
 
     The title stands at the end, behind "in", or at the beginning ("In Dracula, who ..."). One of a single word needs a
-    capital, and stays in the question ("Who believes in Dracula?") unless that asks who or what a name is.
+    capital where others have one, and stays in the question ("Who believes in Dracula?") unless that asks who or what
+    a name is.
 
     A request with a filter is left as it is.
     """
     if request.book is not None or request.where is not None or request.kind is None:
         return request
     query = request.query.rstrip(" ?.")
+    is_small = query == query.lower()
     first = _IN.match(query)
     if first:
         cuts = [(query[first.end() : comma.start()], query[comma.end() :]) for comma in re.finditer(", ", query)]
@@ -64,11 +66,11 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
     for quoted, rest in cuts:
         title = quoted.strip(_QUOTES)
         is_short = len(title_words(title)) < 2
-        if rest and (not is_short or title[:1].isupper()):
+        if rest and (not is_short or is_small or title[:1].isupper()):
             named = [book for book in store.books() if is_titled(book, title)]
             if len(named) == 1:
                 question = f"{rest[0].upper() if query[0].isupper() else rest[0]}{rest[1:].rstrip()}?"
-                keeps = is_short and not asks_about_name(question)
+                keeps = is_short and not asks_about_name(question.title() if is_small else question)
                 return replace(request, book=named[0].id, query=request.query if keeps else question)
     return request
 

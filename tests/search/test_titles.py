@@ -123,6 +123,8 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("Who is Jonas in Lanterns?", "Lanterns; or, The Keeper", "Who is Jonas?"),
         ("Who believes in Lanterns?", "Lanterns; or, The Keeper", "Who believes in Lanterns?"),
         ("Who believes in lanterns?", None, None),
+        ("who is jonas in lanterns", "Lanterns; or, The Keeper", "who is jonas?"),
+        ("who keeps the light in lanterns?", "Lanterns; or, The Keeper", "who keeps the light in lanterns?"),
         ("Who is Jonas in Twice?", None, None),
         ("Who is the cook in Salt and Bread?", None, None),
         ("In Bread and Salt?", None, None),
