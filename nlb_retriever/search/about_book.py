@@ -29,7 +29,8 @@ _WORK = r"(?:book|novel|story|tale|play|poem)"
 _TITLE = r"(?P<title>.+?)"
 _OF = rf"(?: (?:of|in) {_TITLE})?"
 _IS = r"(?:['’]s| is| was)"
-_NUMBERED = ("acts", "scenes", "parts", "volumes", "cantos", "letters")
+_NUMBERED = ("acts", "scenes", "parts", "volumes", "cantos", "letters", "books", "staves")
+_SINGULAR = {"staves": "stave"}
 _PARTS = rf"chapters|tales|stories|poems|plays|essays|{'|'.join(_NUMBERED)}"
 _QUESTIONS = compile_forms(
     (
@@ -220,7 +221,7 @@ def _find_parts(word: str | None, hits: Sequence[Hit]) -> list[tuple[str, Hit]]:
     """The chapters, tales or acts of a book with their titles; none where it has none."""
     if word and word.lower() != "chapters":
         if word.lower() in _NUMBERED:
-            return find_numbered(word.lower().removesuffix("s"), hits)
+            return find_numbered(_SINGULAR.get(word.lower()) or word.lower().removesuffix("s"), hits)
         return [(find_tale(hit)[-1], hit) for hit in find_tales(hits)]
     return [(find_chapter(hit)[-1], hit) for hit in find_chapters(hits)]
 

@@ -67,7 +67,7 @@ _REST = r"(?P<rest>\S.*?)"
 _QUESTIONS = compile_forms(
     (
         ("in", rf"(?:in|on|at|from) (?:which|what) {_UNIT}(?:{_TITLE} {_AUXILIARY})? {_REST}"),
-        ("tells", rf"(?:which|what) {_UNIT}{_TITLE} {_TELLS} {_REST}"),
+        ("tells", rf"(?:which|what)(?: of (?:my|our|your|these|the))? {_UNIT}{_TITLE} {_TELLS} {_REST}"),
         (
             "tells",
             rf"(?:which|what) {_UNIT}(?: (?:are there|is there|do (?:i|we|you) have))? (?:about|on|with) {_REST}",

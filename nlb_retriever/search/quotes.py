@@ -32,6 +32,8 @@ _ENTRY = re.compile(
 )
 """The beginning of a line of a table of contents: a number in Roman numerals, or any after "Chapter"."""
 _WORD = re.compile(r"\w+")
+_SPEAKER = re.compile(r"[A-Z][\w’']*(?: [A-Z][\w’']*){0,2}\.")
+"""Before a speech of a play: "Kent." of "Kent. I thought the king had more affected the Duke."."""
 _CODE = re.compile(r"[{}<>=|\\]|::|->|\);|//")
 """Signs that program code has."""
 _CODE_SIGNS, _CODE_SHARE = 4, 0.3
@@ -55,11 +57,11 @@ class Quote:
 
 
 def is_prose(hit: Hit, start: int, end: int) -> bool:
-    """Whether a sentence of a hit is no heading, list, table or licence."""
+    """Whether a sentence of a hit is no heading, list, table, licence or name of a speaker."""
     text = hit.text[start:end]
     heading = _is_heading(hit, text) or _is_label(hit.text, start, end)
     listed = _is_list(text) or _is_entry(hit.text, start, end)
-    return not (heading or listed or _is_table(text) or _LICENCE.search(text))
+    return not (heading or listed or _is_table(text) or _is_speaker(hit.text, start, end) or _LICENCE.search(text))
 
 
 def is_question(hit: Hit, start: int, end: int) -> bool:
@@ -95,6 +97,16 @@ def _is_label(text: str, start: int, end: int) -> bool:
     if not alone or len(sentence.split()) > LABEL_WORDS:
         return False
     return sentence.isupper() or _ITALICS.fullmatch(sentence) is not None
+
+
+def _is_speaker(text: str, start: int, end: int) -> bool:
+    """Whether a sentence is a name at the beginning of a line that goes on."""
+    goes_on = text[end:].lstrip(" ")[:1] not in ("", "\n")
+    return (
+        goes_on
+        and text[:start].rstrip(" ")[-1:] in ("", "\n")
+        and _SPEAKER.fullmatch(text[start:end].strip()) is not None
+    )
 
 
 def _is_entry(text: str, start: int, end: int) -> bool:

@@ -26,7 +26,7 @@ _SPEECH = frozenset("said asked replied answered cried exclaimed whispered murmu
 _DEEDS = _SPEECH | frozenset(
     "thought looked felt knew went came smiled laughed nodded turned stood sat took had did could would was is".split()
 )
-_NO_NAMES = TITLES | _DEEDS | frozenset("god heaven english french german american".split())
+_NO_NAMES = TITLES | _DEEDS | frozenset("enter exit exeunt god heaven english french german american".split())
 
 
 @dataclass(frozen=True, kw_only=True)

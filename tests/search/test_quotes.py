@@ -111,3 +111,11 @@ def test_entries_of_a_table_of_contents_are_not_quoted(text: str, quoted: bool) 
 )
 def test_code_is_told_from_prose(text: str, code: bool) -> None:
     assert is_code(hit_of(text), 0, len(text)) == code
+
+
+def test_the_name_before_a_speech_is_not_quoted() -> None:
+    text = "Kent. I thought the king was kind. He.\nKent. Silence."
+    assert not is_prose(hit_of(text), 0, 5)
+    assert is_prose(hit_of(text), 6, 34)
+    assert is_prose(hit_of(text), 35, 38)
+    assert is_prose(hit_of("He saw it.\nKent.\nIt rained."), 11, 16)

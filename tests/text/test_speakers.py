@@ -39,16 +39,35 @@ def test_who_speaks_most_often_comes_first() -> None:
     assert [(each.name, each.deeds) for each in found] == [("Mrs. Berg", 7), ("Anna", 6)]
 
 
+def test_names_that_are_cut_short_are_written_out() -> None:
+    lines = [
+        "Enter Cordelia and Cornwall, Leonato and Mrs. Alving.",
+        "Fear not, Cordelia.",
+        "Cordelia, Leonato and Cornwall.",
+    ]
+    speeches = [
+        "Cor. Nothing.",
+        "Corn. Bind him.",
+        "Leon. Ay.",
+        "Leonato. Good.",
+        "Mrs. Alving. Oswald!",
+    ] * LEAST_SPEECHES
+    text = "\n\n".join([*lines, "Cornwall, Cordelia and Leonato.", *speeches])
+    found = [speech.speaker for speech in find_speeches([text])]
+    assert found == ["Cordelia", "Cornwall", "Leonato", "Leonato", "Mrs. Alving"] * LEAST_SPEECHES
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "Mr. Reed came in.\n\nDr. Berg went out.\n\nFig. 3 shows it.\n\nNo. 7 is lost.\n\n" * 30,
         play(FORMS["before the speech"], LEAST_SPEECHES - 1),
         play(FORMS["before the speech"]) + "The garden was dark, and nobody spoke in it any more. " * 500,
         "".join(f"{number}\n\nWhat is said here is in prose.\n\n" for number in ("I", "II", "XIV", "CHAPTER V")) * 9,
         "ANNA. Yes.\n\nOTTO. No.\n\n" * 30,
         "_Enter Anna._ She waits.\n\n_Exit Otto._ He weeps.\n\n_Exeunt both._ It rains.\n\n" * 30,
     ],
-    ids=["a few speeches", "mostly prose", "numbers", "two names", "directions"],
+    ids=["titles", "a few speeches", "mostly prose", "numbers", "two names", "directions"],
 )
 def test_other_texts_have_no_speakers(text: str) -> None:
     assert find_speeches([text]) == []
