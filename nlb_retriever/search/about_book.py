@@ -38,8 +38,8 @@ _QUESTIONS = compile_forms(
         ("hero", rf"who{_IS} the (?:(?:main|central) (?:protagonist|character|figure)|protagonist|hero|heroine){_OF}"),
         (
             "characters",
-            r"(?:who are|list|name) (?:all )?the (?:main |central |most important )?(?:characters|protagonists|heroes)"
-            + _OF,
+            r"(?:who are|list|name)(?: (?:all|some|the|of|two|three|four|five|ten|\d+))*"
+            rf"(?: (?:main|central|most important))? (?:characters|protagonists|heroes){_OF}",
         ),
         ("chapters", rf"how many (?P<parts>{_PARTS}) are(?: there)?{_OF}"),
         ("chapters", rf"how many (?P<parts>{_PARTS}) (?:does|did) {_TITLE} have"),
@@ -51,8 +51,8 @@ _QUESTIONS = compile_forms(
         ("length", rf"how many (?:words|pages) (?:does|did) {_TITLE} have"),
         ("length", rf"how many (?:words|pages) are(?: there)?{_OF}"),
         ("length", rf"how many (?:words|pages)(?: long)?(?:{_IS}) {_TITLE}"),
-        ("first line", rf"what{_IS} the (?:first|opening) (?:line|sentence){_OF}"),
-        ("last line", rf"what{_IS} the (?:last|final|closing) (?:line|sentence){_OF}"),
+        ("first line", rf"(?:what{_IS} )?(?:the )?(?:first|opening) (?:line|sentence){_OF}"),
+        ("last line", rf"(?:what{_IS} )?(?:the )?(?:last|final|closing) (?:line|sentence){_OF}"),
         ("year", rf"(?:when|(?:in )?(?:what|which) year) was {_TITLE} (?:first )?(?:written|published)"),
         ("year", rf"when (?:did|was) [^?]+? (?:write|publish|writing) {_TITLE}"),
         ("beginning", rf"how (?:does|did) {_TITLE} (?:begin|start|open)"),
@@ -69,9 +69,10 @@ _QUESTIONS = compile_forms(
         ("about", rf"what(?:{_IS}| does) {_TITLE} (?:about|deal with)"),
         ("setting", rf"(?:where|when|in (?:what|which) \w+)(?:{_IS}| does) {_TITLE} (?:set|take place)"),
         ("about", rf"(?:summari[sz]e|what happens in) {_TITLE}"),
+        ("about", rf"(?:(?:give|show) me )?(?:an? |the )?(?:short |brief )?(?:summary|synopsis|overview) of {_TITLE}"),
         ("description", rf"describe {_TITLE}"),
         ("end", rf"how (?:does|did) {_TITLE} (?:end|finish|conclude)"),
-        ("end", rf"what{_IS} the (?:end|ending){_OF}"),
+        ("end", rf"(?:what{_IS}|explain|describe|tell me(?: about)?) the (?:end|ending){_OF}"),
     )
 )
 _THIS = re.compile(rf"it|this|(?:this|the) {_WORK}", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Questions on the library itself: which books and authors it has, and how many."""
+"""Questions on the library itself: which books and authors it has, how many, and the longest."""
 
 from __future__ import annotations
 
@@ -36,6 +36,12 @@ _QUESTIONS = compile_forms(
         ("books", rf"(?:what|which) {_BOOKS} (?:do (?:you|i|we) have|are there|have (?:you|i|we)(?: got)?){_HERE}"),
         ("books", rf"(?:what|which) {_BOOKS} are in (?:the|my|your|our|this) (?:library|collection)"),
         ("books", rf"{_LIST}{_BOOKS}{_HERE}"),
+        ("books", r"what(?:['’]s| is) (?:in )?(?:the|my|your|our|this) (?:library|collection)(?: about)?"),
+        ("books", r"what can (?:i ask|you (?:answer|do|tell me))(?: you)?(?: about)?"),
+        ("longest", rf"(?:(?:which|what)(?:['’]s| is) )?the longest {_BOOKS}{_HERE}"),
+        ("longest", rf"(?:which|what) {_BOOKS}(?: is)? (?:the )?longest"),
+        ("shortest", rf"(?:(?:which|what)(?:['’]s| is) )?the shortest {_BOOKS}{_HERE}"),
+        ("shortest", rf"(?:which|what) {_BOOKS}(?: is)? (?:the )?shortest"),
         ("authors", rf"(?:what|which) (?:authors|writers){_HAVE}{_HERE}"),
         ("authors", rf"(?:who are|list(?: all)?|name) (?:the|my|all) (?:authors|writers){_HERE}"),
     )
@@ -62,6 +68,8 @@ def answer_catalog(request: SearchRequest, store: LibraryStore, limit: int | Non
     with store.session():
         scope = resolve_scope(request, store)
         books = [book for book in books_in(scope, store) if author is None or is_by(book, author)]
+        if kind in {"longest", "shortest"}:
+            books = sorted(books, key=lambda book: book.chars, reverse=kind == "longest")[:1]
         beginnings = (find_beginning(read_book(book, scope, store, FIRST), one=True) for book in books[:SENTENCES])
         citations = [citation for each in beginnings for citation in each][:limit]
     if not citations:

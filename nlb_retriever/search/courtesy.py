@@ -20,7 +20,8 @@ _COURTESY = (
     r"(?: please)?(?: exactly)?[,:]?\s+"
 )
 _ASKS = (
-    r"(?:(?:in|on|at|to|from|for|by|with|of|after|about) )?(?:who|whom|whose|what|which|where|when|why|how)(?:['’]s)?\b"
+    r"(?:(?:in|on|at|to|from|for|by|with|of|after|about) )?"
+    r"(?:who|whom|whose|what|which|where|when|why|how)(?:['’]?s)?\b"
 )
 _BEGINNING = re.compile(
     rf"{_GREETING}(?:(?P<courtesy>{_COURTESY})?(?={_ASKS})"
@@ -33,6 +34,7 @@ _THANKS = re.compile(
     r"|(?<=[?.!,;])\s+(?:thanks|thank you)(?: (?:very much|so much|a lot|in advance))?)[?.!]*$",
     re.IGNORECASE,
 )
+_IS = re.compile(r"^(who|what|where|when|why|how)['’]?s\b(?!['’])", re.IGNORECASE)
 _TOLD = re.compile(
     r"(?i:(?P<asking>(?:(?:in|on|at|to|from|for|by|with|of|about) )?(?:who|whom|what|where|when|why"
     r"|how(?: (?:old|tall|big|far|long|large|rich))?)))"
@@ -45,14 +47,14 @@ _TOLD = re.compile(
 def bare_question(query: str) -> str:
     """The question itself: "Hello, can you tell me who the captain is, please?" becomes "Who is the captain?".
 
-    Capitals alone become small letters. What asks nothing is left as it is.
+    Capitals alone become small letters, and "what's" "what is". What asks nothing is left as it is.
     """
     beginning = _BEGINNING.match(query) if len(query) <= LONGEST else None
     if not beginning:
         return query
     if query.isupper():
         return bare_question(query.lower())
-    rest = _THANKS.sub("", query[beginning.end() :]).rstrip(" ,;")
+    rest = _IS.sub(r"\1 is", _THANKS.sub("", query[beginning.end() :]).rstrip(" ,;"))
     if beginning["courtesy"]:
         told = _TOLD.fullmatch(rest)
         rest = f"{told['asking']} {told['verb']} {told['about']}{told['rest']}" if told else rest.rstrip(" .!?")

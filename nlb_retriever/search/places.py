@@ -90,6 +90,11 @@ _QUESTIONS = compile_forms(
             rf"(?P<unit>book|novel|passage|scene|chapter|paragraph)(?P<many>s) "
             rf"(?:about|on|where|in which|with|mentioning) {_REST}",
         ),
+        (
+            "tells",
+            r"where (?:can|could|do|should) (?:i|we) (?:read|learn|find (?:something|anything|out|information|more))"
+            rf"(?: more)? (?:about|on) {_REST}",
+        ),
         ("where", rf"where (?:in|of) (?P<title>.+?) {_AUXILIARY} {_REST}"),
         (
             "about",

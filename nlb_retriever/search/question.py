@@ -17,7 +17,6 @@ MOST_WORDS = 48
 _WORD = re.compile(r"[a-z]+")
 _ANY_WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _GAP = re.compile(r"_{2,}")
-_IS = re.compile(r"^(?P<asking>who|what|where|when|why|how)['’]?s\b(?!['’])", re.IGNORECASE)
 _ORDER = re.compile(r"^(?i:please )?(?i:name|identify|give me)(?= (?:the|an?|one|two|three|some|[A-Z]\w*)\b) ")
 """The beginning of "Name the captain of the Pequod."; "Name of the captain" is no sentence."""
 _DEFINE = re.compile(r"^(?i:please )?(?i:define) (?i:the (?:term|word|concept)(?: of)? )?")
@@ -60,10 +59,9 @@ _WHO_IS_NAME = re.compile(rf"(?P<asking>(?i:who|what)) (?i:is|was|are|were) (?P<
 def as_question(query: str) -> str:
     """A query as the reader takes it: an English statement with a gap, or that ends in a colon, asks for the rest.
 
-    "The keeper lost his ____." becomes "The keeper lost his what.", "Name the keeper." "Who is the keeper?", "Define
-    keeper" "What is keeper?", and "whos the keeper" "who is the keeper".
+    "The keeper lost his ____." becomes "The keeper lost his what.", "Name the keeper." "Who is the keeper?", and
+    "Define keeper" "What is keeper?".
     """
-    query = _IS.sub(r"\g<asking> is", query)
     if define := _DEFINE.match(query):
         return f"What is {query[define.end() :].rstrip(' .?')}?"
     if order := _ORDER.match(query):

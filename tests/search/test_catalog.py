@@ -47,6 +47,8 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("books by Jules Verne", "The Lamp; The Reef"),
         ("Which books did Ann Miller write?", "Bread; Poems"),
         ("Which novels are by Miller?", "Bread; Poems"),
+        ("What is in my library?", "Blank; Bread; Poems; The Lamp; The Reef"),
+        ("What can I ask?", "Blank; Bread; Poems; The Lamp; The Reef"),
         ("How many books are there?", "5"),
         ("How many books by Ann Miller do I have?", "2"),
         ("How many works did Ann Miller write?", "2"),
@@ -59,6 +61,24 @@ def test_the_library_answers_for_itself(retriever: Retriever, question: str, sho
     listed = "; ".join(sorted((answer.short or "").split("; ")))
     assert (listed, answer.found, answer.confidence) == (short, True, "sure")
     assert all(each.quote == TEXT.split(". ", maxsplit=1)[0] + "." for each in answer.citations)
+
+
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("Which book is the longest?", "Long"),
+        ("What's the longest novel here?", "Long"),
+        ("Which is the shortest book in my library?", "Short"),
+        ("which document is shortest", "Short"),
+    ],
+)
+def test_the_longest_and_the_shortest_book_are_named(tmp_path: Path, question: str, short: str) -> None:
+    texts = {"Short": TEXT, "Long": TEXT * 3, "Middle": TEXT * 2}
+    index_books([book_from_text(text, source=title, title=title) for title, text in texts.items()], tmp_path / "lib")
+    with Retriever(tmp_path / "lib") as retriever:
+        answer = retriever.answer(question)
+    assert answer.short == short
+    assert {citation.hit.title for citation in answer.citations} == {short}
 
 
 def test_no_encoder_is_loaded(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,8 @@ from tests.texts import LIGHTHOUSE
         ("Could you list all books?", "List all books?"),
         ("Please name the captain", "Name the captain"),
         ("Who is Ahab please", "Who is Ahab"),
+        ("What's the name of the ship?", "What is the name of the ship?"),
+        ("whos the keeper of the lamp", "who is the keeper of the lamp"),
         ("WHO HUNTS THE WHALE?", "who hunts the whale?"),
     ],
 )

@@ -81,6 +81,7 @@ def test_the_quote_says_what_is_looked_for(retriever: Retriever) -> None:
 def test_passages_are_quoted_without_a_short_answer(retriever: Retriever) -> None:
     answer = retriever.answer("Find the passage about Jonah", limit=1)
     assert (answer.short, answer.text) == (None, "He speaks of Jonah, who was swallowed by a fish.")
+    assert retriever.answer("Where can I read about Jonah?", limit=1).citations == answer.citations
     everything = retriever.answer("Show me all passages about widows", all_passages=True)
     assert {citation.hit.title for citation in everything.citations} == {"The Whale Ship", "Country Bread"}
 
