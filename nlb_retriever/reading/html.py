@@ -322,7 +322,7 @@ class _Writer:
         if not self.pre:
             text = _WHITE.sub(" ", text)
         body = text.strip("\n" if self.pre else " ")
-        if not body or (self.open_headings and body in _PERMALINKS):
+        if not body or (self.open_headings and self.open_links and body in _PERMALINKS):
             self.space = self.space or (" " if text else "")
             return
         if self.length:

@@ -130,8 +130,11 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         elif kind == "chapters":
             shorts, citations = _count(_find_parts(match["parts"], read_book(books[0], scope, store)))
         elif kind == "contents":
-            hits = read_book(books[0], scope, store)
-            shorts, citations = _name_parts(_find_parts(match.groupdict().get("parts"), hits), hits)
+            hits, word = read_book(books[0], scope, store), match.groupdict().get("parts") or ""
+            parts = _find_parts(word, hits)
+            if not parts and word.lower() in _NUMBERED:
+                return None  # "Which letters are in Emma?" asks for others
+            shorts, citations = _name_parts(parts, hits)
         elif kind == "length":
             shorts, citations = _measure(read_book(books[0], scope, store))
         elif kind == "year":

@@ -30,16 +30,21 @@ _BEGINNING = re.compile(
     re.IGNORECASE,
 )
 _THANKS = re.compile(
-    r"(?:(?<!they)(?<!you)(?<!we)\s+please"
-    r"|(?<=[?.!,;])\s+(?:thanks|thank you)(?: (?:very much|so much|a lot|in advance))?)[?.!]*$",
+    r"(?:(?<!they)(?<!you)(?<!we)(?<!to)(?<!will)(?<!would)(?<!may)(?<!can)(?<!say)(?<!says)(?<!said)(?<!in)\s+please"
+    r"|(?<=[?.!])\s+(?:thanks|thank you)(?: (?:very much|so much|a lot|in advance))?)[?.!]*$",
     re.IGNORECASE,
 )
-_IS = re.compile(r"^(who|what|where|when|why|how)['’]?s\b(?!['’])", re.IGNORECASE)
+_IS = re.compile(
+    r"^(who|what|where|when|why|how)['’]?s\b(?!['’-]| (?:been|happened|got|become|gone|done|had)\b)", re.IGNORECASE
+)
+_NO_CLAUSE = (
+    r"(?:(?! (?:who|whom|whose|that|which|what|where|when|is|was|are|were|says?|said|thinks?|thought|told|knew)\b).)*?"
+)
 _TOLD = re.compile(
     r"(?i:(?P<asking>(?:(?:in|on|at|to|from|for|by|with|of|about) )?(?:who|whom|what|where|when|why"
     r"|how(?: (?:old|tall|big|far|long|large|rich))?)))"
-    r" (?P<about>(?:(?i:the|an?|his|her|their|its|this|that|these|those|my|your)\b|[A-Z]).*?)"
-    r" (?P<verb>is|was|are|were)\b(?P<rest>.*?)[?.!]*"
+    rf" (?P<about>(?:(?i:the|an?|his|her|their|its|this|that|these|those|my|your)\b|[A-Z]){_NO_CLAUSE})"
+    rf" (?P<verb>is|was|are|were)\b(?P<rest>{_NO_CLAUSE})[?.!]*"
 )
 """A question as one tells of it: "what the name of the ship is"."""
 

@@ -29,7 +29,7 @@ _AUXILIARIES = frozenset(
 _MEASURES = frozenset("many much old long far tall big large often high deep heavy wide few late soon fast".split())
 _DOING = frozenset("do doing done".split())
 _READERS = frozenset("i we you one".split())
-_COMPARING = frozenset("difference differences differ similarities".split())
+_TO_READERS = frozenset("do does can could should would must might".split())
 _FEELING = frozenset("feel feels felt feeling look looks".split())
 _NUMBERS = frozenset(
     "no none one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
@@ -90,7 +90,7 @@ def kind_of(question: str) -> Kind | None:
     if asking is None:
         return None
     after = words[asking + 1 :]
-    if words[asking] in {"what", "how"} and (_COMPARING & {*after[:4]} or _asks_for_steps(words[asking:])):
+    if words[asking] in {"what", "how"} and (_asks_for_difference(after) or _asks_for_steps(words[asking:])):
         return "sentences"
     if words[asking] == "why" or (words[asking] == "how" and not _is_measure(after)):
         return "clause"
@@ -101,8 +101,15 @@ def kind_of(question: str) -> Kind | None:
 
 def _asks_for_steps(words: list[str]) -> bool:
     """Whether a question asks how its reader does something: "how do I", "how can you", "how to"."""
-    how, first, second, *_ = (*words, "", "")
-    return how == "how" and (first == "to" or (first in _AUXILIARIES and second in _READERS))
+    how, first, second, third, *_ = (*words, "", "", "")
+    if how != "how" or third in {"of", "know"}:
+        return False
+    return first == "to" or (first in _TO_READERS and second in _READERS)
+
+
+def _asks_for_difference(after: list[str]) -> bool:
+    """Whether a question goes on as "is the difference between", or has "differ"."""
+    return "differ" in after or ("between" in after and not {"difference", "differences"}.isdisjoint(after[:3]))
 
 
 def is_statement(query: str) -> bool:

@@ -34,6 +34,10 @@ _ENTRY = re.compile(
 _WORD = re.compile(r"\w+")
 _SPEAKER = re.compile(r"[A-Z][\w’']*(?: [A-Z][\w’']*){0,2}\.")
 """Before a speech of a play: "Kent." of "Kent. I thought the king had more affected the Duke."."""
+_SPEECH = re.compile(rf"^ *{_SPEAKER.pattern} +\S", re.MULTILINE)
+LEAST_SPEECHES = 3
+_NO_CODE = re.compile(r"=\w[^=\n]*\w=|https?://\S+|\{\d+\}|\|[^|\n]{1,20}\|")
+"""Words in bold, addresses, numbers of verses and absolute values."""
 _CODE = re.compile(r"[{}<>=|\\]|::|->|\);|//")
 """Signs that program code has."""
 _CODE_SIGNS, _CODE_SHARE = 4, 0.3
@@ -72,7 +76,7 @@ def is_question(hit: Hit, start: int, end: int) -> bool:
 def is_code(hit: Hit, start: int, end: int) -> bool:
     """Whether a sentence of a hit is program code, or mostly."""
     text = hit.text[start:end]
-    signs = len(_CODE.findall(text))
+    signs = len(_CODE.findall(_NO_CODE.sub("", text)))
     return signs >= max(_CODE_SIGNS, _CODE_SHARE * len(text.split()))
 
 
@@ -100,12 +104,13 @@ def _is_label(text: str, start: int, end: int) -> bool:
 
 
 def _is_speaker(text: str, start: int, end: int) -> bool:
-    """Whether a sentence is a name at the beginning of a line that goes on."""
+    """Whether a sentence is a name at the beginning of a line that goes on, as two other lines do: of a play."""
     goes_on = text[end:].lstrip(" ")[:1] not in ("", "\n")
     return (
         goes_on
         and text[:start].rstrip(" ")[-1:] in ("", "\n")
         and _SPEAKER.fullmatch(text[start:end].strip()) is not None
+        and len(_SPEECH.findall(text)) >= LEAST_SPEECHES
     )
 
 

@@ -20,7 +20,7 @@ MOST = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRequest:
-    """A search, cleaned and checked when it is made: of "Can you tell me who hunts the whale?" the question is kept.
+    """A search, cleaned and checked when it is made.
 
     Raises:
         QueryError: the query is empty or too long, a choice is unknown, a number is out of range, or the filter
@@ -63,14 +63,14 @@ class SearchRequest:
         if self.rerank and self.level == "book":
             raise QueryError("rerank puts passages or sections in order: leave it out with level 'book'")
         if self.query.strip() or self.vectors is None or self.mode != "dense":
-            object.__setattr__(self, "query", bare_question(clean_query(self.query)))
+            object.__setattr__(self, "query", clean_query(self.query))
         if self.where is not None:
             object.__setattr__(self, "where", check(self.where, self.level))
 
     @cached_property
     def question(self) -> str:
         """The query as the reader takes it."""
-        return as_question(self.query)
+        return as_question(bare_question(self.query))
 
     @cached_property
     def kind(self) -> Kind | None:

@@ -18,6 +18,7 @@ from nlb_retriever.records import Answer, Hit, Level, Mode, Strategy
 from nlb_retriever.search.about_book import answer_about_book
 from nlb_retriever.search.answer import ALL_PASSAGES, PASSAGES, compose_all, compose_answer
 from nlb_retriever.search.catalog import answer_catalog
+from nlb_retriever.search.courtesy import bare_question
 from nlb_retriever.search.definition import answer_definition
 from nlb_retriever.search.digest import answer_digest
 from nlb_retriever.search.places import answer_place
@@ -200,8 +201,9 @@ class Retriever:
         Raises:
             QueryError, LibraryNotFound, StoreError, EncoderError: see `search`.
         """
+        question = clean_query(question)
         request = SearchRequest(
-            query=question,
+            query=bare_question(question),
             limit=ALL_PASSAGES if all_passages else PASSAGES,
             book=book,
             section=section,
@@ -215,7 +217,6 @@ class Retriever:
         )
         if request.kind is None:  # no question: the sentences with most of its words are quoted
             request = replace(request, rerank=False)
-        question = clean_query(question)
         # the first two without a search, and so without its encoder
         answer = answer_catalog(request, self.store, limit) or answer_about_book(request, self.store, limit)
         if answer is None:

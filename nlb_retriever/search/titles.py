@@ -16,6 +16,8 @@ _WORD = re.compile(r"\w+")
 _SUBTITLE = re.compile(r"[:;(]|,? or,")
 _ARTICLES = frozenset({"the", "a", "an"})
 _IN = re.compile(r"\bin (?:the (?:book|novel|play|story) )?", re.IGNORECASE)
+_WHO_IS = re.compile(r"who(?: is|['’]s) (?!(?:the|an?|his|her|their|my)\b)[\w'’-]+(?: [\w'’-]+)?\s*")
+"""The beginning of "who is renfield in dracula": in small letters, other words behind "in" are seldom a title."""
 _QUOTES = " \"'“”‘’_"
 
 
@@ -49,15 +51,14 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
     """A question that names one book of a library, put to that one: "Who is Renfield in Dracula?" "Who is Renfield?".
 
     The title stands at the end, behind "in", or at the beginning ("In Dracula, who ..."). One of a single word needs a
-    capital where others have one, and stays in the question ("Who believes in Dracula?") unless that asks who or what
-    a name is.
+    capital, but for "who is renfield in dracula", and stays in the question ("Who believes in Dracula?") unless that
+    asks who or what a name is.
 
     A request with a filter is left as it is.
     """
     if request.book is not None or request.where is not None or request.kind is None:
         return request
     query = request.query.rstrip(" ?.")
-    is_small = query == query.lower()
     first = _IN.match(query)
     if first:
         cuts = [(query[first.end() : comma.start()], query[comma.end() :]) for comma in re.finditer(", ", query)]
@@ -66,11 +67,12 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
     for quoted, rest in cuts:
         title = quoted.strip(_QUOTES)
         is_short = len(title_words(title)) < 2
-        if rest and (not is_short or is_small or title[:1].isupper()):
+        names = bool(_WHO_IS.fullmatch(rest))
+        if rest and (not is_short or names or title[:1].isupper()):
             named = [book for book in store.books() if is_titled(book, title)]
             if len(named) == 1:
                 question = f"{rest[0].upper() if query[0].isupper() else rest[0]}{rest[1:].rstrip()}?"
-                keeps = is_short and not asks_about_name(question.title() if is_small else question)
+                keeps = is_short and not (names or asks_about_name(question))
                 return replace(request, book=named[0].id, query=request.query if keeps else question)
     return request
 

@@ -6,10 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import pairwise
 
 LEAST_SPEECHES = 5
 """Of somebody who counts as a speaker."""
-LEAST_SPEAKERS = 3
+LEAST_SPEAKERS, MOST_SPEAKERS = 3, 100
+CYCLE = 0.75
+"""Most of the labels of a play that are followed by the one that most often follows them."""
 LONGEST = 1_500
 """Characters of the text for each speech, on average: a text with fewer speeches is no play."""
 LEAST_NAMED, SMALL = 3, 0.1
@@ -29,7 +32,9 @@ _SHORT_LABEL = re.compile(
 """Of plays that have no capitals there, and often cut names short: "Rom. Is the day so young?"."""
 _WORD = re.compile(r"[^\W\d_]+")
 _NOBODY = re.compile(
-    r"[ivxlcdm]+|.|(?:(?:re-?)?enter|exit|exeunt)\b.*|act|scene|argument|note|end|no|vol|fig|mrs?|dr|st", re.IGNORECASE
+    r"[ivxlcdm]+|.|(?:(?:re-?)?enter|exit|exeunt)\b.*|act|scene|argument|note|end|no|vol|fig|mrs?|dr|st"
+    r"|theorem|proof|corollary|lemma|remark|definition|example|male|female",
+    re.IGNORECASE,
 )
 
 
@@ -64,7 +69,7 @@ def _find_short(texts: Sequence[str]) -> list[Speech]:
     found = [(number, match) for number, text in enumerate(texts) for match in _SHORT_LABEL.finditer(text)]
     counts = Counter(match["label"] for _, match in found)
     labels = [label for label, count in counts.items() if count >= LEAST_SPEECHES]
-    if len(labels) < LEAST_SPEAKERS:
+    if not LEAST_SPEAKERS <= len(labels) <= MOST_SPEAKERS or _is_cycle([match["label"] for _, match in found]):
         return []
     words = Counter(word for text in texts for word in _WORD.findall(text))
     words.subtract({label: counts[label] for label in labels})
@@ -76,6 +81,14 @@ def _find_short(texts: Sequence[str]) -> list[Speech]:
         for number, match in found
         if match["label"] in names
     ]
+
+
+def _is_cycle(labels: Sequence[str]) -> bool:
+    """Whether labels follow each other in one order ("Male.", "Female.", "Nest."), as no speakers do."""
+    after: dict[str, Counter[str]] = {}
+    for label, following in pairwise(labels):
+        after.setdefault(label, Counter())[following] += 1
+    return sum(max(counts.values()) for counts in after.values()) > CYCLE * len(labels)
 
 
 def _full_name(label: str, words: Mapping[str, int], taken: Set[str]) -> str:

@@ -54,10 +54,11 @@ def test_links_to_a_heading_are_none_of_its_title(tmp_path: Path) -> None:
     source = (
         "<html><head><title>Net</title></head><body>"
         f'<h2>Sockets<span><a class="mark" href="#s">#</a></span></h2><p>{LONG} # 4</p>'
-        f'<h2>C#<a class="headerlink" href="#c">¶</a></h2><p>{LONG}</p></body></html>'
+        f"<h2><b>#</b> 7</h2><p>{LONG}</p>"
+        f'<h2>D#<a class="headerlink" href="#c">¶</a></h2><p>{LONG}</p></body></html>'
     )
     book = read(tmp_path, "a.html", source)
-    assert [s.path for s in book.sections] == [("Sockets",), ("C#",)]
+    assert [s.path for s in book.sections] == [("Sockets",), ("# 7",), ("D#",)]
     assert "# 4" in book.text
 
 

@@ -106,6 +106,9 @@ def test_entries_of_a_table_of_contents_are_not_quoted(text: str, quoted: bool) 
         ("const server = http.createServer((req, res) => { res.end('okay'); });", True),
         ("Instead, it has the type Result<T, E> for errors, and panic! stops.", False),
         ("Calling process.exit(code) overrides process.exitCode; it is final.", False),
+        ("=Acid=, =base=: names of =opposite= things in chemistry.", False),
+        ("Hence |a - b| <= |a| + |b| for all a.", False),
+        ("See https://a.b/c?d=e&f=g and http://x.y//z?a=b for it.", False),
         ("The force is F = ma = (2 kg)(3 m/s²) = 6 N.", False),
     ],
 )
@@ -114,8 +117,9 @@ def test_code_is_told_from_prose(text: str, code: bool) -> None:
 
 
 def test_the_name_before_a_speech_is_not_quoted() -> None:
-    text = "Kent. I thought the king was kind. He.\nKent. Silence."
+    text = "Kent. I thought the king was kind. He.\nGlo. It did so.\nKent. Silence."
     assert not is_prose(hit_of(text), 0, 5)
     assert is_prose(hit_of(text), 6, 34)
     assert is_prose(hit_of(text), 35, 38)
+    assert is_prose(hit_of("London. Michaelmas Term lately over."), 0, 7)
     assert is_prose(hit_of("He saw it.\nKent.\nIt rained."), 11, 16)

@@ -45,29 +45,24 @@ def test_names_that_are_cut_short_are_written_out() -> None:
         "Fear not, Cordelia.",
         "Cordelia, Leonato and Cornwall.",
     ]
-    speeches = [
-        "Cor. Nothing.",
-        "Corn. Bind him.",
-        "Leon. Ay.",
-        "Leonato. Good.",
-        "Mrs. Alving. Oswald!",
-    ] * LEAST_SPEECHES
-    text = "\n\n".join([*lines, "Cornwall, Cordelia and Leonato.", *speeches])
-    found = [speech.speaker for speech in find_speeches([text])]
-    assert found == ["Cordelia", "Cornwall", "Leonato", "Leonato", "Mrs. Alving"] * LEAST_SPEECHES
+    speeches = ["Cor. Nothing.", "Corn. Bind him.", "Leon. Ay.", "Leonato. Good.", "Mrs. Alving. Oswald!"]
+    names = ["Cordelia", "Cornwall", "Leonato", "Leonato", "Mrs. Alving"]
+    text = "\n\n".join([*lines, "Cornwall, Cordelia and Leonato.", *(speeches + speeches[::-1]) * LEAST_SPEECHES])
+    assert [speech.speaker for speech in find_speeches([text])] == (names + names[::-1]) * LEAST_SPEECHES
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "Mr. Reed came in.\n\nDr. Berg went out.\n\nFig. 3 shows it.\n\nNo. 7 is lost.\n\n" * 30,
+        "Nest. In trees.\n\nEggs. Four.\n\nRange. Wide.\n\nFood. Flies.\n\n" * 30,
         play(FORMS["before the speech"], LEAST_SPEECHES - 1),
         play(FORMS["before the speech"]) + "The garden was dark, and nobody spoke in it any more. " * 500,
         "".join(f"{number}\n\nWhat is said here is in prose.\n\n" for number in ("I", "II", "XIV", "CHAPTER V")) * 9,
         "ANNA. Yes.\n\nOTTO. No.\n\n" * 30,
         "_Enter Anna._ She waits.\n\n_Exit Otto._ He weeps.\n\n_Exeunt both._ It rains.\n\n" * 30,
     ],
-    ids=["titles", "a few speeches", "mostly prose", "numbers", "two names", "directions"],
+    ids=["titles", "entries", "a few speeches", "mostly prose", "numbers", "two names", "directions"],
 )
 def test_other_texts_have_no_speakers(text: str) -> None:
     assert find_speeches([text]) == []

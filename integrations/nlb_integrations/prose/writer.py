@@ -17,6 +17,7 @@ from nlb_integrations.prose.records import Prose, ProseSentence
 from nlb_integrations.prose.secrets import hide_secrets
 from nlb_retriever.errors import LanguageModelError, NlbError
 from nlb_retriever.records import Answer, Hit
+from nlb_retriever.search.courtesy import bare_question
 from nlb_retriever.search.quotes import NOT_FOUND
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.retriever import Retriever
@@ -90,7 +91,7 @@ class Writer:
         """
         query = query or question
         request = SearchRequest(
-            query=query,
+            query=bare_question(query),
             limit=self.passages,
             book=book,
             section=section,
