@@ -40,7 +40,7 @@ _WHITE = re.compile(rf" *[{_BLANKS}][ {_BLANKS}]*|  +")
 _INVISIBLE = re.compile("[\xad\u200b\u2060\ufeff]")
 _UNUSUAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2060\ufeff\ud800-\udfff]")
 """What cleaning changes."""
-_PERMALINKS = frozenset("#¶§🔗")  # to a heading, behind it
+_PERMALINKS = frozenset("#¶§🔗")  # links of a heading to itself
 _BOILERPLATE = re.compile(r"\bpg-boilerplate\b|\bpgheader\b|\bpgfooter\b|^pg-(?:header|footer)")
 _PAGE_BREAKS = frozenset({"pagebreak", "doc-pagebreak"})
 _REFERENCES = frozenset({"noteref", "doc-noteref", "backlink", "doc-backlink", "annoref"})

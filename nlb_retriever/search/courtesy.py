@@ -23,10 +23,14 @@ _ASKS = (
     r"(?:(?:in|on|at|to|from|for|by|with|of|after|about) )?"
     r"(?:who|whom|whose|what|which|where|when|why|how)(?:['’]?s)?\b"
 )
+_ORDERS = (
+    r"(?:name|list|identify|define|describe|explain|compare|summari[sz]e|outline|recap|quote|recommend|suggest|find"
+    r"|locate|search|look (?:for|up)|(?:give|show|tell) me)\b"
+)
 _BEGINNING = re.compile(
     rf"{_GREETING}(?:(?P<courtesy>{_COURTESY})?(?={_ASKS})"
-    r"|(?:(?:can|could|would|will) you )?(?:please |kindly )*"
-    r"(?=(?:name|list|identify|define|describe|summari[sz]e|quote|recommend|suggest|give me|show me|find)\b))",
+    r"|(?:(?:can|could|would|will) you |i(?:['’]d like| would like| want| need) to )?(?:please,? |kindly )*"
+    rf"(?={_ORDERS}))",
     re.IGNORECASE,
 )
 _THANKS = re.compile(
@@ -40,13 +44,13 @@ _IS = re.compile(
 _NO_CLAUSE = (
     r"(?:(?! (?:who|whom|whose|that|which|what|where|when|is|was|are|were|says?|said|thinks?|thought|told|knew)\b).)*?"
 )
-_TOLD = re.compile(
+_INDIRECT = re.compile(
     r"(?i:(?P<asking>(?:(?:in|on|at|to|from|for|by|with|of|about) )?(?:who|whom|what|where|when|why"
     r"|how(?: (?:old|tall|big|far|long|large|rich))?)))"
     rf" (?P<about>(?:(?i:the|an?|his|her|their|its|this|that|these|those|my|your)\b|[A-Z]){_NO_CLAUSE})"
     rf" (?P<verb>is|was|are|were)\b(?P<rest>{_NO_CLAUSE})[?.!]*"
 )
-"""A question as one tells of it: "what the name of the ship is"."""
+"""An indirect question: "what the name of the ship is"."""
 
 
 def bare_question(query: str) -> str:
@@ -61,7 +65,7 @@ def bare_question(query: str) -> str:
         return bare_question(query.lower())
     rest = _IS.sub(r"\1 is", _THANKS.sub("", query[beginning.end() :]).rstrip(" ,;"))
     if beginning["courtesy"]:
-        told = _TOLD.fullmatch(rest)
-        rest = f"{told['asking']} {told['verb']} {told['about']}{told['rest']}" if told else rest.rstrip(" .!?")
-        rest += "?"
+        if indirect := _INDIRECT.fullmatch(rest):
+            rest = indirect.expand(r"\g<asking> \g<verb> \g<about>\g<rest>")
+        rest = rest.rstrip(" .!?") + "?"
     return rest[0].upper() + rest[1:] if query[0].isupper() else rest

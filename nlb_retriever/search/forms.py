@@ -12,9 +12,8 @@ Forms: TypeAlias = Sequence[tuple[str, re.Pattern[str]]]
 
 
 def compile_forms(forms: Iterable[tuple[str, str]]) -> Forms:
-    """Kinds with the forms of whole questions: in any case, "please" may stand in front, stops behind."""
-    polite = r"\s*(?:(?:please|can you|could you|would you|i want to),? )?"
-    return [(kind, re.compile(rf"{polite}(?:{form})[\s?.!]*", re.IGNORECASE)) for kind, form in forms]
+    """Kinds with the forms of whole questions: in any case, with stops behind."""
+    return [(kind, re.compile(rf"\s*(?:{form})[\s?.!]*", re.IGNORECASE)) for kind, form in forms]
 
 
 def match_form(question: str, forms: Forms) -> tuple[str, re.Match[str]] | None:

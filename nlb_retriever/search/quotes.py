@@ -36,6 +36,7 @@ _SPEAKER = re.compile(r"[A-Z][\w’']*(?: [A-Z][\w’']*){0,2}\.")
 """Before a speech of a play: "Kent." of "Kent. I thought the king had more affected the Duke."."""
 _SPEECH = re.compile(rf"^ *{_SPEAKER.pattern} +\S", re.MULTILINE)
 LEAST_SPEECHES = 3
+"""Lines of a passage that begin so, where they are speeches."""
 _NO_CODE = re.compile(r"=\w[^=\n]*\w=|https?://\S+|\{\d+\}|\|[^|\n]{1,20}\|")
 """Words in bold, addresses, numbers of verses and absolute values."""
 _CODE = re.compile(r"[{}<>=|\\]|::|->|\);|//")
