@@ -25,6 +25,7 @@ from nlb_retriever.reading.headings import (
     title_like,
 )
 from nlb_retriever.reading.levels import assign_levels, bare_chains
+from nlb_retriever.reading.numbering import is_reference, numbered_lines
 from nlb_retriever.reading.titles import UNNUMBERED_LEVEL, fill_long_stretches, regular_titles, without_subtitles
 
 _LINE = re.compile(r"[^\s][^\n]*")
@@ -41,7 +42,28 @@ _FOOTNOTE = re.compile(r"\s?\[(?:\d{1,3}|[A-Z*†])\]")
 
 def find_headings(text: str) -> list[Heading]:
     """The headings of a plain text whose paragraphs stand on one line each; empty if it has none."""
-    return [replace(h, title=_FOOTNOTE.sub("", h.title.replace("_", "").replace("=", ""))) for h in _find(text)]
+    found = _numbered(text) or _find(text)
+    return [replace(h, title=_FOOTNOTE.sub("", h.title.replace("_", "").replace("=", ""))) for h in found]
+
+
+def _numbered(text: str) -> list[Heading]:
+    """Headings by section numbers, with parts, chapters, appendices and prefaces; empty if there are none."""
+    alone = [(start, end) for start, end in _lines(text) if text[max(0, start - 2) : start] in {"", "\n", "\n\n"}]
+    lines = [text[start : min(end, start + 2 * MAX_LINE)] for start, end in alone]
+    chain = numbered_lines(lines)
+    if not chain:
+        return []
+    own = {alone[found.line][0] for found in chain}
+    others = [c for c in _candidates(text) if c.start not in own and not is_reference(text[c.start : c.end])]
+    others = _drop_repeats(text, drop_contents(others))
+    outermost = {"volume", "part", "book"} & {c.kind for c in others}
+    level = len(outermost) + 1
+    kinds = {"named"} if any(len(found.number) == 1 for found in chain) else {"named", "chapter"}
+    return [
+        *(Heading(alone[found.line][0], level + len(found.number) - 1, lines[found.line].strip()) for found in chain),
+        *(Heading(c.start, level, c.title) for c in others if c.kind in kinds),
+        *(Heading(c.start, 1, c.title) for c in others if c.kind in outermost),
+    ]
 
 
 def _find(text: str) -> list[Heading]:

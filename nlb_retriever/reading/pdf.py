@@ -14,6 +14,8 @@ from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
 from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
 from nlb_retriever.reading.headings import parse_line
 from nlb_retriever.reading.limits import Limits
+from nlb_retriever.reading.listings import without_listings
+from nlb_retriever.reading.numbering import numbered_lines
 from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.outline import find_headings
 from nlb_retriever.reading.running_heads import without_running_heads
@@ -26,6 +28,8 @@ _TERMINAL = re.compile(r"[.!?:…][\"'”’»)\]]*$")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _STRAY_CHARS = 20
 """A scan of which most pages are empty may hold as many characters of no sense."""
+_WRAPPED = 40
+"""Characters of a title's line that may go on in the next."""
 _UNKNOWN = re.compile(r"(?:untitled|microsoft word|.*\.(?:docx?|tex|indd|pdf|qxd|dvi)$)", re.IGNORECASE)
 
 
@@ -71,7 +75,7 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
         document.close()
     if empty:
         draft.warnings.append(f"{len(empty)} of {count} pages hold no text (images?), the first is {empty[0]}")
-    pages = without_running_heads(pages, labels, draft.omissions)
+    pages = without_listings(without_running_heads(pages, labels, draft.omissions), draft.omissions)
     draft.text, starts = _join(pages)
     draft.pages = [
         Page(start=start, number=i, label=label or str(i))
@@ -164,17 +168,25 @@ def _join(pages: Sequence[Sequence[str]]) -> tuple[str, list[int]]:
     width = lengths[int(0.9 * (len(lengths) - 1))] if lengths else 0
     words = Counter(word.casefold() for lines in pages for line in lines for word in _WORD.findall(line))
     flat = [(n, line) for n, lines in enumerate(pages) for line in lines]
+    firsts = {found.line for found in numbered_lines([line for _, line in flat])}
+    lasts = {i + 1 if _goes_on(flat, i) else i for i in firsts}
     parts: list[str] = []
     starts: list[int] = []
     length = 0
-    for (n, line), (_, following) in pairwise([*flat, (len(pages), "")]):
+    for i, ((n, line), (_, following)) in enumerate(pairwise([*flat, (len(pages), "")])):
         while len(starts) <= n:
             starts.append(length)
-        text, glue = _glue(line, following, width, words)
+        text, glue = (line, "\n\n") if i in lasts or i + 1 in firsts else _glue(line, following, width, words)
         parts += [text, glue]
         length += len(text) + len(glue)
     starts += [length] * (len(pages) - len(starts))
     return "".join(parts).rstrip("\n") + "\n", starts
+
+
+def _goes_on(lines: Sequence[tuple[int, str]], i: int) -> bool:
+    """Whether a numbered title goes on in the next line of its page."""
+    (page, line), (following_page, following) = lines[i], lines[min(i + 1, len(lines) - 1)]
+    return page == following_page and len(line) > _WRAPPED and (line[-1] == "-" or following[0].islower())
 
 
 def _glue(line: str, following: str, width: int, words: Counter[str]) -> tuple[str, str]:

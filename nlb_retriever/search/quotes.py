@@ -31,6 +31,8 @@ _ENTRY = re.compile(
     re.MULTILINE,
 )
 """The beginning of a line of a table of contents: a number in Roman numerals, or any after "Chapter"."""
+_LEADERS = re.compile(r"(?:[.·…] ?){6,}|(?:\. ){4,}")
+"""Dots before the page in a printed table of contents."""
 _WORD = re.compile(r"\w+")
 _SPEAKER = re.compile(r"[A-Z][\w’']*(?: [A-Z][\w’']*){0,2}\.")
 """Before a speech of a play: "Kent." of "Kent. I thought the king had more affected the Duke."."""
@@ -65,7 +67,7 @@ def is_prose(hit: Hit, start: int, end: int) -> bool:
     """Whether a sentence of a hit is no heading, list, table, licence or name of a speaker."""
     text = hit.text[start:end]
     heading = _is_heading(hit, text) or _is_label(hit.text, start, end)
-    listed = _is_list(text) or _is_entry(hit.text, start, end)
+    listed = _is_list(text) or _is_entry(hit.text, start, end) or _LEADERS.search(text)
     return not (heading or listed or _is_table(text) or _is_speaker(hit.text, start, end) or _LICENCE.search(text))
 
 

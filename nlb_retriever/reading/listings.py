@@ -1,0 +1,115 @@
+"""Printed tables of contents and indexes: lines that end with the numbers of pages, skipped and named.
+
+A passage of such lines has the words of every question and answers none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from nlb_retriever.reading.headings import roman
+from nlb_retriever.reading.omissions import Omissions, count_words
+
+_PAGE = r"(?:[A-Z]+-)?(?:\d{1,4}|[ivxl]{1,7})"
+_ENTRY = re.compile(
+    rf"(?P<title>.*?)(?P<leader>[ ]*(?P<dots>(?:[.·…_][ ]*){{4,}})|(?<=\w),?[ ]+|,[ ]+)(?P<page>{_PAGE})"
+    rf"(?:(?:,[ ]*|[-–]){_PAGE})*\.?"
+)
+_LEADERS = re.compile(r"(?:[.·…_][ ]*){5,}\W*$")
+"""Of an entry whose page is on the next line, or not in the file."""
+_TITLE = re.compile(
+    r"(?:(?:table of |brief |detailed )?contents|(?:list|table) of \w+|(?:[\w-]+ ){0,3}index(?:es)?"
+    r"|inhalt(?:sverzeichnis)?|table des matières|sommaire|índice|indice|index of .{1,40})(?: \(cont.{0,10}\))?\W*",
+    re.IGNORECASE,
+)
+_LEAST = 4
+"""Entries of one page that make a listing, where none is on the page before."""
+_BETWEEN = 3
+"""Lines between two entries: a title that goes on, a letter of the alphabet."""
+_ORDERED = 0.85
+"""Share of neighbours that must ascend, by page or by alphabet."""
+
+
+@dataclass(frozen=True)
+class _Entry:
+    line: int
+    title: str
+    page: int
+    dotted: bool
+
+
+def without_listings(pages: Sequence[list[str]], omissions: Omissions) -> list[list[str]]:
+    """Skip the lines of tables of contents and indexes.
+
+    Entries stand close together, ascend by page or by alphabet, and most have dots before the page, or stand below
+    "Contents" or "Index" or go on from the page before.
+
+    Args:
+        pages: their lines.
+        omissions: where what is skipped is noted.
+    """
+    kept_pages: list[list[str]] = []
+    goes_on = False
+    words = listed = 0
+    for lines in pages:
+        gone: set[int] = set()
+        for run in _runs(lines, len(pages)):
+            first, last = run[0].line, run[-1].line
+            titled = next((i for i in range(first - 1, max(first - 4, -1), -1) if _TITLE.fullmatch(lines[i])), None)
+            below = titled is not None or (goes_on and first <= _BETWEEN)
+            if not _is_listing(run, last - first + 1, below=below):
+                continue
+            gone.update(range(first if titled is None else titled, last + 1))
+            if goes_on and first <= _BETWEEN:
+                gone.update(range(first))
+        goes_on = len(lines) - 1 - max(gone, default=-9) <= _BETWEEN
+        words += sum(count_words(lines[i]) for i in gone)
+        listed += bool(gone)
+        kept_pages.append([line for i, line in enumerate(lines) if i not in gone])
+    if not any(kept_pages):
+        return [list(lines) for lines in pages]
+    if listed:
+        omissions.skip(f"contents or index on {listed:,} page{'' if listed == 1 else 's'}", words)
+    return kept_pages
+
+
+def _runs(lines: Sequence[str], count: int) -> list[list[_Entry]]:
+    """The entries of a page, those together that stand close to each other."""
+    runs: list[list[_Entry]] = []
+    for i, line in enumerate(lines):
+        entry = _entry(i, line, count)
+        if entry is None:
+            continue
+        if runs and i - runs[-1][-1].line <= _BETWEEN:
+            runs[-1].append(entry)
+        else:
+            runs.append([entry])
+    return runs
+
+
+def _entry(i: int, line: str, count: int) -> _Entry | None:
+    if len(line) < 400 and (match := _ENTRY.fullmatch(line)):
+        digits = match["page"].rpartition("-")[2]
+        page = int(digits) if digits.isdigit() else roman(digits) - 1_000  # the front of a book comes first
+        return _Entry(i, match["title"].casefold(), page, match["dots"] is not None) if page <= count else None
+    if match := _LEADERS.search(line):
+        return _Entry(i, line[: match.start()].casefold(), -1, True)
+    return None
+
+
+def _is_listing(run: Sequence[_Entry], lines: int, *, below: bool) -> bool:
+    if len(run) < (2 if below else _LEAST) or 2 * len(run) < lines:
+        return False
+    if not below and 2 * sum(entry.dotted for entry in run) < len(run):
+        return False
+    numbered = [entry.page for entry in run if entry.page >= 0 or entry.page < -1]
+    titles = [re.sub(r"[\W\d_]+", "", entry.title) for entry in run]
+    return _ascends(numbered) or _ascends([title[:1] for title in titles])
+
+
+def _ascends(values: Sequence[int] | Sequence[str]) -> bool:
+    steps = [a <= b for a, b in pairwise(values)]  # type: ignore[operator]
+    return bool(steps) and sum(steps) >= _ORDERED * len(steps)

@@ -1,0 +1,126 @@
+"""Headings by section numbers ("3.2 Results"), as papers, manuals and standards have them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+_LINE = re.compile(
+    r"(?P<number>(?:\d{1,2}|[A-Z](?=\.\d))(?:\.\d{1,3}){0,4})(?P<point>\.?)[ \t]+(?P<title>[^\W\d_].*|[“\"‘'(].*)"
+)
+_CUT = re.compile(r"[.,;:]$")
+_REFERENCE = re.compile(r"(?:[.·…_][ ]?){3,}|,? (?:page|p\.) \d+|\]\s*,")
+_SECOND_NUMBER = re.compile(r"\w \d{1,2}\.\d")
+_PAGE = re.compile(r"[ \t]+\d{1,4}$")
+"""Behind the title of a running head, or in a table of contents."""
+_LONGEST = 160
+"""Characters of a title."""
+_LEAST, _LEAST_DEEP = 5, 3
+"""Sections of a chain, and those of them whose number has a point."""
+_APPENDIX = 100
+"""Before A, as a number."""
+
+_Number = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class NumberedLine:
+    """A line that is a heading by its number."""
+
+    line: int
+    """Its index."""
+    number: tuple[int, ...]
+    title: str
+    """Without its number."""
+
+
+@dataclass
+class _Link:
+    found: NumberedLine
+    length: int
+    before: _Link | None
+
+
+def numbered_lines(lines: Sequence[str]) -> list[NumberedLine]:
+    """The longest chain of lines whose section numbers follow each other; empty where few have a point.
+
+    After 2.3 comes 2.3.1, 2.4 or 3 (one may be missing: 2.5, 4), or 3.1 under a heading of another look ("Chapter 3").
+    Linear in the lines.
+    """
+    found = list(_candidates(lines))
+    seen = {(line.number, line.title) for line, _ in found}
+    paged = {key for key in seen if (shorter := _PAGE.sub("", key[1])) != key[1] and (key[0], shorter) in seen}
+    found = [(line, point) for line, point in found if (line.number, line.title) not in paged]
+    chains = [
+        _longest_chain([line for line, point in found if len(line.number) > 1 or point is dotted])
+        for dotted in (False, True)  # "4. COPYING" is no chapter of a book that has "3 Quoting"
+    ]
+    chain = max(chains, key=len)
+    deep = sum(len(line.number) > 1 for line in chain)
+    return chain if len(chain) >= _LEAST and deep >= _LEAST_DEEP else []
+
+
+def is_reference(line: str) -> bool:
+    """Whether a line is of a table of contents or refers to a section.
+
+    "Chapter 3 [Names], page 87", "CHAPTER 3. NAMES 3.1 BEASTS".
+    """
+    return _REFERENCE.search(line) is not None or _SECOND_NUMBER.search(line) is not None
+
+
+def _longest_chain(found: Sequence[NumberedLine]) -> list[NumberedLine]:
+    last: dict[_Number, _Link] = {}
+    under: dict[_Number, _Link] = {}
+    best: _Link | None = None
+    for line in found:
+        links = [link for link in _before(line.number, last, under) if link]
+        if best and line.number in {(_APPENDIX + 1,), (_APPENDIX + 1, 1)}:
+            links.append(best)
+        before = max(links, key=lambda link: (link.length, link.found.line), default=None)
+        if before is None and not _begins(line.number):
+            continue
+        link = _Link(line, before.length + 1 if before else 1, before)
+        if line.number not in last or link.length >= last[line.number].length:
+            last[line.number] = link
+        for k in range(1, len(line.number) + 1):
+            prefix = line.number[:k]
+            if prefix not in under or link.length >= under[prefix].length:
+                under[prefix] = link
+        if best is None or link.length >= best.length:
+            best = link
+    chain: list[NumberedLine] = []
+    while best:
+        chain.append(best.found)
+        best = best.before
+    return chain[::-1]
+
+
+def _candidates(lines: Sequence[str]) -> Iterator[tuple[NumberedLine, bool]]:
+    """Lines that look so, and whether a point stands behind the number."""
+    for i, line in enumerate(lines):
+        if len(line) > _LONGEST + 20 or not (match := _LINE.fullmatch(line.strip())):
+            continue
+        title = match["title"]
+        if len(title) > _LONGEST or _CUT.search(title) or _REFERENCE.search(title):
+            continue
+        first, *more = match["number"].split(".")
+        if not more and not title[0].isupper():
+            continue
+        number = int(first) if first.isdigit() else _APPENDIX + ord(first) - ord("A") + 1
+        yield NumberedLine(i, (number, *map(int, more)), title), bool(match["point"])
+
+
+def _begins(number: _Number) -> bool:
+    return number[0] <= 3 and all(n <= 1 for n in number[1:])
+
+
+def _before(number: _Number, last: dict[_Number, _Link], under: dict[_Number, _Link]) -> Iterator[_Link | None]:
+    """The chains that a number may continue."""
+    *outer, own = number
+    for step in (1, 2):
+        yield under.get((*outer, own - step))
+        if own <= 1 and outer:
+            yield under.get((*outer[:-1], outer[-1] - step))
+    if own <= 1 and outer:
+        yield last.get(tuple(outer))
