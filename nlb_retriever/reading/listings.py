@@ -15,8 +15,8 @@ from nlb_retriever.reading.omissions import Omissions, count_words
 
 _PAGE = r"(?:[A-Z]+-)?(?:\d{1,4}|[ivxl]{1,7})"
 _ENTRY = re.compile(
-    rf"(?P<title>.*?)(?P<leader>[ ]*(?P<dots>(?:[.·…_][ ]*){{4,}})|(?<=\w),?[ ]+|,[ ]+)(?P<page>{_PAGE})"
-    rf"(?:(?:,[ ]*|[-–]){_PAGE})*\.?"
+    rf"(?P<title>.*?)(?P<leader>[ ]*(?P<dots>(?:[.·…_][ ]*){{4,}}|(?:[ ]\.){{2,}}[ ])|(?<=\w),?[ ]+|,[ ]+)"
+    rf"(?P<page>{_PAGE})(?:(?:,[ ]*|[-–]){_PAGE})*\.?"
 )
 _LEADERS = re.compile(r"(?:[.·…_][ ]*){5,}\W*$")
 """Of an entry whose page is on the next line, or not in the file."""
@@ -29,6 +29,8 @@ _LEAST = 4
 """Entries of one page that make a listing, where none is on the page before."""
 _BETWEEN = 3
 """Lines between two entries: a title that goes on, a letter of the alphabet."""
+_MOSTLY = 0.6
+"""Share of a page's lines from which on those between its listings go, too."""
 _ORDERED = 0.85
 """Share of neighbours that must ascend, by page or by alphabet."""
 
@@ -62,9 +64,12 @@ def without_listings(pages: Sequence[list[str]], omissions: Omissions) -> list[l
             below = titled is not None or (goes_on and first <= _BETWEEN)
             if not _is_listing(run, last - first + 1, below=below):
                 continue
-            gone.update(range(first if titled is None else titled, last + 1))
+            begin = first - 1 if first and lines[first][0].islower() else first  # a title of two lines
+            gone.update(range(begin if titled is None else titled, last + 1))
             if goes_on and first <= _BETWEEN:
                 gone.update(range(first))
+        if gone and len(gone) >= _MOSTLY * len(lines):
+            gone.update(range(min(gone), max(gone) + 1))
         goes_on = len(lines) - 1 - max(gone, default=-9) <= _BETWEEN
         words += sum(count_words(lines[i]) for i in gone)
         listed += bool(gone)
@@ -94,7 +99,7 @@ def _entry(i: int, line: str, count: int) -> _Entry | None:
     if len(line) < 400 and (match := _ENTRY.fullmatch(line)):
         digits = match["page"].rpartition("-")[2]
         page = int(digits) if digits.isdigit() else roman(digits) - 1_000  # the front of a book comes first
-        return _Entry(i, match["title"].casefold(), page, match["dots"] is not None) if page <= count else None
+        return _Entry(i, match["title"].casefold(), page, match["dots"] is not None) if page <= 2 * count else None
     if match := _LEADERS.search(line):
         return _Entry(i, line[: match.start()].casefold(), -1, True)
     return None

@@ -29,6 +29,8 @@ SENTENCES_OF = 5
 PASSAGE_WEIGHT = 2.0
 """Weight of a sentence's passage, beside 1 for the share of the question's words in the sentence: chosen on
 FairytaleQA and LiteraryQA val (benchmarks/quality.py); the sentences' own vectors add nothing to these."""
+HEADING_WEIGHT = 1.0
+"""Of the fit of the section's heading there."""
 CODE_PENALTY = 1.0
 """Of a sentence of program code there: prose says what it is for."""
 ALL_PASSAGES = 60
@@ -100,6 +102,7 @@ def order_by_words(result: SearchResult, count: int) -> list[Quote]:
             is_question(hit, sentence.start, sentence.end),
             -overlap.shares[index][order]
             - PASSAGE_WEIGHT * hit.score / best
+            - HEADING_WEIGHT * result.heading_fits[index]
             + CODE_PENALTY * is_code(hit, sentence.start, sentence.end),
             index,
             order,

@@ -15,12 +15,13 @@ from itertools import zip_longest
 from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Answer, Hit, ShortAnswer
 from nlb_retriever.search.forms import compile_forms, match_form
+from nlb_retriever.search.heading_fit import is_heading_of
 from nlb_retriever.search.hits import to_hit
 from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_code, is_prose, is_question, join_quotes
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import resolve_scope
 from nlb_retriever.store import LibraryStore, StoreQuery
-from nlb_retriever.text.definitions import LEAST_WORDS, Term, is_term, trim
+from nlb_retriever.text.definitions import LEAST_WORDS, Explanation, Term, is_term, trim
 from nlb_retriever.text.sentences import sentence_spans
 
 PASSAGES = 100
@@ -31,6 +32,11 @@ RELEVANCE, CLIP = 0.5, 8.0
 """Weight of the reader's relevance, a logit cut at `CLIP`, beside a form's strength."""
 LEAST, LIKELY, SURE = 1.0, 3.0, 5.0
 """Least scores of an answer, of a likely one, and of a sure one (docs/reader.md)."""
+HEADED, LEAST_HEADED = 2.5, 4
+"""Strength of the first sentence below the term as a heading, and the least words that it has."""
+_ENDS = frozenset('.!:;)”’"')
+_LABELS = re.compile(r"(?:\b\w{1,3}: .*){3}", re.DOTALL)
+"""Of a list of translations."""
 _TERM = r"(?P<term>[^?]+?)"
 _OTHER = r"(?P<other>[^?]+?)"
 _A = r"(?P<article>an? |the )?"
@@ -71,6 +77,8 @@ class _Found:
     score: float
     exact: bool
     """Whether the quote's answer is the explanation, and does not just hold it."""
+    headed: bool = False
+    """Whether it explains the term since that is its heading; the reader reads it with it."""
 
 
 def read_question(question: str) -> TermQuestion | None:
@@ -140,20 +148,41 @@ def _explain(term: Term, question: str, hits: Sequence[Hit], load_reader: Callab
     if not found:
         return []
     sentences = [hits[each.quote.hit].text[each.quote.start : each.quote.end] for each in found]
-    readings = load_reader().read(question, sentences)
+    shown = [f"{term.text}: {text}" if each.headed else text for each, text in zip(found, sentences, strict=True)]
+    readings = load_reader().read(question, shown)
     read = [each for three in zip(found, sentences, readings, strict=True) if (each := _read(*three))]
     return sorted(read, key=lambda each: (-each.score, each.quote.hit, each.quote.order))
 
 
 def _find(term: Term, hits: Sequence[Hit]) -> Iterator[_Found]:
-    """The sentences of prose that explain a term, scored by the strength of their forms."""
+    """The sentences of prose that explain a term, scored by the strength of their forms, or stand first below it."""
     for index, hit in enumerate(hits):
+        awaited = _is_headed(hit, term.text)
         for order, (start, end) in enumerate(sentence_spans(hit.text)):
-            said = term.explain(hit.text[start:end])
-            if said and is_prose(hit, start, end) and not (is_code(hit, start, end) or is_question(hit, start, end)):
-                answer = start + said.start, start + said.end
-                quote = Quote(hit=index, order=order, start=start, end=end, answer=answer)
-                yield _Found(quote=quote, score=said.strength, exact=said.exact)
+            sentence = hit.text[start:end]
+            said = term.explain(sentence)
+            headed = awaited and _explains_heading(sentence)
+            if not (said or headed) or not is_prose(hit, start, end):
+                continue
+            if is_code(hit, start, end) or is_question(hit, start, end):
+                continue
+            awaited = awaited and not headed
+            if said is None or (headed and said.strength < HEADED):
+                said = Explanation(strength=HEADED, start=0, end=end - start)
+            answer = start + said.start, start + said.end
+            quote = Quote(hit=index, order=order, start=start, end=end, answer=answer)
+            yield _Found(quote=quote, score=said.strength, exact=said.exact, headed=headed)
+
+
+def _explains_heading(sentence: str) -> bool:
+    """Whether a sentence can be the one that a heading announces: no list of translations, no running head."""
+    return len(sentence.split()) >= LEAST_HEADED and sentence.rstrip()[-1:] in _ENDS and not _LABELS.search(sentence)
+
+
+def _is_headed(hit: Hit, term: str) -> bool:
+    """Whether a passage begins a section whose heading is a term, or asks for it."""
+    first = hit.text.lstrip().partition("\n")[0]
+    return bool(hit.section) and is_heading_of(term, hit.section[-1]) and is_heading_of(term, first)
 
 
 def _read(found: _Found, sentence: str, reading: Reading) -> _Found | None:

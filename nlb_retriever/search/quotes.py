@@ -33,6 +33,8 @@ _ENTRY = re.compile(
 """The beginning of a line of a table of contents: a number in Roman numerals, or any after "Chapter"."""
 _LEADERS = re.compile(r"(?:[.·…] ?){6,}|(?:\. ){4,}")
 """Dots before the page in a printed table of contents."""
+_REFERENCE = re.compile(r"(?:see )?(?:section|chapter|appendix) [\w.]+ \[[^\]]*\](?:, page \w+)?", re.IGNORECASE)
+"""To another section of the book, as manuals have it."""
 _WORD = re.compile(r"\w+")
 _SPEAKER = re.compile(r"[A-Z][\w’']*(?: [A-Z][\w’']*){0,2}\.")
 """Before a speech of a play: "Kent." of "Kent. I thought the king had more affected the Duke."."""
@@ -67,7 +69,7 @@ def is_prose(hit: Hit, start: int, end: int) -> bool:
     """Whether a sentence of a hit is no heading, list, table, licence or name of a speaker."""
     text = hit.text[start:end]
     heading = _is_heading(hit, text) or _is_label(hit.text, start, end)
-    listed = _is_list(text) or _is_entry(hit.text, start, end) or _LEADERS.search(text)
+    listed = _is_list(text) or _is_entry(hit.text, start, end) or _LEADERS.search(text) or _refers(text)
     return not (heading or listed or _is_table(text) or _is_speaker(hit.text, start, end) or _LICENCE.search(text))
 
 
@@ -125,6 +127,12 @@ def _is_entry(text: str, start: int, end: int) -> bool:
     before = text[:first].rstrip().rpartition("\n")[2]
     after = text[text.find("\n", first) + 1 or len(text) :].lstrip()
     return any(map(_ENTRY.match, (before, after)))
+
+
+def _refers(sentence: str) -> bool:
+    """Whether a sentence says nothing besides references to other sections."""
+    rest, count = _REFERENCE.subn("", sentence)
+    return count > 0 and len(_WORD.findall(rest)) < LEAST_WORDS
 
 
 def _is_list(sentence: str) -> bool:

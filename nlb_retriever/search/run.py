@@ -10,6 +10,7 @@ from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.model.vectors import EncodedQuery
 from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Hit
+from nlb_retriever.search.heading_fit import heading_fits
 from nlb_retriever.search.hits import fetch_hits, widen
 from nlb_retriever.search.overlap import Overlap, find_overlap
 from nlb_retriever.search.question import restore_capitals
@@ -47,6 +48,11 @@ class SearchResult:
     def overlap(self) -> Overlap:
         """The query's words in the hits' sentences, hit by hit."""
         return self.compared or find_overlap(self.request.query, [hit.text for hit in self.hits])
+
+    @cached_property
+    def heading_fits(self) -> tuple[float, ...]:
+        """How well the heading of each hit's section fits the question."""
+        return heading_fits(self.request.question, self.hits)
 
 
 def run_search(

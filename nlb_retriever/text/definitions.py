@@ -105,6 +105,7 @@ class Term:
         if not is_term(text):
             raise ValueError(f"{text!r} is no term")
         *first, last = words = _WORD.findall(text)
+        self.text = text
         self._is_word = len(words) == 1
         self._start = words[0][:2].lower()
         self._words = re.compile("|".join((*map(re.escape, first), _singular_or_plural(last))), re.IGNORECASE)
@@ -197,6 +198,7 @@ def _forms(name: str, *, is_name: bool) -> list[tuple[float, str]]:
     forms = [
         (3.0, rf"{_BEGIN}{subject}{_DEFINED}\s+(?P<says>.+)"),
         (3.0, rf"{_BEGIN}{subject}{_BE}\s+(?P<says>{_NOUN}.+)"),
+        (2.5, rf"{_BEGIN}{_DET}[^.;:()]{{1,80}}\({name}\)[”\"’']?,? {_BE}\s+(?P<says>{_NOUN}.+)"),
         (2.5, rf"{_ENTRY}{name}{_COLON}\s*[*_]*(?P<says>(?!{name})\S+\s(?-i:[a-z]).+)"),
         (2.0, rf"{_BEGIN}{subject}{_SEEN}\s+(?P<says>.+)"),
         (2.0, rf"{_INNER}{subject}{_DEFINED}\s+(?P<says>.+)"),

@@ -28,6 +28,29 @@ CHAPTER III.
 The lesson was on the Lamp Act, which taxed lamps and candles in 1765. Prejudice refers to what people think of a group
 before they know it.
 """,
+    "Music": """\
+1 Terms
+
+1.1 accent
+
+ES: acento, I: accento, F: accent, D: Akzent.
+
+The stress of one tone over others. It is marked.
+
+1.2 fermata
+
+ES: calderon, I: corona, F: point, D: Fermate.
+
+Prolonged note or rest of indefinite duration. It stands over a note.
+
+1.3 What is a glissando?
+
+Let the pitch slide fluently from one note to the other. A harp does it well.
+
+1.4 portato
+
+Between legato and staccato. It is rare.
+""",
     "Carpentry": "In the workshop, a norm is a measure of boards. Joints are glued, and the glue dries in an hour.",
 }
 
@@ -43,6 +66,8 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
     ("question", "book", "short"),
     [
         ("What is a norm?", "Society", "a rule of conduct that the members of a group share"),
+        ("What is a fermata?", "Music", "Prolonged note or rest of indefinite duration."),
+        ("What is a glissando?", "Music", "Let the pitch slide fluently from one note to the other."),
         ("what are norms", "Society", "a rule of conduct that the members of a group share"),
         ("Define norm", "Society", "a rule of conduct that the members of a group share"),
         ("What does “norm” mean?", "Society", "a rule of conduct that the members of a group share"),
