@@ -34,9 +34,10 @@ LEAST, LIKELY, SURE = 1.0, 3.0, 5.0
 """Least scores of an answer, of a likely one, and of a sure one (docs/reader.md)."""
 HEADED, LEAST_HEADED = 2.5, 4
 """Strength of the first sentence below the term as a heading, and the least words that it has."""
+ENTRY = 700
+"""Characters that an entry of a glossary has at most."""
+_POINTS = re.compile(r"(?:this|these|it|they)\b", re.IGNORECASE)
 _ENDS = frozenset('.!:;)”’"')
-_LABELS = re.compile(r"(?:\b\w{1,3}: .*){3}", re.DOTALL)
-"""Of a list of translations."""
 _TERM = r"(?P<term>[^?]+?)"
 _OTHER = r"(?P<other>[^?]+?)"
 _A = r"(?P<article>an? |the )?"
@@ -161,7 +162,7 @@ def _find(term: Term, hits: Sequence[Hit]) -> Iterator[_Found]:
         for order, (start, end) in enumerate(sentence_spans(hit.text)):
             sentence = hit.text[start:end]
             said = term.explain(sentence)
-            headed = awaited and _explains_heading(sentence)
+            headed = awaited and _explains_heading(sentence, term, hit)
             if not (said or headed) or not is_prose(hit, start, end):
                 continue
             if is_code(hit, start, end) or is_question(hit, start, end):
@@ -174,9 +175,14 @@ def _find(term: Term, hits: Sequence[Hit]) -> Iterator[_Found]:
             yield _Found(quote=quote, score=said.strength, exact=said.exact, headed=headed)
 
 
-def _explains_heading(sentence: str) -> bool:
-    """Whether a sentence can be the one that a heading announces: no list of translations, no running head."""
-    return len(sentence.split()) >= LEAST_HEADED and sentence.rstrip()[-1:] in _ENDS and not _LABELS.search(sentence)
+def _explains_heading(sentence: str, term: Term, hit: Hit) -> bool:
+    """Whether a sentence can be the one that a heading announces, and no running head.
+
+    It has the term or points to it, unless the section is an entry of a glossary.
+    """
+    if len(sentence.split()) < LEAST_HEADED or sentence.rstrip()[-1:] not in _ENDS:
+        return False
+    return len(hit.text) <= ENTRY or term.is_in(sentence) or _POINTS.match(sentence) is not None
 
 
 def _is_headed(hit: Hit, term: str) -> bool:

@@ -33,6 +33,8 @@ _ENTRY = re.compile(
 """The beginning of a line of a table of contents: a number in Roman numerals, or any after "Chapter"."""
 _LEADERS = re.compile(r"(?:[.·…] ?){6,}|(?:\. ){4,}")
 """Dots before the page in a printed table of contents."""
+_LABELS = re.compile(r"(?:\b[A-Z]{1,3}: .*){3}", re.DOTALL)
+"""Of words in several languages: "ES: acento, I: accento, F: accent"."""
 _REFERENCE = re.compile(r"(?:see )?(?:section|chapter|appendix) [\w.]+ \[[^\]]*\](?:, page \w+)?", re.IGNORECASE)
 """To another section of the book, as manuals have it."""
 _WORD = re.compile(r"\w+")
@@ -136,9 +138,9 @@ def _refers(sentence: str) -> bool:
 
 
 def _is_list(sentence: str) -> bool:
-    """Whether a sentence is a run of lines without a full stop, as in a table of contents."""
+    """Whether a sentence is a run of lines without a full stop, as in a table of contents, or one of translations."""
     text = sentence.rstrip()
-    return text.count("\n") >= 3 and text[-1:] not in _ENDS
+    return _LABELS.search(text) is not None or (text.count("\n") >= 3 and text[-1:] not in _ENDS)
 
 
 def _is_table(sentence: str) -> bool:

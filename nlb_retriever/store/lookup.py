@@ -21,7 +21,7 @@ _LONGEST = 1_000
 
 
 def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecord:
-    """The one book that a name fits: by id, start of an id, file, title, then part of a title.
+    """The one book that a name fits: by id, start of an id, path, title, part of a title, then file name.
 
     Accents and the shapes of quotation marks and dashes do not count.
 
@@ -43,6 +43,7 @@ def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecor
         [book for book in books if book.source in paths],
         [book for book in books if fold(book.title) == title],
         [book for book in books if title and title in fold(book.title)],
+        [book for book in books if title and Path(book.source).stem.casefold() == Path(wanted).stem.casefold()],
     )
     for matching in steps:
         if len(matching) == 1:

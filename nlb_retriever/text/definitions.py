@@ -111,11 +111,16 @@ class Term:
         self._words = re.compile("|".join((*map(re.escape, first), _singular_or_plural(last))), re.IGNORECASE)
         name = r"[\s-]+".join((*map(re.escape, first), _singular_or_plural(last)))
         name = rf"(?-i:{name})" if text.isupper() and len(text) > 1 else name
+        self._name = re.compile(rf"\b{name}\b", re.IGNORECASE)
         name = rf"[“\"‘'_*]*\b{name}\b(?:,?[”\"’'_*]+)?"
         self._forms = [
             (strength, re.compile(form, re.IGNORECASE | re.DOTALL))
             for strength, form in _forms(name, is_name=text[0].isupper())
         ]
+
+    def is_in(self, text: str) -> bool:
+        """Whether a text has the term."""
+        return self._name.search(text) is not None
 
     def explain(self, sentence: str) -> Explanation | None:
         """How a sentence explains the term, by its strongest form; None where it does not."""

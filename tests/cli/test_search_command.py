@@ -53,7 +53,7 @@ def test_every_way_of_searching_finds_the_comet(nlb: InProcess, shelf: Path, opt
 def test_book_takes_an_id_a_title_or_a_path(nlb: InProcess, shelf: Path) -> None:
     with open_store(shelf) as store:
         book = store.find_book("orchard")
-    for name in (book.id, "orchard letters", book.source):
+    for name in (book.id, "orchard letters", book.source, Path(book.source).name, Path(book.source).stem):
         told = json.loads(nlb("search", "storm", "--book", name, "--json", "--library", shelf).out)
         assert {hit["title"] for hit in told["hits"]} == {"Orchard Letters"}
 

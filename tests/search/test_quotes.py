@@ -28,6 +28,9 @@ def hit_of(text: str) -> Hit:
         "All rights reserved.",
         "_Letter, Lucy Westenra to Mina Murray._",
         "_4 May_.",
+        "13 3.4 Meeting Minimum Requirements . . . . . . . . 9",
+        "Section 1.20 [appoggiatura], page 6, Section 1.146 [grace notes], page 36.",
+        "ES: acento, I: accento, F: accent, D: Akzent.",
     ],
 )
 def test_tables_headings_lists_and_licences_are_no_sentences(text: str) -> None:
@@ -41,6 +44,8 @@ def test_tables_headings_lists_and_licences_are_no_sentences(text: str) -> None:
         "Mr.  Wick rowed across the river,  and sang",
         "He rowed across\nthe river in a  green boat\nand did not row on Sundays.",
         "Nobody thanked him",
+        "The keeper trimmed the lamp (see Section 3.4 [Lamps], page 9).",
+        "He waited ..... and went.",
         "_Nobody_ thanked the keeper.",
         "_The keeper said that the lamp had burnt all night, and that nobody had thanked him for it._",
     ],
