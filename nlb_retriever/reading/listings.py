@@ -18,6 +18,9 @@ _ENTRY = re.compile(
     rf"(?P<title>.*?)(?P<leader>[ ]*(?P<dots>(?:[.·…_][ ]*){{4,}}|(?:[ ]\.){{2,}}[ ])|(?<=\w),?[ ]+|,[ ]+)"
     rf"(?P<page>{_PAGE})(?:(?:,[ ]*|[-–]){_PAGE})*\.?"
 )
+_MAYBE = re.compile(r"(?:\d|\b[ivxl]{1,7})\.?$")
+_LONGEST = 400
+"""Characters of an entry."""
 _LEADERS = re.compile(r"(?:[.·…_][ ]*){5,}\W*$")
 """Of an entry whose page is on the next line, or not in the file."""
 _TITLE = re.compile(
@@ -96,7 +99,7 @@ def _runs(lines: Sequence[str], count: int) -> list[list[_Entry]]:
 
 
 def _entry(i: int, line: str, count: int) -> _Entry | None:
-    if len(line) < 400 and (match := _ENTRY.fullmatch(line)):
+    if len(line) < _LONGEST and _MAYBE.search(line) and (match := _ENTRY.fullmatch(line)):
         digits = match["page"].rpartition("-")[2]
         page = int(digits) if digits.isdigit() else roman(digits) - 1_000  # the front of a book comes first
         return _Entry(i, match["title"].casefold(), page, match["dots"] is not None) if page <= 2 * count else None

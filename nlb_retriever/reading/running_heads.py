@@ -12,6 +12,14 @@ from nlb_retriever.reading.omissions import Omissions, count_words
 
 _NUMBER_LINE = re.compile(r"[-–—\[( ]*(?:(?P<arabic>\d{1,4})|(?P<roman>[ivxlcIVXLC]{1,7}))[-–—\]) ]*")
 _NUMBER = re.compile(r"(?:(?<=[\s|·•\[(–—-])|^)\d{1,4}(?=[\s|·•\])–—-]|$)")
+_HEADING = r"(?:(?:chapter|appendix|section|part)\s+[\dA-Z]{1,4}\b|\d{1,2}(?:\.\d{1,3})+|[A-Z](?:\.\d{1,3})+)[.:]?\s+"
+_HEADING_AND_PAGE = re.compile(
+    rf"(?!.*(?:\. ?){{3}})(?:{_HEADING}.*[^\W\d_]{{2}}.*\s(?P<last>\d{{1,4}})"
+    rf"|(?P<first>\d{{1,4}})\s+{_HEADING}.*[^\W\d_]{{2}}.*)",
+    re.IGNORECASE,
+)
+_HEADING_KEY = "heading #"
+"""Of all running heads with the number of the chapter or section, its title and the page ("Chapter 2: Bells 31")."""
 _COUNTED = re.compile(r"[A-Z][a-z]+\W*\d+\W*")
 """A name with a number ("Psalm 12", "Figure 3") is no running head, whatever the page."""
 _PAGE_WORDS = re.compile(r"(?:page|pg|p|seite|página|pagina|pag|blz|folio)\b", re.IGNORECASE)
@@ -50,7 +58,7 @@ def without_running_heads(pages: Sequence[list[str]], labels: Sequence[str], omi
 
         def running(line: str, i: int = i) -> bool:
             key = key_of(i, line)
-            if key == "#":
+            if key in {"#", _HEADING_KEY}:
                 return True
             first = key not in met and (bool(parse_line(line, 0, 0)) or any(map(str.isdigit, key)))
             return seen[key] >= least and not first  # the first may be a heading, or a date
@@ -123,6 +131,9 @@ def _numbers(line: str) -> Iterator[tuple[str, int]]:
     """The numbers of a line that may be its page's, each with the line's other words around a "#"."""
     if match := _NUMBER_LINE.fullmatch(line):
         yield "#", int(match["arabic"]) if match["arabic"] else roman(match["roman"])
+        return
+    if match := _HEADING_AND_PAGE.fullmatch(line):
+        yield _HEADING_KEY, int(match["last"] or match["first"])
         return
     words = [word.casefold() for word in re.findall(r"[^\W\d_]+", line)]
     rest = line.lstrip("0123456789 |·•-–—[](),.")

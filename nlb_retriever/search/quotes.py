@@ -68,8 +68,10 @@ class Quote:
 
 
 def is_prose(hit: Hit, start: int, end: int) -> bool:
-    """Whether a sentence of a hit is no heading, list, table, licence or name of a speaker."""
+    """Whether a sentence of a hit is no heading, list, table, licence, name of a speaker or bare number."""
     text = hit.text[start:end]
+    if not any(map(str.isalpha, text)):
+        return False
     heading = _is_heading(hit, text) or _is_label(hit.text, start, end)
     listed = _is_list(text) or _is_entry(hit.text, start, end) or _LEADERS.search(text) or _refers(text)
     return not (heading or listed or _is_table(text) or _is_speaker(hit.text, start, end) or _LICENCE.search(text))

@@ -36,6 +36,16 @@ def test_lines_become_paragraphs_without_running_heads(pdf: Write) -> None:
     assert not any(str(n) in book.text for n in range(11, 15))
 
 
+@pytest.mark.parametrize("head", ["Chapter {n}: Bells {page}", "{n}.2. Bells {page}", "{page} Chapter {n}. Bells"])
+def test_running_heads_with_chapter_and_page_are_skipped(pdf: Write, head: str) -> None:
+    numbered = [[head.format(n=i // 2 + 1, page=i + 1), f"{'Very ' * i}old.", *LINES, "It rang."] for i in range(8)]
+    book = read_book(pdf(numbered))
+    assert "Bells" not in book.text
+    assert any("Bells" in warning and "on 8 pages" in warning for warning in book.warnings)
+    chapters = [[f"Chapter {i}: Bells {1900 + 7 * i % 5}", f"{'Very ' * i}old.", *LINES, *LINES] for i in range(1, 9)]
+    assert read_book(pdf(chapters)).text.count("Bells") == 8
+
+
 def test_pages_carry_printed_labels_and_physical_numbers(pdf: Write) -> None:
     book = read_book(pdf(pages(4), labels="0 << /S /r /St 9 >> 2 << /S /D /St 1 >>"))
     assert [(p.number, p.label) for p in book.pages] == [(1, "ix"), (2, "x"), (3, "1"), (4, "2")]
