@@ -21,21 +21,29 @@ _ENTRY = re.compile(
 _MAYBE = re.compile(r"(?:\d|\b[ivxl]{1,7})\.?$")
 _LONGEST = 400
 """Characters of an entry."""
-_LEADERS = re.compile(r"(?:[.·…_][ ]*){5,}\W*$")
+_LEADERS = re.compile(r"(?<![.·…])(?:[.·…] ?){5,}$")
 """Of an entry whose page is on the next line, or not in the file."""
-_TITLE = re.compile(
-    r"(?:(?:table of |brief |detailed )?contents|(?:list|table) of \w+|(?:[\w-]+ ){0,3}index(?:es)?"
-    r"|inhalt(?:sverzeichnis)?|table des matières|sommaire|índice|indice|index of .{1,40})(?: \(cont.{0,10}\))?\W*",
+_CONTENTS = re.compile(
+    r"(?:(?:table of |brief |detailed )?contents|list of (?:figures|tables|illustrations|plates|maps|examples)"
+    r"|inhalt(?:sverzeichnis)?|table des matières|sommaire|índice|indice)(?: \(cont.{0,10}\))?\W*",
     re.IGNORECASE,
 )
-_LEAST = 4
-"""Entries of one page that make a listing, where none is on the page before."""
+_INDEX = re.compile(
+    r"(?:appendix \w+\W+|\w\.\d+\W+)?(?:(?:[\w-]+ ){0,4}index(?:es)?|index of .{1,40})\W*", re.IGNORECASE
+)
+_LEAST, _LEAST_UNTITLED = 4, 8
+"""Entries that make a listing, and where neither "Contents" stands above nor a listing on the page before."""
+_LETTERS = 3
+"""First letters that an index has at least."""
 _BETWEEN = 3
 """Lines between two entries: a title that goes on, a letter of the alphabet."""
 _MOSTLY = 0.6
 """Share of a page's lines from which on those between its listings go, too."""
 _ORDERED = 0.85
 """Share of neighbours that must ascend, by page or by alphabet."""
+
+
+_NO_PAGE = -10_000
 
 
 @dataclass(frozen=True)
@@ -59,18 +67,22 @@ def without_listings(pages: Sequence[list[str]], omissions: Omissions) -> list[l
     kept_pages: list[list[str]] = []
     goes_on = False
     words = listed = 0
+    last_page = 0
     for lines in pages:
         gone: set[int] = set()
         for run in _runs(lines, len(pages)):
             first, last = run[0].line, run[-1].line
-            titled = next((i for i in range(first - 1, max(first - 4, -1), -1) if _TITLE.fullmatch(lines[i])), None)
-            below = titled is not None or (goes_on and first <= _BETWEEN)
-            if not _is_listing(run, last - first + 1, below=below):
+            many = len(run) >= _LEAST_UNTITLED or run[0].dotted  # "Consumer price index: food 3, housing 5"
+            above = range(first - 1, max(first - 4, -1), -1)
+            titled = next(
+                (i for i in above if _CONTENTS.fullmatch(lines[i]) or (many and _INDEX.fullmatch(lines[i]))), None
+            )
+            follows = goes_on and first <= _BETWEEN and (run[0].dotted or run[0].page >= last_page)
+            if not _is_listing(run, last - first + 1, titled=titled is not None, follows=follows):
                 continue
-            begin = first - 1 if first and lines[first][0].islower() else first  # a title of two lines
+            begin = first - 1 if first and (lines[first][0].islower() or (follows and first == 1)) else first
             gone.update(range(begin if titled is None else titled, last + 1))
-            if goes_on and first <= _BETWEEN:
-                gone.update(range(first))
+            last_page = run[-1].page
         if gone and len(gone) >= _MOSTLY * len(lines):
             gone.update(range(min(gone), max(gone) + 1))
         goes_on = len(lines) - 1 - max(gone, default=-9) <= _BETWEEN
@@ -103,19 +115,19 @@ def _entry(i: int, line: str, count: int) -> _Entry | None:
         digits = match["page"].rpartition("-")[2]
         page = int(digits) if digits.isdigit() else roman(digits) - 1_000  # the front of a book comes first
         return _Entry(i, match["title"].casefold(), page, match["dots"] is not None) if page <= 2 * count else None
-    if match := _LEADERS.search(line):
-        return _Entry(i, line[: match.start()].casefold(), -1, True)
+    if len(line) < _LONGEST and (match := _LEADERS.search(line.rstrip())):
+        return _Entry(i, line[: match.start()].casefold(), _NO_PAGE, True)
     return None
 
 
-def _is_listing(run: Sequence[_Entry], lines: int, *, below: bool) -> bool:
-    if len(run) < (2 if below else _LEAST) or 2 * len(run) < lines:
+def _is_listing(run: Sequence[_Entry], lines: int, *, titled: bool, follows: bool) -> bool:
+    if len(run) < (_LEAST if titled or follows else _LEAST_UNTITLED) or 2 * len(run) < lines:
         return False
-    if not below and 2 * sum(entry.dotted for entry in run) < len(run):
+    numbered = [entry.page for entry in run if entry.page != _NO_PAGE]
+    if 2 * len(numbered) < len(run) or (not (titled or follows) and 2 * sum(entry.dotted for entry in run) < len(run)):
         return False
-    numbered = [entry.page for entry in run if entry.page >= 0 or entry.page < -1]
-    titles = [re.sub(r"[\W\d_]+", "", entry.title) for entry in run]
-    return _ascends(numbered) or _ascends([title[:1] for title in titles])
+    letters = [letter for entry in run if (letter := re.sub(r"[\W\d_]+", "", entry.title)[:1])]
+    return _ascends(numbered) or ((follows or len({*letters}) >= _LETTERS) and _ascends(letters))
 
 
 def _ascends(values: Sequence[int] | Sequence[str]) -> bool:

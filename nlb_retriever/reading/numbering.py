@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _LINE = re.compile(
-    r"(?P<number>(?:\d{1,2}|[A-Z](?=\.\d))(?:\.\d{1,3}){0,4})(?P<point>\.?)[ \t]+(?P<title>[^\W\d_].*|[“\"‘'(].*)"
+    r"(?P<number>(?:\d{1,2}|[A-Z](?=\.\d))(?:\.[1-9]\d{0,2}){0,4})(?P<point>\.?)[ \t]+(?P<title>[^\W\d_].*|[“\"‘'(].*)"
 )
 _CUT = re.compile(r"[.,;:]$")
 _REFERENCE = re.compile(r"(?:[.·…_][ ]?){3,}|,? (?:page|p\.) \d+|\]\s*,")
@@ -16,6 +16,8 @@ _PAGE = re.compile(r"[ \t]+\d{1,4}$")
 """Behind the title of a running head, or in a table of contents."""
 _LONGEST = 160
 """Characters of a title."""
+_MEAN = 70
+"""Characters of the titles on average: more are paragraphs of a law."""
 _LEAST, _LEAST_DEEP = 5, 3
 """Sections of a chain, and those of them whose number has a point."""
 _APPENDIX = 100
@@ -52,13 +54,27 @@ def numbered_lines(lines: Sequence[str]) -> list[NumberedLine]:
     seen = {(line.number, line.title) for line, _ in found}
     paged = {key for key in seen if (shorter := _PAGE.sub("", key[1])) != key[1] and (key[0], shorter) in seen}
     found = [(line, point) for line, point in found if (line.number, line.title) not in paged]
+    found = _without_contents(found)
     chains = [
         _longest_chain([line for line, point in found if len(line.number) > 1 or point is dotted])
         for dotted in (False, True)  # "4. COPYING" is no chapter of a book that has "3 Quoting"
     ]
     chain = max(chains, key=len)
-    deep = sum(len(line.number) > 1 for line in chain)
-    return chain if len(chain) >= _LEAST and deep >= _LEAST_DEEP else []
+    deep = [line.number for line in chain if len(line.number) > 1]
+    if len(chain) < _LEAST or len(deep) < _LEAST_DEEP or len({number[-1] for number in deep}) == 1:
+        return []
+    return chain if sum(len(line.title) for line in chain) <= _MEAN * len(chain) else []
+
+
+def _without_contents(found: Sequence[tuple[NumberedLine, bool]]) -> list[tuple[NumberedLine, bool]]:
+    """The lines without those that come again and have another right beside them."""
+    last = {(line.number, line.title): line.line for line, _ in found}
+    at = {line.line for line, _ in found}
+    return [
+        (line, point)
+        for line, point in found
+        if last[line.number, line.title] == line.line or at.isdisjoint((line.line - 1, line.line + 1))
+    ]
 
 
 def is_reference(line: str) -> bool:

@@ -33,6 +33,8 @@ _TITLES = {"caps", "plain", "front", "named"}
 _CONTAINERS = {"volume", "part", "book", "act", "scene"}
 _ROMAN_WORD = re.compile(r"I \w")
 """A title that begins with the word "I" looks like a number."""
+_FEW = 4
+"""Headings outside a chain of section numbers that do not count: a preface, an index."""
 _MIDDLE = re.compile(r"[\w,;]$")
 _ILLUSTRATION = re.compile(r"^[^\S\n]*\[Illustration\b[^\]]{0,600}\]", re.MULTILINE)
 _SPEECH = re.compile(r"[A-Z]{3}[A-Z’'. ]{0,30}(?:[.:]|\[.*?\])\s*\S")
@@ -42,8 +44,18 @@ _FOOTNOTE = re.compile(r"\s?\[(?:\d{1,3}|[A-Z*†])\]")
 
 def find_headings(text: str) -> list[Heading]:
     """The headings of a plain text whose paragraphs stand on one line each; empty if it has none."""
-    found = _numbered(text) or _find(text)
+    found = _find(text)
+    numbered = _numbered(text)
+    if numbered and not _weak(numbered, len(text)) and not _outside(numbered, found):
+        found = numbered
     return [replace(h, title=_FOOTNOTE.sub("", h.title.replace("_", "").replace("=", ""))) for h in found]
+
+
+def _outside(numbered: Sequence[Heading], found: Sequence[Heading]) -> bool:
+    """Whether many headings lie before or after a chain of section numbers: of an appendix, or one paper of several."""
+    starts = [heading.start for heading in numbered]
+    outside = sum(not min(starts) <= heading.start <= max(starts) for heading in found)
+    return outside > max(_FEW, len(numbered) // 5)
 
 
 def _numbered(text: str) -> list[Heading]:

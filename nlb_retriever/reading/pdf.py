@@ -30,6 +30,8 @@ _STRAY_CHARS = 20
 """A scan of which most pages are empty may hold as many characters of no sense."""
 _WRAPPED = 40
 """Characters of a title's line that may go on in the next."""
+_SHORT = 0.8
+"""Share of a line's width that the second line of a title has at most."""
 _UNKNOWN = re.compile(r"(?:untitled|microsoft word|.*\.(?:docx?|tex|indd|pdf|qxd|dvi)$)", re.IGNORECASE)
 
 
@@ -168,7 +170,8 @@ def _join(pages: Sequence[Sequence[str]]) -> tuple[str, list[int]]:
     width = lengths[int(0.9 * (len(lengths) - 1))] if lengths else 0
     words = Counter(word.casefold() for lines in pages for line in lines for word in _WORD.findall(line))
     flat = [(n, line) for n, lines in enumerate(pages) for line in lines]
-    firsts = {found.line for found in numbered_lines([line for _, line in flat])}
+    candidates = ["" if _is_paragraph(flat, i, width) else line for i, (_, line) in enumerate(flat)]
+    firsts = {found.line for found in numbered_lines(candidates)}
     lasts = {i + 1 if _goes_on(flat, i) else i for i in firsts}
     parts: list[str] = []
     starts: list[int] = []
@@ -181,6 +184,14 @@ def _join(pages: Sequence[Sequence[str]]) -> tuple[str, list[int]]:
         length += len(text) + len(glue)
     starts += [length] * (len(pages) - len(starts))
     return "".join(parts).rstrip("\n") + "\n", starts
+
+
+def _is_paragraph(lines: Sequence[tuple[int, str]], i: int, width: int) -> bool:
+    """Whether a line goes on as no title does: in a long line, or to a full stop."""
+    if i + 1 == len(lines) or not lines[i][1][0].isdigit() or not _goes_on(lines, i):
+        return False
+    following = lines[i + 1][1]
+    return len(following) > _SHORT * width or following[-1] in ".;:,"
 
 
 def _goes_on(lines: Sequence[tuple[int, str]], i: int) -> bool:

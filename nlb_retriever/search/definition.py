@@ -30,13 +30,14 @@ READ = 24
 """Sentences that are read, those of the strongest forms first."""
 RELEVANCE, CLIP = 0.5, 8.0
 """Weight of the reader's relevance, a logit cut at `CLIP`, beside a form's strength."""
-LEAST, LIKELY, SURE = 1.0, 3.0, 5.0
-"""Least scores of an answer, of a likely one, and of a sure one (docs/reader.md)."""
+LEAST, UNSURE, LIKELY, SURE = 1.0, 2.9, 3.0, 5.0
+"""Least scores of an answer, the most of an unsure one, and the least of the others (docs/reader.md)."""
 HEADED, LEAST_HEADED = 2.5, 4
 """Strength of the first sentence below the term as a heading, and the least words that it has."""
 ENTRY = 700
 """Characters that an entry of a glossary has at most."""
 _POINTS = re.compile(r"(?:this|these|it|they)\b", re.IGNORECASE)
+_TELLS = re.compile(r"[“\"‘'—]|(?:he|she|i|we|you|my|his|her|our|one day|once)\b", re.IGNORECASE)
 _ENDS = frozenset('.!:;)”’"')
 _TERM = r"(?P<term>[^?]+?)"
 _OTHER = r"(?P<other>[^?]+?)"
@@ -80,6 +81,8 @@ class _Found:
     """Whether the quote's answer is the explanation, and does not just hold it."""
     headed: bool = False
     """Whether it explains the term since that is its heading; the reader reads it with it."""
+    sure: bool = True
+    """Whether it can be more than unsure: not where only its heading says what it is on."""
 
 
 def read_question(question: str) -> TermQuestion | None:
@@ -172,17 +175,22 @@ def _find(term: Term, hits: Sequence[Hit]) -> Iterator[_Found]:
                 said = Explanation(strength=HEADED, start=0, end=end - start)
             answer = start + said.start, start + said.end
             quote = Quote(hit=index, order=order, start=start, end=end, answer=answer)
-            yield _Found(quote=quote, score=said.strength, exact=said.exact, headed=headed)
+            sure = not headed or _names_heading(sentence, term)
+            yield _Found(quote=quote, score=said.strength, exact=said.exact, headed=headed, sure=sure)
 
 
 def _explains_heading(sentence: str, term: Term, hit: Hit) -> bool:
     """Whether a sentence can be the one that a heading announces, and no running head.
 
-    It has the term or points to it, unless the section is an entry of a glossary.
+    It has the term or points to it, or is of an entry of a glossary, where nobody tells a story.
     """
     if len(sentence.split()) < LEAST_HEADED or sentence.rstrip()[-1:] not in _ENDS:
         return False
-    return len(hit.text) <= ENTRY or term.is_in(sentence) or _POINTS.match(sentence) is not None
+    return _names_heading(sentence, term) or (len(hit.text) <= ENTRY and not _TELLS.match(sentence))
+
+
+def _names_heading(sentence: str, term: Term) -> bool:
+    return term.is_in(sentence) or _POINTS.match(sentence) is not None
 
 
 def _is_headed(hit: Hit, term: str) -> bool:
@@ -194,6 +202,7 @@ def _is_headed(hit: Hit, term: str) -> bool:
 def _read(found: _Found, sentence: str, reading: Reading) -> _Found | None:
     """A sentence with the reader's relevance in its score, and its span where the form alone does not say which."""
     score = found.score + RELEVANCE * min(max(reading.relevance, -CLIP), CLIP)
+    score = score if found.sure else min(score, UNSURE)
     if found.exact:
         return replace(found, score=score)
     quote = found.quote

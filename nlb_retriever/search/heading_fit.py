@@ -13,6 +13,7 @@ _NUMBER = re.compile(
     r"(?i:chapter|section|part|appendix|question|q)?\W*(?:\d[\d.]*|[A-Z](?:\.[\d.]+)?[.:)]|[IVXLC]+[.:)])[.:)]?\s+"
 )
 _ASKING = re.compile(r"what(?:['’]s| is| are| was| were)\s+", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
 LEAST = 0.5
 """Share of words in common from which on a heading fits."""
 
@@ -40,7 +41,9 @@ def is_heading_of(term: str, heading: str) -> bool:
 
 
 def _plain(text: str) -> list[str]:
-    words = [word.removesuffix("s") for word in re.findall(r"\w+", text.casefold())]
+    words = [
+        word if len(word) < 4 or word.endswith("ss") else word.removesuffix("s") for word in _WORD.findall(text.lower())
+    ]
     return words[1:] if words[:1] in (["a"], ["an"], ["the"]) else words
 
 

@@ -31,9 +31,9 @@ _ENTRY = re.compile(
     re.MULTILINE,
 )
 """The beginning of a line of a table of contents: a number in Roman numerals, or any after "Chapter"."""
-_LEADERS = re.compile(r"(?:[.·…] ?){6,}|(?:\. ){4,}")
+_LEADERS = re.compile(r"(?:[.·…] ?){4,}(?:\d+|[ivxl]+)\b")
 """Dots before the page in a printed table of contents."""
-_LABELS = re.compile(r"(?:\b[A-Z]{1,3}: .*){3}", re.DOTALL)
+_LABELS = re.compile(r"(?:\b(?!AM|PM)[A-Z]{1,3}: [^\W\d].*){3}", re.DOTALL)
 """Of words in several languages: "ES: acento, I: accento, F: accent"."""
 _REFERENCE = re.compile(r"(?:see )?(?:section|chapter|appendix) [\w.]+ \[[^\]]*\](?:, page \w+)?", re.IGNORECASE)
 """To another section of the book, as manuals have it."""
@@ -136,7 +136,7 @@ def _is_entry(text: str, start: int, end: int) -> bool:
 def _refers(sentence: str) -> bool:
     """Whether a sentence says nothing besides references to other sections."""
     rest, count = _REFERENCE.subn("", sentence)
-    return count > 0 and len(_WORD.findall(rest)) < LEAST_WORDS
+    return count > 0 and len(_WORD.findall(rest)) < 2
 
 
 def _is_list(sentence: str) -> bool:

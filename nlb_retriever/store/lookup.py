@@ -43,7 +43,8 @@ def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecor
         [book for book in books if book.source in paths],
         [book for book in books if fold(book.title) == title],
         [book for book in books if title and title in fold(book.title)],
-        [book for book in books if title and Path(book.source).stem.casefold() == Path(wanted).stem.casefold()],
+        [book for book in books if title and fold(Path(book.source).name) == title],
+        [book for book in books if title and fold(Path(book.source).stem) == title],
     )
     for matching in steps:
         if len(matching) == 1:

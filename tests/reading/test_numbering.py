@@ -53,6 +53,8 @@ def test_a_missing_number_and_chapters_of_another_look_do_not_end_it() -> None:
         ["1 Apples", "2 Pears", "3 Plums", "4 Figs", "5 Nuts", "6 Dates"],
         ["1.1 Bells", "1.2 Clocks"],
         ["3.5 miles away", "2.25 of these", "7.1 at most", "1.9 and more", "8.2 in all", "6.6 or so"],
+        ["1.00 Coffee", "2.00 Tea", "3.00 Wine", "4.00 Cake", "5.00 Bread"],
+        ["1.1. Monday", "2.1. Thursday", "3.1. Friday", "4.1. Sunday", "5.1. Tuesday"],
         ["1:1 In the beginning", "1:2 And the earth", "1:3 And God said", "1:4 And God saw", "1:5 And God called"],
     ],
 )
@@ -85,3 +87,25 @@ def test_parts_and_chapters_hold_them() -> None:
     ]
     book = book_from_text(paragraph.join(heads) + paragraph, source="x", title="x")
     assert book.sections[-1].path == ("PART II", "Chapter 3. Sky", "3.1 Stars")
+
+
+def test_paragraphs_of_a_lease_are_no_headings(pdf: Write) -> None:
+    lease = [
+        line
+        for i in range(1, 4)
+        for k in range(1, 4)
+        for line in (
+            f"{i}.{k} The tenant shall pay rent number {k} and shall not keep animals in the",
+            "house unless the landlord has agreed in writing to that before the first of the",
+            "month of May.",
+        )
+    ]
+    assert len(read_book(pdf([lease, lease])).sections) == 1
+
+
+def test_an_appendix_with_numbers_does_not_replace_the_chapters() -> None:
+    paragraph = "\n\n" + " ".join(PROSE * 4) + " bed.\n\n"
+    chapters = [f"CHAPTER {n}" for n in ("I", "II", "III", "IV", "V", "VI", "VII")]
+    text = paragraph.join([*chapters, "Appendix A", *NUMBERS]) + paragraph
+    book = book_from_text(text, source="x", title="x")
+    assert [section.path[-1] for section in book.sections if section.path[-1] in chapters] == chapters
