@@ -197,6 +197,7 @@ def answer_place(
     if result.hits and load_reader and question.unit != "book" and not all_passages:
         read = read_hits(wanted, result.hits, load_reader(), diversify=False)
         result = replace(result, hits=read.hits, compared=result.overlap.of(read.order))
+        result = _headed_first(result)
     if all_passages:
         answer = compose_all(result)
     elif question.unit == "passage" or not result.hits:
@@ -204,6 +205,15 @@ def answer_place(
     else:
         answer = _name_places(question, result, limit)
     return replace(answer, searched=result.searched)
+
+
+def _headed_first(result: SearchResult) -> SearchResult:
+    """The hits with those first whose section's heading has just the words that are looked for."""
+    raised = [
+        replace(hit, score=hit.score + (fit == 1)) for hit, fit in zip(result.hits, result.heading_fits, strict=True)
+    ]
+    order = sorted(range(len(raised)), key=lambda index: -raised[index].score)
+    return replace(result, hits=tuple(raised[index] for index in order), compared=result.overlap.of(order))
 
 
 def _name_places(question: PlaceQuestion, result: SearchResult, limit: int | None) -> Answer:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
@@ -71,6 +73,20 @@ def test_a_place_is_named_by_its_title(retriever: Retriever, question: str, shor
     cited = answer.citations[answer.shorts[0].citation]
     assert short.split("; ", maxsplit=1)[0] in {cited.hit.title, " › ".join(cited.hit.section), *cited.hit.section}
     assert cited.quote in "".join(BOOKS[cited.hit.title].values())
+
+
+def test_the_chapter_that_is_headed_so_comes_first(tmp_path: Path) -> None:
+    text = "\n\n".join(
+        f"CHAPTER {number}. {title}\n\n" + f"{first} The boats pass by the rock at night, and nobody waves. " * 20
+        for number, title, first in (
+            ("I", "The Rock", "Brace expansion is named here, and brace expansion again."),
+            ("II", "Brace Expansion", "A rope is drawn out between two hooks."),
+            ("III", "The Sea", "The brace and its expansion are told of."),
+        )
+    )
+    index_books([book_from_text(text, source="braces", title="Braces")], tmp_path / "library")
+    with Retriever(tmp_path / "library") as braces:
+        assert braces.answer("Which chapter is about brace expansion?").short == "CHAPTER II. Brace Expansion"
 
 
 def test_the_quote_says_what_is_looked_for(retriever: Retriever) -> None:
