@@ -41,9 +41,8 @@ _MOSTLY = 0.6
 """Share of a page's lines from which on those between its listings go, too."""
 _ORDERED = 0.85
 """Share of neighbours that must ascend, by page or by alphabet."""
-
-
 _NO_PAGE = -10_000
+"""Page of an entry that has none on its line."""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,9 @@ HEADED, LEAST_HEADED = 2.5, 4
 ENTRY = 700
 """Characters that an entry of a glossary has at most."""
 _POINTS = re.compile(r"(?:this|these|it|they)\b", re.IGNORECASE)
+"""The beginning of a sentence that goes on from its heading."""
 _TELLS = re.compile(r"[“\"‘'—]|(?:he|she|i|we|you|my|his|her|our|one day|once)\b", re.IGNORECASE)
+"""The beginning of a story or a speech."""
 _ENDS = frozenset('.!:;)”’"')
 _TERM = r"(?P<term>[^?]+?)"
 _OTHER = r"(?P<other>[^?]+?)"

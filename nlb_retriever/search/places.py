@@ -197,6 +197,7 @@ def answer_place(
     if result.hits and load_reader and question.unit != "book" and not all_passages:
         read = read_hits(wanted, result.hits, load_reader(), diversify=False)
         result = replace(result, hits=read.hits, compared=result.overlap.of(read.order))
+    if question.unit != "book" and not all_passages:
         result = _headed_first(result)
     if all_passages:
         answer = compose_all(result)

@@ -21,7 +21,7 @@ HIT_WEIGHT, WORDS_WEIGHT, QUESTION_PENALTY = 2.0, 1.5, 3.0
 """Weights of a passage's score, of the share of the question's words in the sentence, and of a sentence that is itself
 a question, beside 1 for the span's score over "no answer": chosen on FairytaleQA and LiteraryQA val."""
 HEADING_WEIGHT = 4.0
-"""Weight of the fit of the section's heading: manuals ask there what is asked here."""
+"""Weight of the fit of the section's heading, which in manuals is often the question itself (docs/reader.md)."""
 VOTES = 3.5
 """Weight of the same words in several passages, where a question asks for words: names that come back answer more
 often. 1 for a clause, whose words hardly come back, and for who a name is, which another name does not answer."""
