@@ -1,4 +1,4 @@
-"""Questions as people put them to somebody: with a greeting, "can you tell me" and "please"."""
+"""Questions as people put them to somebody: with a greeting, "can you tell me", "please" and what they are reading."""
 
 from __future__ import annotations
 
@@ -51,13 +51,34 @@ _INDIRECT = re.compile(
     rf" (?P<verb>is|was|are|were)\b(?P<rest>{_NO_CLAUSE})[?.!]*"
 )
 """An indirect question: "what the name of the ship is"."""
+_READING = re.compile(
+    rf"{_GREETING}(?:(?:i|we)(?:['’](?:m|re|ve)| am| are| was| were| have)?(?: been| just| now| currently| recently)*"
+    r" (?:(?:re-?)?read(?:ing)?|study(?:ing)?|studied|finish(?:ed|ing)?(?: reading)?|start(?:ed|ing)?(?: reading)?)"
+    r"|(?:(?:i|we) have |my |(?:a|another|one|quick) )*questions?(?: is)? (?:about|on))"
+    r"(?: the (?:book|novel|play|story))? ",
+    re.IGNORECASE,
+)
+_NO_TITLE = re.compile(r"(?:an?|this|that|these|my|your|it|about|when|what|how|to|in|some)\b")
+_TITLE_ENDS = re.compile(r"(?:\s+and|[.!;:,])\s+", re.IGNORECASE)
+_ASIDE = re.compile(
+    r" (?:(?:for|at|in) (?:my |our |an? )?(?:school|class|college|book club|english\b.*)|yesterday|today|again"
+    r"|(?:right |just )?now|at the moment|last (?:night|week|month|year))$",
+    re.IGNORECASE,
+)
 
 
 def bare_question(query: str) -> str:
     """The question itself: "Hello, can you tell me who the captain is, please?" becomes "Who is the captain?".
 
-    Capitals alone become small letters, and "what's" "what is". What asks nothing is left as it is.
+    Capitals alone become small letters, and "what's" "what is". "I am reading Dracula. Who is Renfield?" becomes "In
+    Dracula, who is Renfield?". What asks nothing is left as it is.
     """
+    if len(query) <= LONGEST and (reading := _READING.match(query)):
+        for end in _TITLE_ENDS.finditer(query, reading.end()):
+            title, question = _ASIDE.sub("", query[reading.end() : end.start()]), bare_question(query[end.end() :])
+            is_title = title[:1].isupper() or (query.islower() and not _NO_TITLE.match(title))
+            if is_title and re.match(_ASKS, question, re.IGNORECASE):
+                return f"In {title}, {question[0].lower()}{question[1:]}"
     beginning = _BEGINNING.match(query) if len(query) <= LONGEST else None
     if not beginning:
         return query

@@ -35,6 +35,12 @@ from tests.texts import LIGHTHOUSE
         ("Tell me where the man who was killed lived", "Where the man who was killed lived?"),
         ("Do you know what the captain thought it was?", "What the captain thought it was?"),
         ("WHO HUNTS THE WHALE?", "who hunts the whale?"),
+        ("I am reading Dracula. Who is Renfield?", "In Dracula, who is Renfield?"),
+        ("i'm reading dracula. who is renfield?", "In dracula, who is renfield?"),
+        ("Hi! We've just read A Room with a View. Who is Lucy?", "In A Room with a View, who is Lucy?"),
+        ("I'm reading Mr. Kipps and I wonder who Mr. Kipps is", "In Mr. Kipps, who is Mr. Kipps?"),
+        ("I started Emma yesterday; can you tell me who Harriet is?", "In Emma, who is Harriet?"),
+        ("I have a quick question about Emma: who is Harriet?", "In Emma, who is Harriet?"),
     ],
 )
 def test_what_is_said_around_a_question_is_left_out(query: str, question: str) -> None:
@@ -46,6 +52,11 @@ def test_what_is_said_around_a_question_is_left_out(query: str, question: str) -
     "query",
     [
         "Hey Jude",
+        "I am reading Dracula.",
+        "I read that whales are fish. Is that so?",
+        "I'm reading a book, who wrote it?",
+        "i'm reading a book. who wrote it?",
+        "I was reading when he came. Who was it?",
         "So it goes",
         "MOBY DICK",
         "Please",
