@@ -65,20 +65,27 @@ _ASIDE = re.compile(
     r"|(?:right |just )?now|at the moment|last (?:night|week|month|year))$",
     re.IGNORECASE,
 )
+_BOOK = re.compile(
+    r"(?<=\bwrote )(?:it|this|the (?:book|novel|play|story))$"
+    r"|\b(?:it|this|the (?:book|novel|play|story))(?= (?:ends?|begins?|starts?|about|written|published)\b)",
+    re.IGNORECASE,
+)
+"""What stands for the title: "How does it end?"."""
 
 
 def bare_question(query: str) -> str:
     """The question itself: "Hello, can you tell me who the captain is, please?" becomes "Who is the captain?".
 
-    Capitals alone become small letters, and "what's" "what is". "I am reading Dracula. Who is Renfield?" becomes "In
-    Dracula, who is Renfield?". What asks nothing is left as it is.
+    Capitals alone become small letters, and "what's" "what is". "I am reading Dracula. Who is Renfield?" becomes "Who
+    is Renfield in Dracula?". What asks nothing is left as it is.
     """
     if len(query) <= LONGEST and (reading := _READING.match(query)):
         for end in _TITLE_ENDS.finditer(query, reading.end()):
             title, question = _ASIDE.sub("", query[reading.end() : end.start()]), bare_question(query[end.end() :])
             is_title = title[:1].isupper() or (query.islower() and not _NO_TITLE.match(title))
             if is_title and re.match(_ASKS, question, re.IGNORECASE):
-                return f"In {title}, {question[0].lower()}{question[1:]}"
+                asked = _name_book(question, title)
+                return asked[0].upper() + asked[1:] if query[0].isupper() else asked
     beginning = _BEGINNING.match(query) if len(query) <= LONGEST else None
     if not beginning:
         return query
@@ -90,3 +97,9 @@ def bare_question(query: str) -> str:
             rest = indirect.expand(r"\g<asking> \g<verb> \g<about>\g<rest>")
         rest = rest.rstrip(" .!?") + "?"
     return rest[0].upper() + rest[1:] if query[0].isupper() else rest
+
+
+def _name_book(question: str, title: str) -> str:
+    """A question with a book's title in it: "How does Dracula end?", "Who is Renfield in Dracula?"."""
+    asked, named = _BOOK.subn(lambda _: title, question.rstrip(" ?."), count=1)
+    return f"{asked}?" if named or title in asked else f"{asked} in {title}?"
