@@ -84,8 +84,8 @@ def bare_question(query: str) -> str:
             title, question = _ASIDE.sub("", query[reading.end() : end.start()]), bare_question(query[end.end() :])
             is_title = title[:1].isupper() or (query.islower() and not _NO_TITLE.match(title))
             if is_title and re.match(_ASKS, question, re.IGNORECASE):
-                asked = _name_book(question, title)
-                return asked[0].upper() + asked[1:] if query[0].isupper() else asked
+                titled = _name_book(question, title)
+                return titled[0].upper() + titled[1:] if query[0].isupper() else titled
     beginning = _BEGINNING.match(query) if len(query) <= LONGEST else None
     if not beginning:
         return query
@@ -101,5 +101,5 @@ def bare_question(query: str) -> str:
 
 def _name_book(question: str, title: str) -> str:
     """A question with a book's title in it: "How does Dracula end?", "Who is Renfield in Dracula?"."""
-    asked, named = _BOOK.subn(lambda _: title, question.rstrip(" ?."), count=1)
-    return f"{asked}?" if named or title in asked else f"{asked} in {title}?"
+    titled, named = _BOOK.subn(lambda _: title, question.rstrip(" ?."), count=1)
+    return f"{titled}?" if named or title in titled else f"{titled} in {title}?"
