@@ -60,6 +60,7 @@ _READING = re.compile(
 )
 _NO_TITLE = re.compile(r"(?:an?|this|that|these|my|your|it|about|when|what|how|to|in|some)\b")
 _TITLE_ENDS = re.compile(r"(?:\s+and|[.!;:,])\s+", re.IGNORECASE)
+_SENTENCE_ENDS = re.compile(r"(?<!\bdr)(?<!\bmr)(?<!\bmrs)(?<!\bst)[.!?]\s", re.IGNORECASE)
 _ASIDE = re.compile(
     r" (?:(?:for|at|in) (?:my |our |an? )?(?:school|class|college|book club|english\b.*)|yesterday|today|again"
     r"|(?:right |just )?now|at the moment|last (?:night|week|month|year))$",
@@ -81,16 +82,21 @@ def bare_question(query: str) -> str:
     """
     if len(query) <= LONGEST and (reading := _READING.match(query)):
         for end in _TITLE_ENDS.finditer(query, reading.end()):
-            title, question = _ASIDE.sub("", query[reading.end() : end.start()]), bare_question(query[end.end() :])
+            title, question = _ASIDE.sub("", query[reading.end() : end.start()]), _leave_courtesy(query[end.end() :])
             is_title = title[:1].isupper() or (query.islower() and not _NO_TITLE.match(title))
-            if is_title and re.match(_ASKS, question, re.IGNORECASE):
+            if is_title and not _SENTENCE_ENDS.search(title) and re.match(_ASKS, question, re.IGNORECASE):
                 titled = _name_book(question, title)
                 return titled[0].upper() + titled[1:] if query[0].isupper() else titled
+    return _leave_courtesy(query)
+
+
+def _leave_courtesy(query: str) -> str:
+    """A question without what is polite in it."""
     beginning = _BEGINNING.match(query) if len(query) <= LONGEST else None
     if not beginning:
         return query
     if query.isupper():
-        return bare_question(query.lower())
+        return _leave_courtesy(query.lower())
     rest = _IS.sub(r"\1 is", _THANKS.sub("", query[beginning.end() :]).rstrip(" ,;"))
     if beginning["courtesy"]:
         if indirect := _INDIRECT.fullmatch(rest):

@@ -8,7 +8,7 @@ import pytest
 
 from nlb_retriever import Retriever, index_files
 from nlb_retriever.search.courtesy import bare_question
-from tests.texts import LIGHTHOUSE
+from tests.texts import KITCHEN, LIGHTHOUSE
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,7 @@ from tests.texts import LIGHTHOUSE
         ("Hi! We've just read A Room with a View. Who is Lucy?", "Who is Lucy in A Room with a View?"),
         ("I'm reading Mr. Kipps and I wonder who Mr. Kipps is", "Who is Mr. Kipps?"),
         ("I started Emma yesterday; can you tell me who Harriet is?", "Who is Harriet in Emma?"),
+        ("I read Dr. Jekyll and Mr. Hyde. Who is Utterson?", "Who is Utterson in Dr. Jekyll and Mr. Hyde?"),
         ("I'm reading Emma. How does it end?", "How does Emma end?"),
         ("I've finished Emma. Who wrote it?", "Who wrote Emma?"),
         ("I've read Emma. What is the book about?", "What is Emma about?"),
@@ -61,6 +62,8 @@ def test_what_is_said_around_a_question_is_left_out(query: str, question: str) -
         "I'm reading a book, who wrote it?",
         "i'm reading a book. who wrote it?",
         "I was reading when he came. Who was it?",
+        "I am reading Dracula. It is long. Who is Renfield?",
+        "i read a, " * 50,
         "So it goes",
         "MOBY DICK",
         "Please",
@@ -90,3 +93,15 @@ def test_both_get_the_same_answer(tmp_path: Path) -> None:
     assert polite.question == "Good morning! Could you tell me who took the lamp, please?"
     assert polite.short == bare.short
     assert polite.citations == bare.citations
+
+
+def test_the_book_that_is_read_is_asked(tmp_path: Path) -> None:
+    for name, text in (("lighthouse", LIGHTHOUSE), ("kitchen", KITCHEN)):
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    index_files([tmp_path / "lighthouse.txt", tmp_path / "kitchen.txt"], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        for book in retriever.store.books():
+            answer = retriever.answer(f"I am reading {book.title}. Who took the lamp?")
+            assert {each.hit.book_id for each in answer.citations} <= {book.id}
+            if "lighthouse" in book.source:
+                assert answer.short == retriever.answer("Who took the lamp?", book=book.id).short
