@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 
 from nlb_retriever.reading.headings import UNNUMBERED, Candidate
 
 _OUTER = frozenset({"volume", "part", "book", "act"})
 _GAP = 220
 """Between two entries of a table of contents lies at most this (a title, a page, a synopsis line)."""
+_LISTED, _LISTED_CHARS = 40, 60
+"""Least lines of an alphabetical list, and characters of one at most."""
 _Key = tuple[str, int | str]
 
 
@@ -80,3 +83,25 @@ def _without_contents(run: list[Candidate], later: Counter[_Key]) -> list[Candid
     loose = {"plain", "caps", "bare", "named"}
     kept = [c for i, c in enumerate(entries) if not (i in listed or (places[0] < i < places[-1] and c.kind in loose))]
     return kept + real
+
+
+def find_listed(text: str, lines: Sequence[tuple[int, int]]) -> set[int]:
+    """The starts of lines of alphabetical lists: many short lines in a row without a stop, as of a dictionary's words.
+
+    Args:
+        text: of the book.
+        lines: spans of its lines.
+    """
+    listed: set[int] = set()
+    run: list[int] = []
+    last = ""
+    for start, end in lines:
+        line = normal(text[start : min(end, start + _LISTED_CHARS + 1)])
+        short = end - start <= _LISTED_CHARS and text[end - 1] not in ".,;:!?" and line
+        if run and not (short and line >= last):
+            listed.update(run if len(run) >= _LISTED else ())
+            run = []
+        if short:
+            run.append(start)
+        last = line
+    return listed | set(run if len(run) >= _LISTED else ())

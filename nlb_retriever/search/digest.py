@@ -22,7 +22,7 @@ from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, resolve_scope
 from nlb_retriever.search.titles import title_words
 from nlb_retriever.store import LibraryStore, StoreQuery
-from nlb_retriever.store.lookup import find_sections, read_number
+from nlb_retriever.store.lookup import find_chapter_of, find_sections, read_number
 from nlb_retriever.text.sentences import sentence_spans
 
 SENTENCES, WORDS = 8, 150
@@ -67,6 +67,8 @@ _QUESTIONS = compile_forms(
 _LAST = re.compile(rf"the (?:last|final) {_KINDS}", re.IGNORECASE)
 _COUNTED = frozenset("volume part book act chapter canto".split())
 """Kinds of sections that a book has, if at all, under headings: there may be a second letter without one."""
+_STORY = re.compile(r"^(?:the )?(?:book|gospel|story|tale) of ", re.IGNORECASE)
+_VERSE = re.compile(r"(\d{1,3}):\d{1,3}$")
 _ARTICLE = re.compile(r"the\s+", re.IGNORECASE)
 
 
@@ -98,15 +100,24 @@ def answer_digest(
     with store.session():
         scope = resolve_scope(request, store)
         if kind == "named":
-            hits = _read_titled(words["named"], scope, store)
+            name = words["named"]
+            hits = (
+                _read_titled(name, scope, store)
+                or _read_titled(_STORY.sub("", name), scope, store)
+                or _read_chapter_of(name, scope, store)
+            )
         else:
             books = find_titled(words.get("title"), scope, store)
             try:
                 hits = _read_part(books[0], words.get("part"), scope, store) if len(books) == 1 else None
+                if hits is None and not books and words["title"]:
+                    hits = _read_chapter_of(f"{words['title']}, {words['part']}", scope, store)
             except QueryError as error:
                 hits, missing = [], f"{str(error)[:1].upper()}{str(error)[1:]}."
     if hits is None:
         return None
+    if verse := _VERSE.search(words.get("named") or ""):
+        return _answer(request, _cite_verse(verse[0], hits))
     if kind == "called" and hits:
         title = ShortAnswer(text=" › ".join(hits[0].section), citation=0)
         citations = find_beginning(hits, one=True)
@@ -180,6 +191,32 @@ def _read_titled(name: str, scope: Scope, store: LibraryStore) -> list[Hit] | No
     book = store.find_book(titled[0].book_id)
     numbers = sorted(section.section for section in titled if section.book_id == book.id)
     return _read_sections(book, numbers, scope, store) or None
+
+
+def _read_chapter_of(name: str, scope: Scope, store: LibraryStore) -> list[Hit] | None:
+    """The passages in a scope of a chapter that is named with its part: "Genesis 7", "Psalm 23:1"; None without one."""
+    name = _VERSE.sub(r"\1", name)
+    if scope.book:
+        books = [scope.book]
+    else:
+        found = store.search([StoreQuery(level="section", text=name, where=scope.filter("section"), limit=FOUND)])[0]
+        ids = dict.fromkeys(section.book_id for section in store.get_sections([each.id for each in found]))
+        books = [store.find_book(each) for each in ids]
+    for book in books:
+        if numbers := find_chapter_of(name, store.sections(book.id)):
+            return _read_sections(book, numbers, scope, store) or None
+    return None
+
+
+def _cite_verse(number: str, hits: Sequence[Hit]) -> tuple[Citation, ...]:
+    """The verse of a number ("3:16") among some passages."""
+    chapter, verse = number.split(":")
+    line = re.compile(rf"^[^\w\n]*0*{chapter}:0*{verse}\b.*(?:\n(?!\W*\d+:\d).*)*", re.MULTILINE)
+    found = ((index, match) for index, hit in enumerate(hits) if (match := line.search(hit.text)))
+    return cite(
+        hits,
+        [Quote(hit=index, order=0, start=at.start(), end=at.start() + len(at[0].rstrip())) for index, at in found][:1],
+    )
 
 
 def _read_sections(book: BookRecord, numbers: Sequence[int], scope: Scope, store: LibraryStore) -> list[Hit]:

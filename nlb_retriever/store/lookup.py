@@ -18,6 +18,8 @@ _SMALL_WORD = re.compile(r"\b[a-z]")
 """The first letter of a word that is not written with a capital."""
 _LONGEST = 1_000
 """Characters of a name."""
+_CHAPTER_OF = re.compile(r"(?P<outer>[^\d,]*[^\d,\s]),?\s+(?:chapter\s+)?(?P<number>\d{1,3})", re.IGNORECASE)
+"""A chapter by the part that it is in: "Genesis 7"."""
 
 
 def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecord:
@@ -75,7 +77,8 @@ def _check_length(name: str, what: str) -> None:
 def find_sections(name: str, sections: Sequence[SectionRecord], book: BookRecord) -> tuple[int, ...]:
     """Numbers (from 0) of the sections that a name fits: by number from 1, id, title, then part of a title.
 
-    "Chapter 3" is the chapter of that number however the book writes it: "CHAPTER III. The Inn", "III".
+    "Chapter 3" is the chapter of that number however the book writes it: "CHAPTER III. The Inn", "III"; "Genesis 7" is
+    chapter 7 of the part Genesis.
 
     Args:
         name: what a person wrote. The title of a part means all of its sections.
@@ -96,6 +99,7 @@ def find_sections(name: str, sections: Sequence[SectionRecord], book: BookRecord
         [index for index, section in enumerate(sections) if section.id == wanted],
         [index for index, path in enumerate(paths) if wanted in path],
         _numbered(name.strip(), sections),
+        find_chapter_of(name.strip(), sections),
         [index for index, path in enumerate(paths) if any(part.startswith(wanted) for part in path)],
         [index for index, path in enumerate(paths) if any(wanted in part for part in path)],
     ):
@@ -121,6 +125,20 @@ def _numbered(name: str, sections: Sequence[SectionRecord]) -> list[int]:
     if same or kind not in {"chapter", "bare"}:
         return same
     return [index for index in inside if found[index][-1] in {("chapter", number), ("bare", number)}]
+
+
+def find_chapter_of(name: str, sections: Sequence[SectionRecord]) -> list[int]:
+    """Numbers of the sections of a chapter, named by words of the title of the part that it is in: "Genesis 7"."""
+    match = _CHAPTER_OF.fullmatch(name)
+    if not match:
+        return []
+    outer, number = fold(match["outer"]), int(match["number"])
+    found: dict[str, list[int]] = {}
+    for index, section in enumerate(sections):
+        part = next((title for title in map(fold, section.path[:-1]) if outer in title), None)
+        if part is not None and read_number(section.path[-1])[:2] in {("chapter", number), ("bare", number)}:
+            found.setdefault(part, []).append(index)
+    return found.get(outer) or next(iter(found.values()), [])
 
 
 def read_number(title: str) -> tuple[str, int, str]:

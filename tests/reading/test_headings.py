@@ -14,6 +14,7 @@ from nlb_retriever.reading.outline import find_headings
 from nlb_retriever.reading.structure import GIANT_CHARS, partition
 
 PARAGRAPH = "The old clock on the landing struck the hour, and nobody in the house was awake to count it. " * 12
+WORDS = [f"{first}{second}ling" for first in "abcdefgh" for second in "aeiouy"]
 BODY = f"{PARAGRAPH}\n\n{PARAGRAPH}\n\n{PARAGRAPH}"
 
 
@@ -259,3 +260,19 @@ def test_real_books_have_their_other_parts(data_dir: Path) -> None:
     machine = [s.path[-1] for s in read_book(data_dir / "library" / "time-machine.txt").sections]
     assert len(machine) == 18
     assert machine[1] == "I. Introduction"
+
+
+def test_the_senses_of_words_and_notes_are_no_chapters() -> None:
+    senses = "\n\n".join(
+        f"{word}: n.\n\n1. {number} A thing of wood, as most are.\n\n{BODY}" for number, word in enumerate(WORDS)
+    )
+    text = f"1. Flaky; dubious\n\n{BODY}\n\n2. An intractable problem\n\n{senses}"
+    assert find_headings(text) == []
+    assert len(find_headings(text.replace("1. ", "1. the ").replace("1. the Flaky", "1. Flaky")[:20_000])) == 2
+
+
+def test_the_words_of_an_alphabetical_list_are_no_titles() -> None:
+    titles = ["THE DOOR", "THE STAIR", "THE CLOCK", "THE LAMP", "THE WELL"]
+    listed = "\n\n".join(WORDS).upper()
+    found = [heading.title for heading in find_headings(f"{listed}\n\n{PARAGRAPH}\n\n{book(*titles)}")]
+    assert found == titles

@@ -43,7 +43,12 @@ ACTS = "\n\n".join(
     f"ACT {act}.\n\n" + "\n\n".join(f"SCENE {scene}.\n\n{'  '.join(DAYS)}" for scene in ("I", "II"))
     for act in ("I", "II")
 )
-TEXTS = {"The Ferry": VOYAGE, "Country Bread": FARM, "The Chapel": ACTS}
+SCRIPTURE = "\n\n".join(
+    f"{book}\n\n"
+    + "\n\n".join(f"{chapter}:{verse} {DAYS[verse - 1]}" for chapter in (1, 2, 3) for verse in range(1, 11))
+    for book in ("The First Book: Called Beginnings", "Psalms")
+)
+TEXTS = {"The Ferry": VOYAGE, "Country Bread": FARM, "The Chapel": ACTS, "Scripture": SCRIPTURE}
 
 
 @pytest.fixture(scope="module")
@@ -195,3 +200,25 @@ def test_nothing_is_chosen_of_no_passages(retriever: Retriever) -> None:
     book = retriever.store.find_book("Ferry")
     hits = [to_hit(passage) for passage in retriever.store.passages(book.id)]
     assert choose_telling(hits, encoder, 0) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "sections"),
+    [
+        ("What happens in Beginnings 2?", [("The First Book: Called Beginnings", "Chapter 2")]),
+        ("What happens in chapter 2 of Beginnings?", [("The First Book: Called Beginnings", "Chapter 2")]),
+        ("What does Psalm 3 say?", [("Psalms", "Chapter 3")]),
+        ("Summarize the book of Psalms", [("Psalms", f"Chapter {number}") for number in (1, 2, 3)]),
+    ],
+)
+def test_a_chapter_is_named_with_its_part(retriever: Retriever, question: str, sections: list[tuple[str, ...]]) -> None:
+    answer = retriever.answer(question)
+    assert list(dict.fromkeys(citation.hit.section for citation in answer.citations)) == sections
+
+
+@pytest.mark.parametrize("options", [{}, {"book": "Scripture"}])
+def test_a_verse_is_quoted(retriever: Retriever, options: dict[str, str]) -> None:
+    answer = retriever.answer("What does Psalm 2:10 say?", **options)  # type: ignore[arg-type]
+    assert [citation.quote for citation in answer.citations] == [f"2:10 {DAYS[9]}"]
+    assert answer.citations[0].hit.section == ("Psalms", "Chapter 2")
+    assert not retriever.answer("What does Psalm 2:11 say?", **options).found  # type: ignore[arg-type]

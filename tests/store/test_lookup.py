@@ -19,6 +19,10 @@ BOOKS: dict[str, list[tuple[str, ...]]] = {
     "The Keeper’s Lamp": [(title,) for title in TITLES],
     "Les Misérables — a tale": [(f"PART {part}", number) for part in ("ONE", "TWO") for number in ("I", "II")],
 }
+BOOKS["The Bible"] = [
+    *((("The First Book: Called Genesis"), f"Chapter {number}") for number in (1, 2, 3)),
+    *((part, f"Chapter {number}") for part in ("Psalms", "The Gospel of John", "John") for number in (1, 2)),
+]
 TEXT = "A lamp burns. "
 
 
@@ -85,6 +89,26 @@ def test_a_number_is_of_the_kind_that_is_named(store: LibraryStore, name: str, p
 def test_what_is_not_there_is_refused(store: LibraryStore, name: str) -> None:
     with pytest.raises(QueryError, match="see `nlb show`"):
         _named(store, "keeper", name)
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("Genesis 2", ("The First Book: Called Genesis", "Chapter 2")),
+        ("genesis, chapter 3", ("The First Book: Called Genesis", "Chapter 3")),
+        ("Psalm 1", ("Psalms", "Chapter 1")),
+        ("John 2", ("John", "Chapter 2")),
+        ("Gospel of John 2", ("The Gospel of John", "Chapter 2")),
+    ],
+)
+def test_a_chapter_is_found_by_the_part_that_it_is_in(store: LibraryStore, name: str, path: tuple[str, ...]) -> None:
+    assert _named(store, "bible", name) == [path]
+
+
+@pytest.mark.parametrize("name", ["Genesis 4", "Exodus 1"])
+def test_a_chapter_that_a_part_has_not_is_refused(store: LibraryStore, name: str) -> None:
+    with pytest.raises(QueryError, match="no section"):
+        _named(store, "bible", name)
 
 
 def test_a_text_is_folded() -> None:
