@@ -14,6 +14,7 @@ from itertools import zip_longest
 
 from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Answer, Hit, ShortAnswer
+from nlb_retriever.search.entries import LEAST_BELOW, TELLS, find_entries, join_cut
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.heading_fit import is_heading_of
 from nlb_retriever.search.hits import to_hit
@@ -21,10 +22,10 @@ from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_code, is_
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import resolve_scope
 from nlb_retriever.store import LibraryStore, StoreQuery
-from nlb_retriever.text.definitions import LEAST_WORDS, Explanation, Term, is_term, trim
+from nlb_retriever.text.definitions import LEAST_WORDS, Explanation, Term, is_term, skip_labels, trim
 from nlb_retriever.text.sentences import sentence_spans
 
-PASSAGES = 100
+PASSAGES = 250
 """Best passages for the term's words that are looked through."""
 READ = 24
 """Sentences that are read, those of the strongest forms first."""
@@ -32,14 +33,12 @@ RELEVANCE, CLIP = 0.5, 8.0
 """Weight of the reader's relevance, a logit cut at `CLIP`, beside a form's strength."""
 LEAST, UNSURE, LIKELY, SURE = 1.0, 2.9, 3.0, 5.0
 """Least scores of an answer, the most of an unsure one, and the least of the others (docs/reader.md)."""
-HEADED, LEAST_HEADED = 2.5, 4
-"""Strength of the first sentence below the term as a heading, and the least words that it has."""
+HEADED, LABELLED = 2.5, 4.0
+"""Strength of the first sentence below the term as a heading, and in a dictionary's entry."""
 ENTRY = 700
 """Characters that an entry of a glossary has at most."""
 _POINTS = re.compile(r"(?:this|these|it|they)\b", re.IGNORECASE)
 """The beginning of a sentence that goes on from its heading."""
-_TELLS = re.compile(r"[“\"‘'—]|(?:he|she|i|we|you|my|his|her|our|one day|once)\b", re.IGNORECASE)
-"""The beginning of a story or a speech."""
 _ENDS = frozenset('.!:;)”’"')
 _TERM = r"(?P<term>[^?]+?)"
 _OTHER = r"(?P<other>[^?]+?)"
@@ -83,6 +82,8 @@ class _Found:
     """Whether the quote's answer is the explanation, and does not just hold it."""
     headed: bool = False
     """Whether it explains the term since that is its heading; the reader reads it with it."""
+    labelled: bool = False
+    """Whether it stands in an entry of a dictionary."""
     sure: bool = True
     """Whether it can be more than unsure: not where only its heading says what it is on."""
 
@@ -125,10 +126,11 @@ def answer_definition(
         where = resolve_scope(request, store).filter("passage")
         queries = [StoreQuery(level="passage", text=term, where=where, limit=PASSAGES) for term in parsed.terms]
         ids = dict.fromkeys(candidate.id for found in store.search(queries) for candidate in found)
-        hits = [to_hit(record) for record in store.get_passages(list(ids))]
+        terms = [Term(each) for each in parsed.terms]
+        hits = list(join_cut(terms, [to_hit(record) for record in store.get_passages(list(ids))], store))
     explained = []
-    for term, question in zip(parsed.terms, parsed.questions, strict=True):
-        explained.append(_explain(Term(term), question, hits, load_reader))
+    for term, question in zip(terms, parsed.questions, strict=True):
+        explained.append(_explain(term, question, hits, load_reader))
         if not explained[-1] or explained[-1][0].score < LEAST:
             return None
     score = min(found[0].score for found in explained)
@@ -163,22 +165,32 @@ def _explain(term: Term, question: str, hits: Sequence[Hit], load_reader: Callab
 def _find(term: Term, hits: Sequence[Hit]) -> Iterator[_Found]:
     """The sentences of prose that explain a term, scored by the strength of their forms, or stand first below it."""
     for index, hit in enumerate(hits):
-        awaited = _is_headed(hit, term.text)
-        for order, (start, end) in enumerate(sentence_spans(hit.text)):
+        sentences = sentence_spans(hit.text)
+        awaited, entries = _is_headed(hit, term.text), find_entries(term, hit.text, sentences)
+        for order, (start, end) in enumerate(sentences):
             sentence = hit.text[start:end]
             said = term.explain(sentence)
-            headed = awaited and _explains_heading(sentence, term, hit)
+            entry = entries.get(start)
+            headed = entry is not None or (awaited and _explains_heading(sentence, term, hit))
             if not (said or headed) or not is_prose(hit, start, end):
                 continue
             if is_code(hit, start, end) or is_question(hit, start, end):
                 continue
             awaited = awaited and not headed
-            if said is None or (headed and said.strength < HEADED):
-                said = Explanation(strength=HEADED, start=0, end=end - start)
+            strength = LABELLED if entry else HEADED
+            if said is None or (headed and said.strength < strength):
+                said = Explanation(strength=strength, start=skip_labels(sentence), end=end - start)
             answer = start + said.start, start + said.end
             quote = Quote(hit=index, order=order, start=start, end=end, answer=answer)
-            sure = not headed or _names_heading(sentence, term)
-            yield _Found(quote=quote, score=said.strength, exact=said.exact, headed=headed, sure=sure)
+            sure = not headed or entry is not None or _names_heading(sentence, term)
+            yield _Found(
+                quote=quote,
+                score=said.strength,
+                exact=said.exact,
+                headed=headed,
+                labelled=entry is True,
+                sure=sure,
+            )
 
 
 def _explains_heading(sentence: str, term: Term, hit: Hit) -> bool:
@@ -186,9 +198,9 @@ def _explains_heading(sentence: str, term: Term, hit: Hit) -> bool:
 
     It has the term or points to it, or is of an entry of a glossary, where nobody tells a story.
     """
-    if len(sentence.split()) < LEAST_HEADED or sentence.rstrip()[-1:] not in _ENDS:
+    if len(sentence.split()) < LEAST_BELOW or sentence.rstrip()[-1:] not in _ENDS:
         return False
-    return _names_heading(sentence, term) or (len(hit.text) <= ENTRY and not _TELLS.match(sentence))
+    return _names_heading(sentence, term) or (len(hit.text) <= ENTRY and not TELLS.match(sentence))
 
 
 def _names_heading(sentence: str, term: Term) -> bool:
@@ -204,7 +216,7 @@ def _is_headed(hit: Hit, term: str) -> bool:
 def _read(found: _Found, sentence: str, reading: Reading) -> _Found | None:
     """A sentence with the reader's relevance in its score, and its span where the form alone does not say which."""
     score = found.score + RELEVANCE * min(max(reading.relevance, -CLIP), CLIP)
-    score = score if found.sure else min(score, UNSURE)
+    score = max(score, LIKELY) if found.labelled else score if found.sure else min(score, UNSURE)
     if found.exact:
         return replace(found, score=score)
     quote = found.quote

@@ -43,8 +43,8 @@ _SPEAKER = re.compile(r"[A-Z][\w’']*(?: [A-Z][\w’']*){0,2}\.")
 _SPEECH = re.compile(rf"^ *{_SPEAKER.pattern} +\S", re.MULTILINE)
 LEAST_SPEECHES = 3
 """Lines of a passage that begin so, where they are speeches."""
-_NO_CODE = re.compile(r"=\w[^=\n]*\w=|https?://\S+|\{\d+\}|\|[^|\n]{1,20}\|")
-"""Words in bold, addresses, numbers of verses and absolute values."""
+_NO_CODE = re.compile(r"=\w[^=\n]*\w=|https?://\S+|(?<!\$)\{\w[\w' -]{0,60}\}|\|[^|\n]{1,20}\|")
+"""Words in bold, addresses, numbers of verses, words that a dictionary refers to, and absolute values."""
 _CODE = re.compile(r"[{}<>=|\\]|::|->|\);|//")
 """Signs that program code has."""
 _CODE_SIGNS, _CODE_SHARE = 4, 0.3

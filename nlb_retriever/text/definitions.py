@@ -61,6 +61,10 @@ _BE = r"(?:is|are|was|were)"
 _MEANING = r"(?:(?:which|that) (?:means|meant|refers to)|meaning|defined as)"
 _ENTRY, _COLON = r"^[\s*_•-]*", r"(?:\s*[:—–]|\s+-)"
 """Of a glossary."""
+_CLASS = r"(?:\b(?:n|vt|vi|v|v\.t|v\.i|adj|adv|imp|interj|excl|prep|conj|abbrev|pl)\b(?:\.|(?=[,/]))(?:[,/]|[^\S\n])*)"
+"""A word class in a dictionary: "n., adj."."""
+_LABELS = re.compile(r"(?:\s*(?:\d{1,2}[.)]|\[[^\]]{1,300}\]|\([^)]{1,60}\)|[a-z]{1,6}\.(?=\s|$)))+\s*")
+"""Before what a word means in a dictionary: "1.", "[from Latin]", "(also: flamewar)", "n."."""
 _BARE = r"(?<!\bthe )(?<!\bthis )(?<!\bthat )(?<!\ba )(?<!\ban )(?<!\bits )(?<!\bhis )(?<!\bher )(?<!\btheir )"
 """Before a term that is explained in brackets: not "the reader (the one of 2026)"."""
 _NO_CLAUSE = r"(?!an? (?:(?!that|which|who)\S+ ){1,3}?(?:is|are|was|were|has|had|can|will|would|did)\b)"
@@ -112,6 +116,10 @@ class Term:
         name = r"[\s-]+".join((*map(re.escape, first), _singular_or_plural(last)))
         name = rf"(?-i:{name})" if text.isupper() and len(text) > 1 else name
         self._name = re.compile(rf"\b{name}\b", re.IGNORECASE)
+        self._line = re.compile(
+            rf"^[^\w\n]*{name}(?!\w)[^\w\n]*(?:/[^/\n]{{1,40}}/[^\w\n]*){{0,3}}(?:(?P<class>{_CLASS}+)|$)",
+            re.IGNORECASE | re.MULTILINE,
+        )
         name = rf"[“\"‘'_*]*\b{name}\b(?:,?[”\"’'_*]+)?"
         self._forms = [
             (strength, re.compile(form, re.IGNORECASE | re.DOTALL))
@@ -121,6 +129,17 @@ class Term:
     def is_in(self, text: str) -> bool:
         """Whether a text has the term."""
         return self._name.search(text) is not None
+
+    def entries(self, text: str) -> list[tuple[int, bool]]:
+        """The lines of a text that have the term alone, as a dictionary has it above what it says of it.
+
+        Returns:
+            Where each ends, and whether it has what a dictionary adds: ":hacker: /hak'r/, n.", "ABDICATION, n.".
+        """
+        return [
+            (match.end(), match[0].lstrip().startswith(":") or bool(match["class"]))
+            for match in self._line.finditer(text)
+        ]
 
     def explain(self, sentence: str) -> Explanation | None:
         """How a sentence explains the term, by its strongest form; None where it does not."""
@@ -172,6 +191,12 @@ def _singular_or_plural(noun: str) -> str:
     return rf"{re.escape(noun[:-1] if is_plural else noun)}(?:e?s)?"
 
 
+def skip_labels(text: str) -> int:
+    """Characters before what a word means in an entry of a dictionary: "1. [from Latin] "."""
+    match = _LABELS.match(text)
+    return match.end() if match else 0
+
+
 def trim(text: str, start: int, end: int) -> tuple[int, int]:
     """A span without outer stops, and without a bracket or quotation mark whose other half is outside."""
     start += len(text[start:end]) - len(text[start:end].lstrip(_OUTER))
@@ -205,6 +230,7 @@ def _forms(name: str, *, is_name: bool) -> list[tuple[float, str]]:
         (3.0, rf"{_BEGIN}{subject}{_BE}\s+(?P<says>{_NOUN}.+)"),
         (2.5, rf"{_BEGIN}{_DET}[^.;:()]{{1,80}}\({name}\)[”\"’']?,? {_BE}\s+(?P<says>{_NOUN}.+)"),
         (2.5, rf"{_ENTRY}{name}{_COLON}\s*[*_]*(?P<says>(?!{name})\S+\s(?-i:[a-z]).+)"),
+        (2.5, rf"^[^\w\n]*{name}[^\w\n]*\n[^\S\n]*(?P<says>(?-i:[A-Z(\[]).+)"),
         (2.0, rf"{_BEGIN}{subject}{_SEEN}\s+(?P<says>.+)"),
         (2.0, rf"{_INNER}{subject}{_DEFINED}\s+(?P<says>.+)"),
         (2.0, rf"{_INNER}{subject}{_BE}\s+(?P<says>{_NOUN}.+)"),

@@ -51,6 +51,30 @@ Let the pitch slide fluently from one note to the other. A harp does it well.
 
 Between legato and staccato. It is rare.
 """,
+    "Words": """\
+Lexicon
+
+:kludge: /kluj/, n.
+
+[common] (also: kluge) A machine of parts that do not fit. Nobody likes it.
+
+:lamer: n.
+
+[from a game]
+
+1. n. Somebody who breaks the lamps of others. 2. A lamp that is broken. The lamer is a friend to none.
+
+:mung: vt.
+
+1. To make changes that cannot be undone.
+
+dangling lamp
+A lamp that hangs from one wire.
+
+lantern
+
+The lamp of a ship, as sailors have it.
+""",
     "Carpentry": "In the workshop, a norm is a measure of boards. Joints are glued, and the glue dries in an hour.",
 }
 
@@ -75,6 +99,11 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("What is the meaning of prejudice?", "Society", "what people think of a group before they know it"),
         ("What was the Lamp Act?", "Society", "taxed lamps and candles in 1765"),
         ("whats a norm", "Carpentry", "a measure of boards"),
+        ("What is a kludge?", "Words", "A machine of parts that do not fit."),
+        ("What is a lamer?", "Words", "Somebody who breaks the lamps of others."),
+        ("What does mung mean?", "Words", "To make changes that cannot be undone."),
+        ("What is a dangling lamp?", "Words", "A lamp that hangs from one wire"),
+        ("What is a lantern?", "Words", "The lamp of a ship, as sailors have it."),
     ],
 )
 def test_a_sentence_says_what_a_term_means(retriever: Retriever, question: str, book: str, short: str) -> None:
@@ -178,3 +207,16 @@ def test_without_a_reader_sentences_are_quoted(retriever: Retriever, monkeypatch
 def test_questions_for_a_term(question: str, term: str | None, meaning: bool) -> None:
     found = read_question(as_question(question))
     assert (found and found.terms[0], bool(found and found.asks_for_meaning)) == (term, meaning)
+
+
+def test_an_entry_that_passages_cut_is_read_on(tmp_path: Path) -> None:
+    story = "The kludge was sold, and the kludge was bought again. " * 3
+    text = f"{story}\n\n:kludge: n.\n\nA machine of parts that do not fit. {story * 9}"
+    for before in range(0, 60, 6):
+        source = f"{'The boy ran home. ' * before}{text}"
+        index_books([book_from_text(source, source="a", title="Words")], tmp_path / "library")
+        with Retriever(tmp_path / "library") as retriever:
+            answer = retriever.answer("What is a kludge?")
+        assert (answer.short, answer.confidence) == ("A machine of parts that do not fit.", "sure")
+        cited = answer.citations[0]
+        assert source[cited.quote_start : cited.quote_end] == cited.quote

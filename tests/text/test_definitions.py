@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from nlb_retriever.text.definitions import LONGEST, Term, is_term, trim
+from nlb_retriever.text.definitions import LONGEST, Term, is_term, skip_labels, trim
 
 
 def explained(term: str, sentence: str) -> str | None:
@@ -127,3 +127,38 @@ def test_long_sentences_are_left_out_and_hostile_ones_take_no_time() -> None:
 def test_trim(text: str, inner: str) -> None:
     start, end = trim(text, 0, len(text))
     assert text[start:end] == inner
+
+
+@pytest.mark.parametrize(
+    ("line", "has_label"),
+    [
+        ("   :norm: n.", True),
+        (":norm: /norm/", True),
+        ("NORM, n. A rule.", True),
+        ("norms, n.pl. Rules.", True),
+        ("norm", False),
+        ("**Norm**", False),
+    ],
+)
+def test_a_line_of_its_own_begins_an_entry(line: str, has_label: bool) -> None:
+    found = Term("norm").entries(f"It ends.\n\n{line}\n\nA rule.")
+    assert [label for _, label in found] == [has_label]
+
+
+@pytest.mark.parametrize("line", ["the norm", "norm of the land", "abnorm, n.", "norm 5", "What is a norm?"])
+def test_a_line_with_more_begins_none(line: str) -> None:
+    assert Term("norm").entries(f"It ends.\n\n{line}\n\nA rule.") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("1. A rule.", "A rule."),
+        ("[from Latin] 2. n. A rule.", "A rule."),
+        ("[common] (also: norms) A rule.", "A rule."),
+        ("[from Latin]", ""),
+        ("A rule. n. Another.", "A rule. n. Another."),
+    ],
+)
+def test_labels_stand_before_what_a_word_means(text: str, rest: str) -> None:
+    assert text[skip_labels(text) :] == rest

@@ -1,0 +1,58 @@
+"""Entries of dictionaries and glossaries: a term alone on its line, and what is said of it below."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from nlb_retriever.records import Hit
+from nlb_retriever.store import LibraryStore
+from nlb_retriever.text.definitions import Term, skip_labels
+
+LEAST_BELOW = 4
+"""Of a sentence that explains."""
+_ORIGIN = "[("
+"""Before where a word comes from, which an entry may say first."""
+_ENDS = frozenset('.!:;)”’"')
+TELLS = re.compile(r"[“\"‘'—]|(?:he|she|i|we|you|my|his|her|our|one day|once)\b", re.IGNORECASE)
+"""The beginning of a story or a speech."""
+
+
+def find_entries(term: Term, text: str, sentences: Sequence[tuple[int, int]]) -> dict[int, bool]:
+    """The sentences that say what a term is in an entry of a dictionary.
+
+    Args:
+        term: that stands above.
+        text: a passage.
+        sentences: its spans.
+
+    Returns:
+        Where each begins, and whether the term's line has what a dictionary adds, and so is no heading.
+    """
+    found = {}
+    for end, has_label in term.entries(text):
+        for begin, stop in sentences:
+            if begin < end:
+                continue
+            rest = text[begin:stop][skip_labels(text[begin:stop]) :]
+            if not rest or rest[0] in _ORIGIN:
+                continue
+            if len(rest.split()) >= LEAST_BELOW and rest[-1:] in _ENDS and not TELLS.match(rest):
+                found[begin] = has_label
+            break
+    return found
+
+
+def join_cut(terms: Sequence[Term], hits: Sequence[Hit], store: LibraryStore) -> Iterator[Hit]:
+    """Passages, those that end with a term on its line together with the next one of their section."""
+    for hit in hits:
+        ordinal = hit.metadata["ordinal"] + 1
+        rests = (hit.text[end:].strip() for term in terms for end, _ in term.entries(hit.text))
+        is_cut = any(skip_labels(rest) == len(rest) for rest in rests)
+        after = next(iter(store.passages(hit.book_id, ordinal, ordinal + 1)), None) if is_cut else None
+        if after and after.section_id == hit.section_id:
+            text = hit.text.ljust(after.start - hit.start, "\n") + after.text
+            yield replace(hit, text=text, end=after.end)
+        else:
+            yield hit
