@@ -14,7 +14,7 @@ from itertools import zip_longest
 
 from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Answer, Hit, ShortAnswer
-from nlb_retriever.search.entries import LEAST_BELOW, TELLS, find_entries, join_cut
+from nlb_retriever.search.entries import TELLS, find_entries, join_cut
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.heading_fit import is_heading_of
 from nlb_retriever.search.hits import to_hit
@@ -33,8 +33,9 @@ RELEVANCE, CLIP = 0.5, 8.0
 """Weight of the reader's relevance, a logit cut at `CLIP`, beside a form's strength."""
 LEAST, UNSURE, LIKELY, SURE = 1.0, 2.9, 3.0, 5.0
 """Least scores of an answer, the most of an unsure one, and the least of the others (docs/reader.md)."""
-HEADED, LABELLED = 2.5, 4.0
-"""Strength of the first sentence below the term as a heading, and in a dictionary's entry."""
+HEADED, LABELLED, LEAST_HEADED = 2.5, 4.0, 4
+"""Strength of the first sentence below the term as a heading, and in a dictionary's entry, and the least words of the
+former."""
 ENTRY = 700
 """Characters that an entry of a glossary has at most."""
 _POINTS = re.compile(r"(?:this|these|it|they)\b", re.IGNORECASE)
@@ -198,7 +199,7 @@ def _explains_heading(sentence: str, term: Term, hit: Hit) -> bool:
 
     It has the term or points to it, or is of an entry of a glossary, where nobody tells a story.
     """
-    if len(sentence.split()) < LEAST_BELOW or sentence.rstrip()[-1:] not in _ENDS:
+    if len(sentence.split()) < LEAST_HEADED or sentence.rstrip()[-1:] not in _ENDS:
         return False
     return _names_heading(sentence, term) or (len(hit.text) <= ENTRY and not TELLS.match(sentence))
 

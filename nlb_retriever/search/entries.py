@@ -10,7 +10,7 @@ from nlb_retriever.records import Hit
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.text.definitions import Term, skip_labels
 
-LEAST_BELOW = 4
+LEAST_WORDS = 3
 """Of a sentence that explains."""
 _ORIGIN = "[("
 """Before where a word comes from, which an entry may say first."""
@@ -38,7 +38,7 @@ def find_entries(term: Term, text: str, sentences: Sequence[tuple[int, int]]) ->
             rest = text[begin:stop][skip_labels(text[begin:stop]) :]
             if not rest or rest[0] in _ORIGIN:
                 continue
-            if len(rest.split()) >= LEAST_BELOW and rest[-1:] in _ENDS and not TELLS.match(rest):
+            if len(rest.split()) >= LEAST_WORDS and rest[-1:] in _ENDS and not TELLS.match(rest):
                 found[begin] = has_label
             break
     return found

@@ -63,7 +63,7 @@ _ENTRY, _COLON = r"^[\s*_•-]*", r"(?:\s*[:—–]|\s+-)"
 """Of a glossary."""
 _CLASS = r"(?:\b(?:n|vt|vi|v|v\.t|v\.i|adj|adv|imp|interj|excl|prep|conj|abbrev|pl)\b(?:\.|(?=[,/]))(?:[,/]|[^\S\n])*)"
 """A word class in a dictionary: "n., adj."."""
-_LABELS = re.compile(r"(?:\s*(?:\d{1,2}[.)]|\[[^\]]{1,300}\]|\([^)]{1,60}\)|[a-z]{1,6}\.(?=\s|$)))+\s*")
+_LABELS = re.compile(r"(?:\s*(?:\d{1,2}[.)]|<[^>\n]{1,40}>|\[[^\]]{1,300}\]|\([^)]{1,60}\)|[a-z]{1,6}\.(?=\s|$)))+\s*")
 """Before what a word means in a dictionary: "1.", "[from Latin]", "(also: flamewar)", "n."."""
 _BARE = r"(?<!\bthe )(?<!\bthis )(?<!\bthat )(?<!\ba )(?<!\ban )(?<!\bits )(?<!\bhis )(?<!\bher )(?<!\btheir )"
 """Before a term that is explained in brackets: not "the reader (the one of 2026)"."""

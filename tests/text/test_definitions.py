@@ -156,6 +156,7 @@ def test_a_line_with_more_begins_none(line: str) -> None:
         ("1. A rule.", "A rule."),
         ("[from Latin] 2. n. A rule.", "A rule."),
         ("[common] (also: norms) A rule.", "A rule."),
+        ("1. <law> A rule.", "A rule."),
         ("[from Latin]", ""),
         ("A rule. n. Another.", "A rule. n. Another."),
     ],
