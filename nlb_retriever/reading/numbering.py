@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _LINE = re.compile(
-    r"(?P<number>(?:\d{1,2}|[A-Z](?=\.\d))(?:\.[1-9]\d{0,2}){0,4})(?P<point>\.?)[ \t]+(?P<title>[^\W\d_].*|[“\"‘'(].*)"
+    r"(?P<number>(?:\d{1,2}|[A-Z](?=\.\d))(?:\.[1-9]\d{0,2}){0,4})(?P<point>[.:]?)[ \t]+"
+    r"(?P<title>[^\W\d_].*|[“\"‘'(].*)"
 )
 _CUT = re.compile(r"[.,;:]$")
 _REFERENCE = re.compile(r"(?:[.·…_][ ]?){3,}|,? (?:page|p\.) \d+|\]\s*,")
@@ -113,7 +114,7 @@ def _longest_chain(found: Sequence[NumberedLine]) -> list[NumberedLine]:
 
 
 def _candidates(lines: Sequence[str]) -> Iterator[tuple[NumberedLine, bool]]:
-    """Lines that look so, and whether a point stands behind the number."""
+    """Lines that look so, and whether a point or colon stands behind the number."""
     for i, line in enumerate(lines):
         if len(line) > _LONGEST + 20 or not (match := _LINE.fullmatch(line.strip())):
             continue

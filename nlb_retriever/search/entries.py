@@ -38,7 +38,8 @@ def find_entries(term: Term, text: str, sentences: Sequence[tuple[int, int]]) ->
             rest = text[begin:stop][skip_labels(text[begin:stop]) :]
             if not rest or rest[0] in _ORIGIN:
                 continue
-            if len(rest.split()) >= LEAST_WORDS and rest[-1:] in _ENDS and not TELLS.match(rest):
+            is_said = has_label or rest[0].isupper()
+            if is_said and len(rest.split()) >= LEAST_WORDS and rest[-1] in _ENDS and not TELLS.match(rest):
                 found[begin] = has_label
             break
     return found

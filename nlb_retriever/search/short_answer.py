@@ -41,7 +41,7 @@ MOST_LEAD = 8.0
 """A greater lead counts as so much."""
 SURE, LIKELY = 13.0, 8.0
 """Least trust for these words: on FairytaleQA val 79% and 46% of such answers are right, 20% of the others."""
-_OUTER = " \n\t,.;:!?-–—_*\"'“”‘’«»()[]"
+_OUTER = " \n\t,.;:!?-–—_*\"'“”‘’«»()[]{}"
 _JOINED = re.compile(r"(?:[-./_][^\W_]+)*")
 _UNFINISHED = re.compile(
     r"\W(?:a|an|the|to|of|and|or|but|in|on|at|by|for|with|from|as|is|are|was|were|be|been|has|had|have|his|her|their|my|"

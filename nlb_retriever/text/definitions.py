@@ -18,6 +18,8 @@ GENUS, VAGUE, COMPOUND = 0.5, -0.5, -1.0
 key concept"), and where another noun stands before the term ("the labour force" is no force)."""
 LEAST_WORDS, CUT_WORDS = 2, 30
 """Least words of an explanation, and how many it has at most where it can be cut."""
+_HEADWORD = 60
+"""Characters of a line of a dictionary's entry that has another word for the same."""
 _OUTER = " \n.,;:—–-_*"
 _WORD = re.compile(r"[^\W_]+(?:[’'][^\W_]+)*")
 _TERM = re.compile(rf"{_WORD.pattern}(?:[\s-]+{_WORD.pattern})*")
@@ -61,6 +63,8 @@ _BE = r"(?:is|are|was|were)"
 _MEANING = r"(?:(?:which|that) (?:means|meant|refers to)|meaning|defined as)"
 _ENTRY, _COLON = r"^[\s*_•-]*", r"(?:\s*[:—–]|\s+-)"
 """Of a glossary."""
+_MARKS = r"[ \t*_:.,\"'“”‘’()\[\]•–—-]*"
+"""Around a term on its line; others are of program code ("namespace {")."""
 _CLASS = r"(?:\b(?:n|vt|vi|v|v\.t|v\.i|adj|adv|imp|interj|excl|prep|conj|abbrev|pl)\b(?:\.|(?=[,/]))(?:[,/]|[^\S\n])*)"
 """A word class in a dictionary: "n., adj."."""
 _LABELS = re.compile(r"(?:\s*(?:\d{1,2}[.)]|<[^>\n]{1,40}>|\[[^\]]{1,300}\]|\([^)]{1,60}\)|[a-z]{1,6}\.(?=\s|$)))+\s*")
@@ -117,7 +121,7 @@ class Term:
         name = rf"(?-i:{name})" if text.isupper() and len(text) > 1 else name
         self._name = re.compile(rf"\b{name}\b", re.IGNORECASE)
         self._line = re.compile(
-            rf"^[^\w\n]*{name}(?!\w)[^\w\n]*(?:/[^/\n]{{1,40}}/[^\w\n]*){{0,3}}(?:(?P<class>{_CLASS}+)|$)",
+            rf"^{_MARKS}{name}(?!\w){_MARKS}(?:/[^/\n]{{1,40}}/{_MARKS}){{0,3}}(?:(?P<class>{_CLASS}+)|$)",
             re.IGNORECASE | re.MULTILINE,
         )
         name = rf"[“\"‘'_*]*\b{name}\b(?:,?[”\"’'_*]+)?"
@@ -133,13 +137,17 @@ class Term:
     def entries(self, text: str) -> list[tuple[int, bool]]:
         """The lines of a text that have the term alone, as a dictionary has it above what it says of it.
 
+        One without what a dictionary adds stands below a blank line, or below other words that stand there.
+
         Returns:
             Where each ends, and whether it has what a dictionary adds: ":hacker: /hak'r/, n.", "ABDICATION, n.".
         """
-        return [
-            (match.end(), match[0].lstrip().startswith(":") or bool(match["class"]))
-            for match in self._line.finditer(text)
-        ]
+        found = []
+        for match in self._line.finditer(text):
+            has_label = match[0].lstrip().startswith(":") or bool(match["class"])
+            if has_label or _begins(text[: match.start()]):
+                found.append((match.end(), has_label))
+        return found
 
     def explain(self, sentence: str) -> Explanation | None:
         """How a sentence explains the term, by its strongest form; None where it does not."""
@@ -173,6 +181,17 @@ class Term:
         """Whether another noun stands before the term: a word without the ending of an adjective."""
         noun = _BEFORE.search(before) if self._is_word else None
         return noun is not None and noun[1].lower() not in _FUNCTION and not noun[1].endswith(_ADJECTIVE)
+
+
+def _begins(above: str) -> bool:
+    """Whether a line below a text begins a paragraph, behind at most three short lines that no stop ends."""
+    lines = above.split("\n")[-5:-1]
+    for line in reversed(lines):
+        if not line.strip():
+            return True
+        if len(line) > _HEADWORD or line.rstrip()[-1] in ".,;:{}()":
+            return False
+    return len(lines) < 4
 
 
 def is_term(text: str) -> bool:
@@ -230,7 +249,7 @@ def _forms(name: str, *, is_name: bool) -> list[tuple[float, str]]:
         (3.0, rf"{_BEGIN}{subject}{_BE}\s+(?P<says>{_NOUN}.+)"),
         (2.5, rf"{_BEGIN}{_DET}[^.;:()]{{1,80}}\({name}\)[”\"’']?,? {_BE}\s+(?P<says>{_NOUN}.+)"),
         (2.5, rf"{_ENTRY}{name}{_COLON}\s*[*_]*(?P<says>(?!{name})\S+\s(?-i:[a-z]).+)"),
-        (2.5, rf"^[^\w\n]*{name}[^\w\n]*\n[^\S\n]*(?P<says>(?-i:[A-Z(\[]).+)"),
+        (2.5, rf"^{_MARKS}{name}{_MARKS}\n[^\S\n]*(?P<says>(?-i:[A-Z(\[]).+)"),
         (2.0, rf"{_BEGIN}{subject}{_SEEN}\s+(?P<says>.+)"),
         (2.0, rf"{_INNER}{subject}{_DEFINED}\s+(?P<says>.+)"),
         (2.0, rf"{_INNER}{subject}{_BE}\s+(?P<says>{_NOUN}.+)"),

@@ -35,6 +35,12 @@ def test_a_chain_is_found_among_other_lines() -> None:
     assert titles(lines) == NUMBERS
 
 
+@pytest.mark.parametrize("mark", [".", ":"])
+def test_a_point_or_colon_may_stand_behind_the_number(mark: str) -> None:
+    lines = [title.replace(" ", f"{mark} ", 1) for title in NUMBERS]
+    assert titles(lines) == lines
+
+
 def test_contents_and_running_heads_are_not_taken_for_sections() -> None:
     contents = [f"{title} {i}" for i, title in enumerate(NUMBERS, 1)]
     lines = [*contents, *(line for title in NUMBERS for line in (title, *PROSE, f"{title} 17"))]

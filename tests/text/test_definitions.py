@@ -145,7 +145,9 @@ def test_a_line_of_its_own_begins_an_entry(line: str, has_label: bool) -> None:
     assert [label for _, label in found] == [has_label]
 
 
-@pytest.mark.parametrize("line", ["the norm", "norm of the land", "abnorm, n.", "norm 5", "What is a norm?"])
+@pytest.mark.parametrize(
+    "line", ["the norm", "norm of the land", "abnorm, n.", "norm 5", "What is a norm?", "norm {", "int x = 5;\n// norm"]
+)
 def test_a_line_with_more_begins_none(line: str) -> None:
     assert Term("norm").entries(f"It ends.\n\n{line}\n\nA rule.") == []
 
@@ -163,3 +165,17 @@ def test_a_line_with_more_begins_none(line: str) -> None:
 )
 def test_labels_stand_before_what_a_word_means(text: str, rest: str) -> None:
     assert text[skip_labels(text) :] == rest
+
+
+@pytest.mark.parametrize(
+    ("above", "begins"),
+    [
+        ("", True),
+        ("It ends.\n\n", True),
+        ("It ends.\n\nrule of conduct\n", True),
+        ("x = f(1);\n", False),
+        ("It ends.\n", False),
+    ],
+)
+def test_an_entry_begins_a_paragraph(above: str, begins: bool) -> None:
+    assert bool(Term("norm").entries(f"{above}norm\n\nA rule.")) == begins
