@@ -16,6 +16,7 @@ MOST_WORDS = 48
 """Of a question; a longer text is no question that a reader was trained on."""
 _WORD = re.compile(r"[a-z]+")
 _ANY_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_TITLED = re.compile(r"[a-z]+(?=\.? [A-Z])")
 _GAP = re.compile(r"_{2,}")
 _ORDER = re.compile(r"^(?i:please )?(?i:name|identify|give me)(?= (?:the|an?|one|two|three|some|[A-Z]\w*)\b) ")
 """The beginning of "Name the captain of the Pequod."; "Name of the captain" is no sentence."""
@@ -60,7 +61,7 @@ def as_question(query: str) -> str:
     """A query as the reader takes it: an English statement with a gap, or that ends in a colon, asks for the rest.
 
     "The keeper lost his ____." becomes "The keeper lost his what.", "Name the keeper." "Who is the keeper?", and
-    "Define keeper" "What is keeper?".
+    "Define keeper" "What is keeper?". A question without a question mark gets one.
     """
     if define := _DEFINE.match(query):
         return f"What is {query[define.end() :].rstrip(' .?')}?"
@@ -72,7 +73,9 @@ def as_question(query: str) -> str:
         return query
     if query.endswith(":") and not words & _ASKING:
         return f"{query[:-1]} what?"
-    return _GAP.sub("what", query)
+    query = _GAP.sub("what", query)
+    first = next(iter(_WORD.findall(query.lower())), "")
+    return f"{query}?" if first in _ASKING | _AUXILIARIES and query[-1].isalnum() else query
 
 
 def kind_of(question: str) -> Kind | None:
@@ -146,7 +149,10 @@ def find_names(query: str) -> list[str]:
 
 
 def restore_capitals(query: str, texts: Sequence[str]) -> str:
-    """A query in small letters, with a capital for the words that these texts write with one, twice and always."""
+    """A query in small letters, with a capital for the words that these texts write with one, twice and always.
+
+    A title before such a word gets one, too: "captain Ahab".
+    """
     if query != query.lower():
         return query
     found = Counter(word for text in texts for word in _ANY_WORD.findall(text))
@@ -155,7 +161,8 @@ def restore_capitals(query: str, texts: Sequence[str]) -> str:
         word = match[0]
         return word.capitalize() if found[word.capitalize()] > 1 and not found[word] else word
 
-    return _ANY_WORD.sub(restored, query)
+    query = _ANY_WORD.sub(restored, query)
+    return _TITLED.sub(lambda match: match[0].capitalize() if match[0] in _TITLES else match[0], query)
 
 
 def find_capitals(text: str) -> str:

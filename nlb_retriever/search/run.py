@@ -19,7 +19,7 @@ from nlb_retriever.search.readings import READ, READ_TO_ANSWER, order_sections, 
 from nlb_retriever.search.relevance import JUDGED, Judgement, judge_relevance, share_of_words
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.reranking import rerank
-from nlb_retriever.search.scope import resolve_scope
+from nlb_retriever.search.scope import Scope, resolve_scope
 from nlb_retriever.search.spelling import respell
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.filters import is_searched, weaken
@@ -88,10 +88,10 @@ def run_search(
     passages_of_sections: list[Hit] = []
     count = max(limit, read_at_least, JUDGED if request.relevant_only else 0) if limit else 0
     with store.session():  # nothing is encoded or read in it: a writer may wait for its end
-        ranking = rank(request, scope, vectors, store)
-        if request.level == "section" and request.mode == "fused" and ranking.pools and vectorizer is not None:
-            ranking = rerank(request.query, ranking, vectors, store, vectorizer)
-        hits, overlap = fetch_hits(request, ranking, count, store)
+        hits, overlap = _find(request, scope, vectors, count, store, vectorizer)
+        if reader and (restored := restore_capitals(request.query, [hit.text for hit in hits])) != request.query:
+            request = replace(request, query=restored)  # its names count
+            hits, overlap = _find(request, scope, vectors, count, store, vectorizer)
         if reader and request.level == "section":
             within = replace(request, level="passage")
             passages_of_sections, _ = fetch_hits(within, rank(within, scope, vectors, store), count and READ, store)
@@ -100,8 +100,6 @@ def run_search(
             where = weaken(scope.filter("passage"), is_searched)
             passages = store.count("passage", where)
             share = share_of_words(request.query, where, store, passages=passages)
-    if reader and (restored := restore_capitals(request.query, [hit.text for hit in hits])) != request.query:
-        request = replace(request, query=restored)
     found = hits
     readings: tuple[Reading, ...] = ()
     order: Sequence[int] = range(len(hits))
@@ -138,3 +136,18 @@ def run_search(
         facts=judgement.facts,
         compared=overlap,
     )
+
+
+def _find(
+    request: SearchRequest,
+    scope: Scope,
+    vectors: EncodedQuery | None,
+    count: int,
+    store: LibraryStore,
+    vectorizer: Vectorizer | None,
+) -> tuple[list[Hit], Overlap | None]:
+    """The best hits, before they are read, and their overlap with the query where it was needed."""
+    ranking = rank(request, scope, vectors, store)
+    if request.level == "section" and request.mode == "fused" and ranking.pools and vectorizer is not None:
+        ranking = rerank(request.query, ranking, vectors, store, vectorizer)
+    return fetch_hits(request, ranking, count, store)

@@ -53,7 +53,9 @@ def test_a_question_asks_for_words_or_a_clause_or_is_none(question: str, kind: K
     ("query", "question"),
     [
         ("The keeper lost his ____.", "The keeper lost his what."),
-        ("When the storm came, the keeper lost his _____", "When the storm came, the keeper lost his what"),
+        ("When the storm came, the keeper lost his _____", "When the storm came, the keeper lost his what?"),
+        ("who is the keeper", "who is the keeper?"),
+        ("Is he the keeper", "Is he the keeper?"),
         ("The keeper of the lamp is called:", "The keeper of the lamp is called what?"),
         ("Which of these is the keeper:", "Which of these is the keeper:"),
         ("Der Leuchtturm heißt ____.", "Der Leuchtturm heißt ____."),
@@ -89,6 +91,7 @@ def test_small_letters_get_the_capitals_that_the_passages_have() -> None:
     assert restore_capitals("who is the keeper?", texts) == "who is the keeper?"
     assert restore_capitals("Who is mina?", texts) == "Who is mina?"
     assert restore_capitals("who is mina?", texts[:1]) == "who is mina?"
+    assert restore_capitals("who is mrs. harker?", texts) == "who is Mrs. Harker?"
     assert restore_capitals("", texts) == ""
 
 

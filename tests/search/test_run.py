@@ -189,3 +189,16 @@ def test_parts_are_compared_where_one_of_them_can_be_what_the_query_says(
     pool = ranking.pools["passage"]
     assert pool.with_spans is wanted
     assert pool.with_terms is (wanted and (level, mode) != ("book", "fused")), "which book has the words they know"
+
+
+def test_names_in_small_letters_are_searched_for_as_names(tmp_path: Path) -> None:
+    text = "Mina rowed away. Mina came back. The rower slept, and who is a rower? Who is who? It is all the same.\n\n"
+    (tmp_path / "rowers.txt").write_text(text * 9, encoding="utf-8")
+    index_files([tmp_path / "rowers.txt"], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        requests = [
+            SearchRequest(query=query, rerank=True) for query in ("who rowed with mina?", "who rowed with Mina?")
+        ]
+        small, capital = (retriever.run(request) for request in requests)
+    assert small.request.query == capital.request.query
+    assert [(hit.id, hit.score) for hit in small.hits] == [(hit.id, hit.score) for hit in capital.hits]
