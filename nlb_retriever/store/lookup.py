@@ -18,7 +18,7 @@ _SMALL_WORD = re.compile(r"\b[a-z]")
 """The first letter of a word that is not written with a capital."""
 _LONGEST = 1_000
 """Characters of a name."""
-_CHAPTER_OF = re.compile(r"(?P<outer>[^\d,]*[^\d,\s]),?\s+(?:chapter\s+)?(?P<number>\d{1,3})", re.IGNORECASE)
+_CHAPTER_OF = re.compile(r"(?P<outer>[^\d,]{2,}[^\d,\s]),?\s+(?:chapter\s+)?(?P<number>\d{1,3})", re.IGNORECASE)
 """A chapter by the part that it is in: "Genesis 7"."""
 
 
@@ -113,7 +113,7 @@ def _numbered(name: str, sections: Sequence[SectionRecord]) -> list[int]:
 
     "Book 2, Chapter 3" is the chapter in that book.
     """
-    parts = _read_numbers(_SMALL_WORD.sub(lambda match: match[0].upper(), name))
+    parts = _read_numbers(_capitalize(name))
     if not parts:
         return []
     *outer, (kind, number, rest) = parts
@@ -127,15 +127,20 @@ def _numbered(name: str, sections: Sequence[SectionRecord]) -> list[int]:
     return [index for index in inside if found[index][-1] in {("chapter", number), ("bare", number)}]
 
 
+def _capitalize(name: str) -> str:
+    return _SMALL_WORD.sub(lambda match: match[0].upper(), name)
+
+
 def find_chapter_of(name: str, sections: Sequence[SectionRecord]) -> list[int]:
     """Numbers of the sections of a chapter, named by words of the title of the part that it is in: "Genesis 7"."""
     match = _CHAPTER_OF.fullmatch(name)
-    if not match:
+    if not match or read_number(_capitalize(name))[0] not in {"", "poem"}:  # "part 2" is none of a part; a psalm is
         return []
     outer, number = fold(match["outer"]), int(match["number"])
+    begins = re.compile(rf"\b{re.escape(outer)}")  # "psalm" of "Psalms"
     found: dict[str, list[int]] = {}
     for index, section in enumerate(sections):
-        part = next((title for title in map(fold, section.path[:-1]) if outer in title), None)
+        part = next((title for title in map(fold, section.path[:-1]) if begins.search(title)), None)
         if part is not None and read_number(section.path[-1])[:2] in {("chapter", number), ("bare", number)}:
             found.setdefault(part, []).append(index)
     return found.get(outer) or next(iter(found.values()), [])

@@ -105,10 +105,22 @@ def test_a_chapter_is_found_by_the_part_that_it_is_in(store: LibraryStore, name:
     assert _named(store, "bible", name) == [path]
 
 
-@pytest.mark.parametrize("name", ["Genesis 4", "Exodus 1"])
-def test_a_chapter_that_a_part_has_not_is_refused(store: LibraryStore, name: str) -> None:
+@pytest.mark.parametrize(
+    ("book", "name"),
+    [
+        ("bible", "Genesis 4"),
+        ("bible", "Exodus 1"),
+        ("bible", "book 2"),
+        ("bible", "nesis 2"),
+        ("bible", "of 2"),
+        ("misérables", "part 3"),
+        ("misérables", "letter 2"),
+        ("misérables", "the part 3"),
+    ],
+)
+def test_a_chapter_that_a_part_has_not_is_refused(store: LibraryStore, book: str, name: str) -> None:
     with pytest.raises(QueryError, match="no section"):
-        _named(store, "bible", name)
+        _named(store, book, name)
 
 
 def test_a_text_is_folded() -> None:
