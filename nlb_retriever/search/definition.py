@@ -14,7 +14,7 @@ from itertools import zip_longest
 
 from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Answer, Hit, ShortAnswer
-from nlb_retriever.search.entries import TELLS, find_entries, join_cut
+from nlb_retriever.search.entries import ENDS, TELLS, find_entries, join_cut
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.heading_fit import is_heading_of
 from nlb_retriever.search.hits import to_hit
@@ -40,7 +40,6 @@ ENTRY = 700
 """Characters that an entry of a glossary has at most."""
 _POINTS = re.compile(r"(?:this|these|it|they)\b", re.IGNORECASE)
 """The beginning of a sentence that goes on from its heading."""
-_ENDS = frozenset('.!:;)”’"')
 _TERM = r"(?P<term>[^?]+?)"
 _OTHER = r"(?P<other>[^?]+?)"
 _A = r"(?P<article>an? |the )?"
@@ -199,7 +198,7 @@ def _explains_heading(sentence: str, term: Term, hit: Hit) -> bool:
 
     It has the term or points to it, or is of an entry of a glossary, where nobody tells a story.
     """
-    if len(sentence.split()) < LEAST_HEADED or sentence.rstrip()[-1:] not in _ENDS:
+    if len(sentence.split()) < LEAST_HEADED or sentence.rstrip()[-1:] not in ENDS:
         return False
     return _names_heading(sentence, term) or (len(hit.text) <= ENTRY and not TELLS.match(sentence))
 

@@ -14,7 +14,8 @@ LEAST_WORDS = 3
 """Of a sentence that explains."""
 _ORIGIN = "[("
 """Before where a word comes from, which an entry may say first."""
-_ENDS = frozenset('.!:;)”’"')
+ENDS = frozenset('.!:;)”’"')
+"""Of such a sentence."""
 TELLS = re.compile(r"[“\"‘'—]|(?:he|she|i|we|you|my|his|her|our|one day|once)\b", re.IGNORECASE)
 """The beginning of a story or a speech."""
 
@@ -39,7 +40,7 @@ def find_entries(term: Term, text: str, sentences: Sequence[tuple[int, int]]) ->
             if not rest or rest[0] in _ORIGIN:
                 continue
             is_said = has_label or rest[0].isupper()
-            if is_said and len(rest.split()) >= LEAST_WORDS and rest[-1] in _ENDS and not TELLS.match(rest):
+            if is_said and len(rest.split()) >= LEAST_WORDS and rest[-1] in ENDS and not TELLS.match(rest):
                 found[begin] = has_label
             break
     return found
