@@ -127,7 +127,7 @@ def answer_definition(
         queries = [StoreQuery(level="passage", text=term, where=where, limit=PASSAGES) for term in parsed.terms]
         ids = dict.fromkeys(candidate.id for found in store.search(queries) for candidate in found)
         terms = [Term(each) for each in parsed.terms]
-        hits = list(join_cut(terms, [to_hit(record) for record in store.get_passages(list(ids))], store))
+        hits = join_cut(terms, [to_hit(record) for record in store.get_passages(list(ids))], store)
     explained = []
     for term, question in zip(terms, parsed.questions, strict=True):
         explained.append(_explain(term, question, hits, load_reader))

@@ -110,7 +110,7 @@ def answer_digest(
             books = find_titled(words.get("title"), scope, store)
             try:
                 hits = _read_part(books[0], words.get("part"), scope, store) if len(books) == 1 else None
-                if hits is None and not books and words["title"]:
+                if hits is None and not books and words.get("title"):
                     hits = _read_chapter_of(f"{words['title']}, {words['part']}", scope, store)
             except QueryError as error:
                 hits, missing = [], f"{str(error)[:1].upper()}{str(error)[1:]}."

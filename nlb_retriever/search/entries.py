@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from nlb_retriever.records import Hit
@@ -46,8 +46,10 @@ def find_entries(term: Term, text: str, sentences: Sequence[tuple[int, int]]) ->
     return found
 
 
-def join_cut(terms: Sequence[Term], hits: Sequence[Hit], store: LibraryStore) -> Iterator[Hit]:
-    """Passages, those that end with a term on its line together with the next one of their section."""
+def join_cut(terms: Sequence[Term], hits: Sequence[Hit], store: LibraryStore) -> list[Hit]:
+    """Passages, those that end with a term on its line together with the next one of their section, each once."""
+    joined: dict[str, Hit] = {}
+    taken = set()
     for hit in hits:
         ordinal = hit.metadata["ordinal"] + 1
         rests = (hit.text[end:].strip() for term in terms for end, _ in term.entries(hit.text))
@@ -55,6 +57,6 @@ def join_cut(terms: Sequence[Term], hits: Sequence[Hit], store: LibraryStore) ->
         after = next(iter(store.passages(hit.book_id, ordinal, ordinal + 1)), None) if is_cut else None
         if after and after.section_id == hit.section_id:
             text = hit.text.ljust(after.start - hit.start, "\n") + after.text
-            yield replace(hit, text=text, end=after.end)
-        else:
-            yield hit
+            joined[hit.id] = replace(hit, text=text, end=after.end)
+            taken.add(after.id)
+    return [joined.get(hit.id, hit) for hit in hits if hit.id not in taken]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -211,7 +212,8 @@ def test_questions_for_a_term(question: str, term: str | None, meaning: bool) ->
 
 def test_an_entry_that_passages_cut_is_read_on(tmp_path: Path) -> None:
     story = "The kludge was sold, and the kludge was bought again. " * 3
-    entry = f"{story}\n\n:kludge: n.\n\nA machine of parts that do not fit. {story * 9}"
+    meaning = "A machine of parts that do not fit. A kludge is a thing that is mended with tape."
+    entry = f"{story}\n\n:kludge: n.\n\n{meaning} {story * 9}"
     texts = {str(before): f"{'The boy ran home. ' * before}{entry}" for before in range(0, 60, 6)}
     index_books([book_from_text(text, source=name, title=name) for name, text in texts.items()], tmp_path / "library")
     with Retriever(tmp_path / "library") as retriever:
@@ -221,5 +223,7 @@ def test_an_entry_that_passages_cut_is_read_on(tmp_path: Path) -> None:
             answer = retriever.answer("What is a kludge?", book=books[name].id)
             assert (answer.short, answer.confidence) == ("A machine of parts that do not fit.", "sure")
             assert text[answer.citations[0].quote_start : answer.citations[0].quote_end] == answer.citations[0].quote
+            quotes = sorted((each.quote_start, each.quote_end) for each in answer.citations)
+            assert all(before[1] <= after[0] for before, after in pairwise(quotes))
             cut += any(each.text.endswith(":kludge: n.") for each in retriever.store.passages(books[name].id))
     assert cut
