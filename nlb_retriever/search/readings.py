@@ -18,7 +18,7 @@ READ, READ_TO_ANSWER = 40, 20
 """Best passages that are read to put them or their sections in order, and to answer, which gains nothing by more; as
 many as are wanted where that is more, but never more than `MOST_READ`."""
 MOST_READ = 100
-WEIGHT, WEIGHT_OF_SECTION = 0.1, 0.04
+WEIGHT, WEIGHT_OF_SECTION = 0.07, 0.04
 """Weight of a passage's relevance (a logit), beside its score over the best one's; of the most relevant passage of a
 section, beside the section's score: 0.1 is hardly better for statements, and worse for textbooks' questions."""
 COVERAGE, TEMPERATURE = 5.0, 5.0

@@ -17,7 +17,7 @@ from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_code, is_
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.text.words import word_ids
 
-HIT_WEIGHT, WORDS_WEIGHT, QUESTION_PENALTY = 2.0, 1.5, 3.0
+HIT_WEIGHT, WORDS_WEIGHT, QUESTION_PENALTY = 4.0, 1.5, 3.0
 """Weights of a passage's score, of the share of the question's words in the sentence, and of a sentence that is itself
 a question, beside 1 for the span's score over "no answer": chosen on FairytaleQA and LiteraryQA val."""
 HEADING_WEIGHT = 4.0
