@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 _LINE = re.compile(
-    r"(?P<number>(?:\d{1,2}|[A-Z](?=\.\d))(?:\.[1-9]\d{0,2}){0,4})(?P<point>[.:]?)[ \t]+"
-    r"(?P<title>[^\W\d_].*|[“\"‘'(].*)"
+    r"(?P<word>(?:Chapter|CHAPTER|Appendix|APPENDIX)\s+)?(?P<number>(?:\d{1,2}|[A-Z](?=\.))(?:\.[1-9]\d{0,2}){0,4})(?P<point>[.:]?)[^\S\n]+"
+    r"(?P<title>[^\W\d_].*|[“\"‘'(].*|/\w.*)"
 )
 _CUT = re.compile(r"[.,;:]$")
-_REFERENCE = re.compile(r"(?:[.·…_][ ]?){3,}|,? (?:page|p\.) \d+|\]\s*,")
+_REFERENCE = re.compile(r"(?:[.·…_][ ]?){4,}|(?:[.·…_][ ]){3,}|,? (?:page|p\.) \d+|\]\s*,")
 _SECOND_NUMBER = re.compile(r"\w \d{1,2}\.\d")
-_PAGE = re.compile(r"[ \t]+\d{1,4}$")
+_PAGE = re.compile(r"\s+\d{1,4}$")
 """Behind the title of a running head, or in a table of contents."""
 _LONGEST = 160
 """Characters of a title."""
@@ -21,6 +23,8 @@ _MEAN = 70
 """Characters of the titles on average: more are paragraphs of a law."""
 _LEAST, _LEAST_DEEP = 5, 3
 """Sections of a chain, and those of them whose number has a point."""
+_MOST = 2
+"""Times that a chapter's heading comes: in a table of contents, too."""
 _APPENDIX = 100
 """Before A, as a number."""
 
@@ -36,6 +40,10 @@ class NumberedLine:
     number: tuple[int, ...]
     title: str
     """Without its number."""
+    point: bool
+    """Whether a point or colon stands behind the number."""
+    word: bool
+    """Whether "Chapter" or "Appendix" stands before it."""
 
 
 @dataclass
@@ -51,13 +59,12 @@ def numbered_lines(lines: Sequence[str]) -> list[NumberedLine]:
     After 2.3 comes 2.3.1, 2.4 or 3 (one may be missing: 2.5, 4), or 3.1 under a heading of another look ("Chapter 3").
     Linear in the lines.
     """
-    found = list(_candidates(lines))
-    seen = {(line.number, line.title) for line, _ in found}
+    found = _without_letters(_without_running_heads(list(_candidates(lines))))
+    seen = {(line.number, line.title) for line in found}
     paged = {key for key in seen if (shorter := _PAGE.sub("", key[1])) != key[1] and (key[0], shorter) in seen}
-    found = [(line, point) for line, point in found if (line.number, line.title) not in paged]
-    found = _without_contents(found)
+    found = _without_contents([line for line in found if (line.number, line.title) not in paged])
     chains = [
-        _longest_chain([line for line, point in found if len(line.number) > 1 or point is dotted])
+        _longest_chain([line for line in found if len(line.number) > 1 or line.word or line.point is dotted])
         for dotted in (False, True)  # "4. COPYING" is no chapter of a book that has "3 Quoting"
     ]
     chain = max(chains, key=len)
@@ -67,13 +74,32 @@ def numbered_lines(lines: Sequence[str]) -> list[NumberedLine]:
     return chain if sum(len(line.title) for line in chain) <= _MEAN * len(chain) else []
 
 
-def _without_contents(found: Sequence[tuple[NumberedLine, bool]]) -> list[tuple[NumberedLine, bool]]:
-    """The lines without those that come again and have another right beside them."""
-    last = {(line.number, line.title): line.line for line, _ in found}
-    at = {line.line for line, _ in found}
+def _without_running_heads(found: Sequence[NumberedLine]) -> list[NumberedLine]:
+    """The lines without "Chapter 3. Names" at the head of many pages."""
+    times = Counter(line.number for line in found if line.word)
+    return [line for line in found if not line.word or times[line.number] <= _MOST]
+
+
+def _without_letters(found: Sequence[NumberedLine]) -> list[NumberedLine]:
+    """The lines without single letters, but for those of an appendix: A is before A.1."""
+    firsts = {(line.number, following.number) for line, following in pairwise(found)}
     return [
-        (line, point)
-        for line, point in found
+        line
+        for line in found
+        if line.word
+        or len(line.number) > 1
+        or line.number[0] <= _APPENDIX
+        or (line.number, (*line.number, 1)) in firsts
+    ]
+
+
+def _without_contents(found: Sequence[NumberedLine]) -> list[NumberedLine]:
+    """The lines without those that come again and have another right beside them."""
+    last = {(line.number, line.title): line.line for line in found}
+    at = {line.line for line in found}
+    return [
+        line
+        for line in found
         if last[line.number, line.title] == line.line or at.isdisjoint((line.line - 1, line.line + 1))
     ]
 
@@ -113,8 +139,8 @@ def _longest_chain(found: Sequence[NumberedLine]) -> list[NumberedLine]:
     return chain[::-1]
 
 
-def _candidates(lines: Sequence[str]) -> Iterator[tuple[NumberedLine, bool]]:
-    """Lines that look so, and whether a point or colon stands behind the number."""
+def _candidates(lines: Sequence[str]) -> Iterator[NumberedLine]:
+    """Lines that look so."""
     for i, line in enumerate(lines):
         if len(line) > _LONGEST + 20 or not (match := _LINE.fullmatch(line.strip())):
             continue
@@ -122,10 +148,10 @@ def _candidates(lines: Sequence[str]) -> Iterator[tuple[NumberedLine, bool]]:
         if len(title) > _LONGEST or _CUT.search(title) or _REFERENCE.search(title):
             continue
         first, *more = match["number"].split(".")
-        if not more and not title[0].isupper():
+        if not (more or match["word"] or title[0].isupper()):
             continue
         number = int(first) if first.isdigit() else _APPENDIX + ord(first) - ord("A") + 1
-        yield NumberedLine(i, (number, *map(int, more)), title), bool(match["point"])
+        yield NumberedLine(i, (number, *map(int, more)), title, bool(match["point"]), bool(match["word"]))
 
 
 def _begins(number: _Number) -> bool:

@@ -27,6 +27,7 @@ from nlb_retriever.reading.headings import (
 from nlb_retriever.reading.levels import assign_levels, bare_chains
 from nlb_retriever.reading.numbering import is_reference, numbered_lines
 from nlb_retriever.reading.titles import UNNUMBERED_LEVEL, fill_long_stretches, regular_titles, without_subtitles
+from nlb_retriever.reading.underlined import find_underlined
 from nlb_retriever.reading.verses import find_chapters_of_verses
 
 _LINE = re.compile(r"[^\s][^\n]*")
@@ -44,6 +45,8 @@ _MIDDLE = re.compile(r"[\w,;]$")
 _ILLUSTRATION = re.compile(r"^[^\S\n]*\[Illustration\b[^\]]{0,600}\]", re.MULTILINE)
 _SPEECH = re.compile(r"[A-Z]{3}[A-Z’'. ]{0,30}(?:[.:]|\[.*?\])\s*\S")
 """Of a play: a name in capitals and what its bearer says, perhaps with a stage direction between."""
+_EMPHASIS = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])|=")
+"""Marks of italics and bold: not those within "ignore_quotes"."""
 _FOOTNOTE = re.compile(r"\s?\[(?:\d{1,3}|[A-Z*†])\]")
 
 
@@ -55,7 +58,10 @@ def find_headings(text: str) -> list[Heading]:
     numbered = _numbered(text)
     if numbered and not _weak(numbered, len(text)) and not _outside(numbered, found):
         found = numbered
-    return [replace(h, title=_FOOTNOTE.sub("", h.title.replace("_", "").replace("=", ""))) for h in found]
+    underlined = find_underlined(text)
+    if 2 * len(underlined) >= max(len(found), 1):
+        found = underlined
+    return [replace(h, title=_FOOTNOTE.sub("", _EMPHASIS.sub("", h.title))) for h in found]
 
 
 def _outside(numbered: Sequence[Heading], found: Sequence[Heading]) -> bool:
@@ -67,7 +73,9 @@ def _outside(numbered: Sequence[Heading], found: Sequence[Heading]) -> bool:
 
 def _numbered(text: str) -> list[Heading]:
     """Headings by section numbers, with parts, chapters, appendices and prefaces; empty if there are none."""
-    alone = [(start, end) for start, end in _lines(text) if text[max(0, start - 2) : start] in {"", "\n", "\n\n"}]
+    spans = _lines(text)
+    blank = _blank_before(text, spans)
+    alone = [span for i, span in enumerate(spans) if blank[i]]
     lines = [text[start : min(end, start + 2 * MAX_LINE)] for start, end in alone]
     chain = numbered_lines(lines)
     if not chain:
@@ -77,7 +85,10 @@ def _numbered(text: str) -> list[Heading]:
     others = _drop_repeats(text, drop_contents(others))
     outermost = {"volume", "part", "book"} & {c.kind for c in others}
     level = len(outermost) + 1
-    kinds = {"named"} if any(len(found.number) == 1 for found in chain) else {"named", "chapter"}
+    kinds = {"named"}
+    if sum(len(found.number) == 1 for found in chain) < sum(c.kind == "chapter" for c in others):
+        kinds = {"named", "chapter"}
+        chain = [found for found in chain if len(found.number) > 1]
     return [
         *(Heading(alone[found.line][0], level + len(found.number) - 1, lines[found.line].strip()) for found in chain),
         *(Heading(c.start, level, c.title) for c in others if c.kind in kinds),
@@ -144,10 +155,7 @@ def _weak(headings: Sequence[Heading], size: int) -> bool:
 def _candidates(text: str) -> list[Candidate]:
     spans = _lines(text)
     listed = find_listed(text, spans)
-    count = len(spans)
-    blank = [True] * (count + 1)
-    for i in range(1, count):
-        blank[i] = text.count("\n", spans[i - 1][1], spans[i][0]) > 1
+    blank = _blank_before(text, spans)
     found: list[Candidate] = []
     last_line = -2
     for i, (start, end) in enumerate(spans):
@@ -190,6 +198,12 @@ def _lines(text: str) -> list[tuple[int, int]]:
         if picture == len(pictures) or match.start() < pictures[picture][0]:
             lines.append((match.start(), match.end()))
     return lines
+
+
+def _blank_before(text: str, spans: Sequence[tuple[int, int]]) -> list[bool]:
+    """Whether a blank line stands before each line, and at last whether the text's end may count as one."""
+    between = (text.count("\n", before[1], after[0]) > 1 for before, after in pairwise(spans))
+    return [True, *between, True]
 
 
 def _plain(line: str) -> bool:

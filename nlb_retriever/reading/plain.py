@@ -14,10 +14,14 @@ from nlb_retriever.reading.gutenberg import Wrapper, find_wrapper, kept_pieces
 from nlb_retriever.reading.headings import parse_line, title_like
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.outline import find_headings
+from nlb_retriever.reading.underlined import find_title
 from nlb_retriever.reading.unwrap import unwrap, wrap_width
 
 _BY = re.compile(r"\s*\b[Bb][Yy]:?\b\s*")
 _BOX = " \t_*=#"
+_SECTION_NUMBER = re.compile(r"\w{1,2}\.\d")
+_SECTIONS = 5
+"""Numbered sections of a manual, at least."""
 _BETWEEN = "\n\n\n"
 """Between the books of one file."""
 
@@ -47,6 +51,7 @@ def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
     if not draft.title:
         draft.title, author = title_page(draft.text)
         draft.author = draft.author or author
+        draft.title = draft.title or _title_of_manual(draft)
     return draft
 
 
@@ -62,8 +67,18 @@ def _books(pieces: Sequence[str], starts: Sequence[int], wrapper: Wrapper) -> It
             yield Heading(offset, 0, title)
 
 
+def _title_of_manual(draft: Draft) -> str | None:
+    """The first line of a text whose sections are numbered ("3.2 Results"), where it stands alone."""
+    if sum(_SECTION_NUMBER.match(heading.title) is not None for heading in draft.headings) < _SECTIONS:
+        return None
+    line, _, rest = draft.text.strip().partition("\n")
+    alone = not rest.partition("\n")[0].strip()
+    is_heading = parse_line(line, 0, len(line)) and not line.isupper()
+    return one_line(line) if alone and len(line) <= 60 and title_like(line) and not is_heading else None
+
+
 def title_page(text: str) -> tuple[str | None, str | None]:
-    """Title and author from the front: "THE TITLE", "by", "Author" in a few short lines."""
+    """Title and author from the front: "THE TITLE", "by", "Author" in a few short lines; else a title with a rule."""
     lines = [line.strip(_BOX) for line in text[:1_500].split("\n")]
     short = [line for line in lines if line][:8]
     for i, line in enumerate(short):
@@ -78,4 +93,4 @@ def title_page(text: str) -> tuple[str | None, str | None]:
         if any(p[0].kind not in {"caps", "bare"} for t in title if (p := parse_line(t, 0, 0))):
             return None, None
         return one_line(" ".join(title).strip(" .;,")), one_line(author.strip(" .;,"))
-    return None, None
+    return find_title(text), None

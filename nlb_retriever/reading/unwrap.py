@@ -7,7 +7,9 @@ fitted on the line. A block whose breaks are nearly all of that kind is a paragr
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import groupby, pairwise
+
+from nlb_retriever.reading.underlined import is_rule
 
 _BLANK = re.compile(r"\n(?:[ \t]*\n)+")
 _TERMINAL = re.compile(r"[.!?:;…]['\"”’»)\]_*]*$")
@@ -50,11 +52,20 @@ def unwrap(text: str, width: int) -> str:
     parts: list[str] = []
     position = 0
     for gap in _BLANK.finditer(text):
-        parts.append(_join_block(text[position : gap.start()], width))
+        parts.append(_join_between_rules(text[position : gap.start()], width))
         parts.append("\n" * min(gap[0].count("\n"), 5))
         position = gap.end()
-    parts.append(_join_block(text[position:], width))
+    parts.append(_join_between_rules(text[position:], width))
     return "".join(parts)
+
+
+def _join_between_rules(block: str, width: int) -> str:
+    """Join the lines between rules such as "-----", which stay apart."""
+    lines = block.split("\n")
+    if not any(map(is_rule, lines)):
+        return _join_block(block, width)
+    groups = groupby(lines, key=lambda line: is_rule(line) is not None)
+    return "\n".join("\n".join(group) if rules else _join_block("\n".join(group), width) for rules, group in groups)
 
 
 def _join_block(block: str, width: int) -> str:

@@ -37,7 +37,7 @@ COMPARED = 2_000
 """Most sentences that are compared; of a longer text, so many evenly chosen ones."""
 _KINDS = r"(?:chapter|part|book|section|letter|canto|stave|act|scene|volume|lecture|tale|story)"
 _PART = (
-    rf"(?P<part>(?:the )?{_KINDS} [\w-]+(?:,? {_KINDS} [\w-]+)?|the [\w-]+ {_KINDS}"
+    rf"(?P<part>(?:the )?{_KINDS} [\w-]+(?:\.\d+)*(?:,? {_KINDS} [\w-]+)?|the [\w-]+ {_KINDS}"
     r"|(?:the )?(?:preface|prologue|epilogue|introduction|foreword|afterword|conclusion))"
 )
 _THIS = rf"(?:here|it|this|(?:in )?(?:this|the) {_KINDS})"
@@ -45,6 +45,7 @@ _NAMED = r"(?P<named>[^?!]{1,100}?)"
 _TITLE = r"(?: (?:of|in|from) (?P<title>.+?))?"
 _QUESTIONS = compile_forms(
     (
+        *((kind, rf"what(?:['’]s| is) in {meant}") for kind, meant in (("part", _PART + _TITLE), ("this", _THIS))),
         *(
             (kind, form)
             for kind, meant in (("part", _PART + _TITLE), ("this", _THIS), ("named", _NAMED))

@@ -27,10 +27,12 @@ _LICENCE = re.compile(
 )
 _ITALICS = re.compile(r"_[^_]+_[.:]?")
 _ENTRY = re.compile(
-    r"\W*(?:(?i:chapter|book|part|volume|letter|act|scene|canto)\W+(?:[IVXLC]+|\d+)\b|[IVXLC]+(?:[.:)]|$))",
+    r"\W*(?:(?i:chapter|book|part|volume|letter|act|scene|canto)\W+(?:[IVXLC]+|\d+)\b|[IVXLC]+(?:[.:)]|$)"
+    r"|\d{1,2}(?:\.\d{1,3}){1,4}\.?\s[^\n]*[^\s.;:]\s*$)",
     re.MULTILINE,
 )
-"""The beginning of a line of a table of contents: a number in Roman numerals, or any after "Chapter"."""
+"""A line of a table of contents: it begins with a number in Roman numerals, or any after "Chapter", or has a section's
+and no stop."""
 _LEADERS = re.compile(r"(?:[.·…] ?){4,}(?:\d+|[ivxl]+)\b")
 """Dots before the page in a printed table of contents."""
 _LABELS = re.compile(r"(?:\b(?!AM|PM)[A-Z]{1,3}: [^\W\d].*){3}", re.DOTALL)

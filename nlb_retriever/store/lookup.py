@@ -18,6 +18,10 @@ _SMALL_WORD = re.compile(r"\b[a-z]")
 """The first letter of a word that is not written with a capital."""
 _LONGEST = 1_000
 """Characters of a name."""
+_SECTION_NUMBER = re.compile(
+    r"(?:(?:section|chapter|part|appendix|§)\s*)?(?P<number>(?:\d{1,3}|[A-Z])(?:\.\d{1,3})+)\.?", re.IGNORECASE
+)
+"""Of manuals and standards: "section 5.2"."""
 _CHAPTER_OF = re.compile(r"(?P<outer>[^\d,]{2,}[^\d,\s]),?\s+(?:chapter\s+)?(?P<number>\d{1,3})", re.IGNORECASE)
 """A chapter by the part that it is in: "Genesis 7"."""
 
@@ -78,7 +82,7 @@ def find_sections(name: str, sections: Sequence[SectionRecord], book: BookRecord
     """Numbers (from 0) of the sections that a name fits: by number from 1, id, title, then part of a title.
 
     "Chapter 3" is the chapter of that number however the book writes it: "CHAPTER III. The Inn", "III"; "Genesis 7" is
-    chapter 7 of the part Genesis.
+    chapter 7 of the part Genesis, "section 5.2" the one whose title begins with that number, with all below it.
 
     Args:
         name: what a person wrote. The title of a part means all of its sections.
@@ -98,6 +102,7 @@ def find_sections(name: str, sections: Sequence[SectionRecord], book: BookRecord
     for matching in (
         [index for index, section in enumerate(sections) if section.id == wanted],
         [index for index, path in enumerate(paths) if wanted in path],
+        _find_dotted(name.strip(), sections),
         _numbered(name.strip(), sections),
         find_chapter_of(name.strip(), sections),
         [index for index, path in enumerate(paths) if any(part.startswith(wanted) for part in path)],
@@ -106,6 +111,15 @@ def find_sections(name: str, sections: Sequence[SectionRecord], book: BookRecord
         if matching and wanted:
             return tuple(matching)
     raise QueryError(f"{book.title} has no section {name!r}: see `nlb show` for its sections and their numbers")
+
+
+def _find_dotted(name: str, sections: Sequence[SectionRecord]) -> list[int]:
+    """The sections of a number such as 5.2, and those below it."""
+    match = _SECTION_NUMBER.fullmatch(name)
+    if not match:
+        return []
+    begins = re.compile(rf"{re.escape(match['number'])}(?!\.?\w)", re.IGNORECASE)
+    return [index for index, section in enumerate(sections) if any(map(begins.match, section.path))]
 
 
 def _numbered(name: str, sections: Sequence[SectionRecord]) -> list[int]:

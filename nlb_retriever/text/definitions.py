@@ -52,7 +52,7 @@ _CALLED = r"(?:called|termed|named|dubbed|known as|referred to as|labell?ed)"
 _ASIDE = r"(?:\s*\([^)]{1,80}\))?(?:,\s[^,.;]{1,90},\s|\s?—[^—.;]{1,90}—\s?|\s)\s*"
 """Between a term and its verb: "(CSR)", ", as Sumner described it,"."""
 _BEGIN = (
-    r"^[“\"‘'(\s_*]*(?:(?:in|for|to|as|according|at|on|by|while|today|here|generally)\b[^.;:]{0,60},\s+)?"
+    r"^[“\"‘'(\s_*•–-]*(?:(?:in|for|to|as|according|at|on|by|while|today|here|generally)\b[^.;:]{0,60},\s+)?"
     r"(?:(?:and|but|so|thus|then|hence|therefore|however|now|simply put),?\s+)?"
 )
 _INNER = r"(?:(?<=[,;:—] )|(?<=[—(])|(?<=that )|(?<=and )|(?<=but )|(?<=because )|(?<=while )|(?<=whereas ))"
@@ -65,6 +65,7 @@ _ENTRY, _COLON = r"^[\s*_•-]*", r"(?:\s*[:—–]|\s+-)"
 """Of a glossary."""
 _MARKS = r"[ \t*_:.,\"'“”‘’()\[\]•–—-]*"
 """Around a term on its line; others are of program code ("namespace {")."""
+_ITEM = re.compile(r"[*•–—-]\s")
 _CLASS = r"(?:\b(?:n|vt|vi|v|v\.t|v\.i|adj|adv|imp|interj|excl|prep|conj|abbrev|pl)\b(?:\.|(?=[,/]))(?:[,/]|[^\S\n])*)"
 """A word class in a dictionary: "n., adj."."""
 _LABELS = re.compile(r"(?:\s*(?:\d{1,2}[.)]|<[^>\n]{1,40}>|\[[^\]]{1,300}\]|\([^)]{1,60}\)|[a-z]{1,6}\.(?=\s|$)))+\s*")
@@ -137,15 +138,17 @@ class Term:
     def entries(self, text: str) -> list[tuple[int, bool]]:
         """The lines of a text that have the term alone, as a dictionary has it above what it says of it.
 
-        One without what a dictionary adds stands below a blank line, or below other words that stand there.
+        One without what a dictionary adds stands below a blank line, or below other words that stand there, and is
+        no item of a list.
 
         Returns:
             Where each ends, and whether it has what a dictionary adds: ":hacker: /hak'r/, n.", "ABDICATION, n.".
         """
         found = []
         for match in self._line.finditer(text):
-            has_label = match[0].lstrip().startswith(":") or bool(match["class"])
-            if has_label or _begins(text[: match.start()]):
+            line = match[0].lstrip()
+            has_label = line.startswith(":") or bool(match["class"])
+            if has_label or (not _ITEM.match(line) and _begins(text[: match.start()])):
                 found.append((match.end(), has_label))
         return found
 

@@ -53,6 +53,29 @@ def test_a_missing_number_and_chapters_of_another_look_do_not_end_it() -> None:
     assert titles(lines) == lines
 
 
+def test_chapters_and_appendices_by_name_are_of_the_chain() -> None:
+    lines = [
+        *("Chapter 1. Clocks", "1.1.\N{NO-BREAK SPACE}Bells", "1.2. Hands... and what else?", "Chapter 2. Doors"),
+        *("Chapter 3. Stairs", "Chapter 4. Seas", "4.1. /dev : Devices", "Appendix A. Tables", "A.1. Maps"),
+    ]
+    assert titles(lines) == lines
+    heads = [line for line in lines for line in (line, "Chapter 4. Seas")]
+    assert [line for line in titles(heads) if not line.startswith("Chap")] == [
+        line for line in lines if not line.startswith("Chap")
+    ]
+
+
+def test_letters_are_appendices_where_their_first_section_follows() -> None:
+    lines = ["1. Clocks", "1.1. Bells", "2. Doors", "2.1. Locks", "A. Tables", "A.1. Maps", "A.2. Lists", "B. Nothing"]
+    assert titles(lines) == lines[:-1]
+
+
+def test_indented_numbers_are_sections() -> None:
+    paragraph = "   " + " ".join(PROSE) + " bed."
+    text = "\n\n".join(f"  {title}\n\n{paragraph}" for title in NUMBERS)
+    assert [section.path[-1] for section in book_from_text(text, source="a.txt").sections] == NUMBERS
+
+
 @pytest.mark.parametrize(
     "lines",
     [

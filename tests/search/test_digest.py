@@ -69,6 +69,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("What's the plot of chapter 2?", {"book": "Ferry"}, "CHAPTER II."),
         ("What is chapter 2 of The Ferry about?", {}, "CHAPTER II."),
         ("What does chapter 3 tell us?", {"book": "Ferry"}, "CHAPTER III."),
+        ("What is in chapter 3 of The Ferry?", {}, "CHAPTER III."),
         ("What happens here?", {"book": "Ferry", "section": "chapter 2"}, "CHAPTER II."),
         ("Summarize this chapter", {"book": "Ferry", "section": "2"}, "CHAPTER II."),
     ],
@@ -85,6 +86,15 @@ def test_sentences_of_all_the_chapter_are_quoted_in_order(
     assert len(answer.text.split()) <= WORDS
     assert all(VOYAGE[each.quote_start : each.quote_end] == each.quote for each in answer.citations)
     assert 2 * answer.text.count("On day") > len(starts)
+
+
+def test_a_section_of_a_manual_is_told_by_its_number(tmp_path: Path) -> None:
+    titles = ("1. Clocks", "1.1. Hands", "1.2. Bells", "2. Doors", "2.1. Locks")
+    sections = [f"{title}\n\n{'  '.join(DAYS)}" for title in titles]
+    index_books([book_from_text("\n\n".join(sections), source="manual", title="The Manual")], tmp_path / "library")
+    with Retriever(tmp_path / "library") as manual:
+        for question in ("What is in section 1.2 of The Manual?", "Summarize section 1.2 of the manual"):
+            assert {each.hit.section for each in manual.answer(question).citations} == {("1. Clocks", "1.2. Bells")}
 
 
 @pytest.mark.parametrize("part", ["Act 2, Scene 1", "act ii scene i", "Act II Scene 1"])

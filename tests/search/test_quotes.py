@@ -104,6 +104,27 @@ def test_entries_of_a_table_of_contents_are_not_quoted(text: str, quoted: bool) 
     assert is_prose(hit_of(CONTENTS), start, start + len(text)) is quoted
 
 
+LISTED = (
+    "3.1.9. What happens when it ends?\n3.1.10. I have a clock\n  that strikes. Who winds it?\n3.2. Bells\n3.3. Hands\n"
+    "\n4.1 The tenant winds the clock.\n4.2 The landlord pays for it;\n\n1.1. Bells\n\nThe bells are of bronze."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("3.1.10. I have a clock\n  that strikes.", False),
+        ("3.2. Bells", False),
+        ("4.1 The tenant winds the clock.", True),
+        ("4.2 The landlord pays for it;", True),
+        ("The bells are of bronze.", True),
+    ],
+)
+def test_numbered_titles_of_a_table_of_contents_are_not_quoted(text: str, quoted: bool) -> None:
+    start = LISTED.index(text)
+    assert is_prose(hit_of(LISTED), start, start + len(text)) is quoted
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [

@@ -23,6 +23,13 @@ BOOKS["The Bible"] = [
     *((("The First Book: Called Genesis"), f"Chapter {number}") for number in (1, 2, 3)),
     *((part, f"Chapter {number}") for part in ("Psalms", "The Gospel of John", "John") for number in (1, 2)),
 ]
+MANUAL = ("5. Clocks", "5.1. Hands", "5.2. Bells", "5.2.1. Bronze", "5.20. Doors", "A.1 Maps", "Chapter 6: 5.2 miles")
+BOOKS["The Manual"] = [
+    (MANUAL[0],),
+    *((MANUAL[0], title) for title in MANUAL[1:3]),
+    (MANUAL[0], *MANUAL[2:4]),
+    *((each,) for each in MANUAL[4:]),
+]
 TEXT = "A lamp burns. "
 
 
@@ -121,6 +128,26 @@ def test_a_chapter_is_found_by_the_part_that_it_is_in(store: LibraryStore, name:
 def test_a_chapter_that_a_part_has_not_is_refused(store: LibraryStore, book: str, name: str) -> None:
     with pytest.raises(QueryError, match="no section"):
         _named(store, book, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "titles"),
+    [
+        ("section 5.2", ["5.2. Bells", "5.2.1. Bronze"]),
+        ("5.2", ["5.2. Bells", "5.2.1. Bronze"]),
+        ("§ 5.2.1", ["5.2.1. Bronze"]),
+        ("Chapter 5.20.", ["5.20. Doors"]),
+        ("appendix a.1", ["A.1 Maps"]),
+    ],
+)
+def test_a_section_is_found_by_its_number(store: LibraryStore, name: str, titles: list[str]) -> None:
+    assert [path[-1] for path in _named(store, "manual", name)] == titles
+
+
+@pytest.mark.parametrize("name", ["section 5.3", "section 5.2.2", "6.1"])
+def test_a_section_of_no_such_number_is_refused(store: LibraryStore, name: str) -> None:
+    with pytest.raises(QueryError, match="no section"):
+        _named(store, "manual", name)
 
 
 def test_a_text_is_folded() -> None:

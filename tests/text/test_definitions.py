@@ -146,7 +146,17 @@ def test_a_line_of_its_own_begins_an_entry(line: str, has_label: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["the norm", "norm of the land", "abnorm, n.", "norm 5", "What is a norm?", "norm {", "int x = 5;\n// norm"]
+    "line",
+    [
+        "the norm",
+        "norm of the land",
+        "abnorm, n.",
+        "norm 5",
+        "What is a norm?",
+        "norm {",
+        "int x = 5;\n// norm",
+        "* Norm.",
+    ],
 )
 def test_a_line_with_more_begins_none(line: str) -> None:
     assert Term("norm").entries(f"It ends.\n\n{line}\n\nA rule.") == []

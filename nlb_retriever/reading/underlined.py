@@ -1,0 +1,54 @@
+"""Headings with a rule below them ("Install" above "======="), as manuals in plain text have them."""
+
+from __future__ import annotations
+
+import re
+
+from nlb_retriever.reading.draft import Heading
+
+_MARKS = "=-~^\"'`*+#_"
+_RULE = rf"(?P<mark>[{re.escape(_MARKS)}])(?P=mark){{2,}}[^\S\n]*$"
+_TITLE = r"(?P<title>[^\W_][^\n]{0,118}\S)[^\S\n]*\n"
+_UNDERLINED = re.compile(rf"^[^\S\n]{{0,3}}{_TITLE}(?P<rule>{_RULE})", re.MULTILINE)
+_CENTRED = re.compile(rf"(?:[^\S\n]*\n)*[^\S\n]{{10,}}{_TITLE}\s*-{{20,}}")
+_BEFORE = re.compile(rf"(?:\A|\n[^\S\n]*\n|(?P<over>[{re.escape(_MARKS)}]{{3,}})[^\S\n]*\n)\Z")
+_LONGER = 3
+"""Characters that a rule may be longer or shorter than its title."""
+_LEAST = 3
+_LONGEST_RULE = 160
+_TITLE_PAGE = 1_500
+
+is_rule = re.compile(rf"\s*{_RULE}").fullmatch
+
+
+def find_underlined(text: str) -> list[Heading]:
+    """Lines that stand alone above a rule of about their length; empty where there are fewer than three.
+
+    As in reStructuredText, levels follow from the order in which the characters of the rules first come. A first one
+    whose rule comes no more is the book's title, and none of them.
+    """
+    levels: dict[tuple[str, bool], int] = {}
+    found: list[tuple[Heading, tuple[str, bool]]] = []
+    for match in _UNDERLINED.finditer(text):
+        before = _BEFORE.search(text, max(0, match.start() - _LONGEST_RULE), match.start())
+        if before is None or abs(len(match["rule"].rstrip()) - len(match["title"])) > _LONGER:
+            continue
+        look = match["mark"], before["over"] is not None
+        level = levels.setdefault(look, len(levels) + 1)
+        found.append((Heading(match.start("title"), level, match["title"]), look))
+    if found and found[0][1] not in {look for _, look in found[1:]} and _is_first(text, found[0][0].start):
+        found = found[1:]
+    return [heading for heading, _ in found] if len(found) >= _LEAST else []
+
+
+def find_title(text: str) -> str | None:
+    """The first line of a text, where it is underlined, or centred and above a rule."""
+    if centred := _CENTRED.match(text, 0, _TITLE_PAGE):
+        return centred["title"]
+    underlined = _UNDERLINED.search(text, 0, _TITLE_PAGE)
+    return underlined["title"] if underlined and _is_first(text, underlined.start()) else None
+
+
+def _is_first(text: str, start: int) -> bool:
+    """Whether nothing but a rule stands before."""
+    return not text[:start].strip(f"{_MARKS} \n")
