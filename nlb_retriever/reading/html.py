@@ -16,6 +16,7 @@ from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
 from nlb_retriever.reading.gutenberg import find_wrapper, kept_pieces, title_of_mention
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup import decode_markup, make_safe
+from nlb_retriever.reading.menus import name_menu
 from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.outline import find_headings
 
@@ -41,7 +42,7 @@ _INVISIBLE = re.compile("[\xad\u200b\u2060\ufeff]")
 _UNUSUAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2060\ufeff\ud800-\udfff]")
 """What cleaning changes."""
 _PERMALINKS = frozenset("#¶§🔗")  # links of a heading to itself
-_BOILERPLATE = re.compile(r"\bpg-boilerplate\b|\bpgheader\b|\bpgfooter\b|^pg-(?:header|footer)")
+_BOILERPLATE = re.compile(r"\bpg-boilerplate\b|\bpgheader\b|\bpgfooter\b|(?:^|\s)pg-(?:header|footer)")
 _PAGE_BREAKS = frozenset({"pagebreak", "doc-pagebreak"})
 _REFERENCES = frozenset({"noteref", "doc-noteref", "backlink", "doc-backlink", "annoref"})
 _NOTES = frozenset({"footnote", "doc-footnote", "rearnote", "endnote"})
@@ -259,20 +260,17 @@ class _Writer:
             self.page.notes += f"{content}\n\n" if content else ""
             return True
         matter = sorted(kinds & self.matter.keys()) if tag in _SECTIONS else []
-        page = self._page(node, _LONGEST_LIST) if matter or tag == "nav" else None
+        names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
+        menu, short = name_menu(tag, names)
+        page = self._page(node, _LONGEST_LIST) if matter or menu else None
         if matter and page and (len(page.text) <= self.matter[matter[0]] or page.is_link_list):
             self.page.matter.append((matter[0], page.text))
             return True
-        names = attributes.get("class") or "", attributes.get("id") or ""
-        if (
-            any(map(_BOILERPLATE.search, names))
-            and (content := self._short(node, _GUTENBERG))
-            and "Gutenberg" in content
-        ):
+        if _BOILERPLATE.search(names) and (content := self._short(node, _GUTENBERG)) and "Gutenberg" in content:
             self.page.omissions.skip("Project Gutenberg's header and license", count_words(content))
             return True
-        if tag == "nav" and page and (page.is_link_list or len(page.text) <= _SHORT_MENU):
-            self.page.omissions.skip_element("<nav> element", count_words(page.text))
+        if menu and page and (page.is_link_list or (short and len(page.text) <= _SHORT_MENU)):
+            self.page.omissions.skip_element(menu, count_words(page.text))
             return True
         return False
 

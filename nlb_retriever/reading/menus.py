@@ -1,0 +1,39 @@
+"""Which elements of an HTML page may be menus or tables of contents, by what they are called."""
+
+from __future__ import annotations
+
+import re
+
+_BEGIN, _END = r"(?:^|[\s_-])(?:", r")(?=$|[\s_-])"
+_MENUS = re.compile(
+    rf"{_BEGIN}nav(?:igation|bar|header|footer)?|\w*menu|breadcrumbs?|(?:sphinx)?sidebar(?:wrapper)?{_END}",
+    re.IGNORECASE,
+)
+"""Of DocBook and Sphinx, too."""
+_CONTENTS = re.compile(
+    rf"{_BEGIN}toc\d?|toctree|(?<!table-)(?<!figure-)(?<!example-)(?:short|table-?of-?)?contents"
+    rf"|(?:chapter|section)?index|related|header|footer{_END}",
+    re.IGNORECASE,
+)
+"""Of DocBook, Sphinx and Texinfo, too; DocBook's `table-contents` is what a table holds."""
+_TAGS = frozenset("div ul ol dl table p section header footer aside".split())
+
+
+def name_menu(tag: str, names: str) -> tuple[str, bool]:
+    """What an element is called in the page's omissions, if it is one of links; "" where its names do not say so.
+
+    Args:
+        tag: of the element.
+        names: its classes and id.
+
+    Returns:
+        Its name, and whether it is a menu, which may have a few words besides links: DocBook's `navheader` has the
+        chapter's title. `toc`, `contents`, `index` and the like are so called where they are a list of links.
+    """
+    if tag == "nav":
+        return "<nav> element", True
+    if tag not in _TAGS:
+        return "", False
+    if _MENUS.search(names):
+        return "menu", True
+    return ("link list" if _CONTENTS.search(names) else ""), False
