@@ -11,7 +11,10 @@ _RULE = rf"(?P<mark>[{re.escape(_MARKS)}])(?P=mark){{2,}}[^\S\n]*$"
 _TITLE = r"(?P<title>[^\W_][^\n]{0,118}\S)[^\S\n]*\n"
 _UNDERLINED = re.compile(rf"^[^\S\n]{{0,3}}{_TITLE}(?P<rule>{_RULE})", re.MULTILINE)
 _CENTRED = re.compile(rf"(?:[^\S\n]*\n)*[^\S\n]{{10,}}{_TITLE}\s*-{{20,}}")
-_BEFORE = re.compile(rf"(?:\A|\n[^\S\n]*\n|(?P<over>[{re.escape(_MARKS)}]{{3,}})[^\S\n]*\n)\Z")
+_BEFORE = re.compile(
+    rf"(?:\A|\n[^\S\n]*\n|(?P<over>[{re.escape(_MARKS)}]{{3,}})[^\S\n]*\n)(?:\[\[[^\]\n]*\]\][^\S\n]*\n)?\Z"
+)
+"""A blank line or a rule, and perhaps an anchor of AsciiDoc."""
 _LONGER = 3
 """Characters that a rule may be longer or shorter than its title."""
 _LEAST = 3

@@ -60,12 +60,13 @@ def unwrap(text: str, width: int) -> str:
 
 
 def _join_between_rules(block: str, width: int) -> str:
-    """Join the lines between rules such as "-----", which stay apart."""
+    """Join the lines between rules such as "-----", which stay apart; below one begins a paragraph."""
     lines = block.split("\n")
     if not any(map(is_rule, lines)):
         return _join_block(block, width)
     groups = groupby(lines, key=lambda line: is_rule(line) is not None)
-    return "\n".join("\n".join(group) if rules else _join_block("\n".join(group), width) for rules, group in groups)
+    parts = [("\n".join(group) + "\n") if rules else _join_block("\n".join(group), width) for rules, group in groups]
+    return "\n".join(parts).removesuffix("\n")
 
 
 def _join_block(block: str, width: int) -> str:

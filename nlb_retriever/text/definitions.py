@@ -65,7 +65,8 @@ _ENTRY, _COLON = r"^[\s*_•-]*", r"(?:\s*[:—–]|\s+-)"
 """Of a glossary."""
 _MARKS = r"[ \t*_:.,\"'“”‘’()\[\]•–—-]*"
 """Around a term on its line; others are of program code ("namespace {")."""
-_ITEM = re.compile(r"[*•–—-]\s")
+_ITEM = re.compile(r"[*•–—]\s|-")
+"""Of a list, or an option of a program."""
 _CLASS = r"(?:\b(?:n|vt|vi|v|v\.t|v\.i|adj|adv|imp|interj|excl|prep|conj|abbrev|pl)\b(?:\.|(?=[,/]))(?:[,/]|[^\S\n])*)"
 """A word class in a dictionary: "n., adj."."""
 _LABELS = re.compile(r"(?:\s*(?:\d{1,2}[.)]|<[^>\n]{1,40}>|\[[^\]]{1,300}\]|\([^)]{1,60}\)|[a-z]{1,6}\.(?=\s|$)))+\s*")
@@ -81,8 +82,8 @@ _GENUS = re.compile(
     r"(?:\S+ ){1,6}?(?:in which|by which|that|which|who|whose|whereby|where|when|of|for|to|with|between)\b"
 )
 _VAGUE = re.compile(
-    r"(?:an? |the |one of the |just )(?:more|less|most|key|central|major|main|important|significant|common|great|good"
-    r"|form|kind|type|part|example|result|product|cause|reason|source|ideal|subject|matter|one|same)\b(?! of)"
+    r"(?:an? |the |one of the |just )(?:more|less|most|better|best|key|central|major|main|important|significant|common"
+    r"|great|good|form|kind|type|part|example|result|product|cause|reason|source|ideal|subject|matter|one|same)\b(?! of)"
 )
 _BEFORE = re.compile(r"\b([^\W\d_]+)\s+$")
 _ADJECTIVE = ("al", "ic", "ive", "ous", "ary", "ed")

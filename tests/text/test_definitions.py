@@ -155,7 +155,7 @@ def test_a_line_of_its_own_begins_an_entry(line: str, has_label: bool) -> None:
         "What is a norm?",
         "norm {",
         "int x = 5;\n// norm",
-        "* Norm.",
+        *("* Norm.", "--norm", "- norm"),
     ],
 )
 def test_a_line_with_more_begins_none(line: str) -> None:
