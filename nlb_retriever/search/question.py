@@ -48,6 +48,11 @@ _COLORS = frozenset(
     " vermilion lilac lavender indigo turquoise bronze copper chestnut hazel mauve".split()
 )
 _NOT_WHO = frozenset("in on at during after before until when while because".split())
+_REFERENCE = re.compile(
+    r"(?:(?:see|in) )?(?:§+\s*|(?:section|chapter|appendix|figure|table) )[A-Z]?\d*(?:\.\d+)*(?:\(\w+\))?",
+    re.IGNORECASE,
+)
+"""To a place of the book: "§4.2", "Section 2.7.3"."""
 _ADDRESS = frozenset("sir sire madam my dear".split())
 _UNCAPPED = frozenset("a an the and but or nor of in on at to by for from with as into".split())
 _TITLES = frozenset(
@@ -175,7 +180,7 @@ def fits(question: str, answer: str) -> bool:
 
     They say more than the question's own words and pronouns, "how many", "how old" and "what year" is a number, "what
     color" a color, what a name is is no other name, who one is a kind of person, and "who" does not begin with "in" or
-    "because", nor is it "sir".
+    "because", nor is it "sir". Another section of the book answers what asks for one ("which section", "where").
     """
     if asks_about_name(question) and " the " not in question:
         says_what = find_person(answer) if name_of(question) else any(map(str.islower, answer.split()))
@@ -191,5 +196,7 @@ def fits(question: str, answer: str) -> bool:
         return has_number or (after in {"old", "age"} and not _AGES.isdisjoint(words))
     if after in {"color", "colour", "colors", "colours"}:
         return not _COLORS.isdisjoint(words)
+    if own[start] not in {"where", "which"} and _REFERENCE.fullmatch(answer):
+        return False
     who = own[start] in {"who", "whom", "whose"}
     return not (who and words and (words[0] in _NOT_WHO or {*words} <= _ADDRESS))

@@ -83,7 +83,8 @@ _GENUS = re.compile(
 )
 _VAGUE = re.compile(
     r"(?:an? |the |one of the |just )(?:more|less|most|better|best|key|central|major|main|important|significant|common"
-    r"|great|good|form|kind|type|part|example|result|product|cause|reason|source|ideal|subject|matter|one|same)\b(?! of)"
+    r"|great|good|form|kind|type|part|example|result|product|cause|reason|source|ideal|subject|matter|one"
+    r"|same)\b(?! of)"
 )
 _BEFORE = re.compile(r"\b([^\W\d_]+)\s+$")
 _ADJECTIVE = ("al", "ic", "ive", "ous", "ary", "ed")
