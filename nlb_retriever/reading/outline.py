@@ -27,7 +27,7 @@ from nlb_retriever.reading.headings import (
 from nlb_retriever.reading.levels import assign_levels, bare_chains
 from nlb_retriever.reading.numbering import is_reference, numbered_lines
 from nlb_retriever.reading.titles import UNNUMBERED_LEVEL, fill_long_stretches, regular_titles, without_subtitles
-from nlb_retriever.reading.underlined import find_underlined
+from nlb_retriever.reading.underlined import find_marked, find_underlined
 from nlb_retriever.reading.verses import find_chapters_of_verses
 
 _LINE = re.compile(r"[^\s][^\n]*")
@@ -45,7 +45,7 @@ _MIDDLE = re.compile(r"[\w,;]$")
 _ILLUSTRATION = re.compile(r"^[^\S\n]*\[Illustration\b[^\]]{0,600}\]", re.MULTILINE)
 _SPEECH = re.compile(r"[A-Z]{3}[A-Z’'. ]{0,30}(?:[.:]|\[.*?\])\s*\S")
 """Of a play: a name in capitals and what its bearer says, perhaps with a stage direction between."""
-_EMPHASIS = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])|=")
+_EMPHASIS = re.compile(r"(?<![^\W_])_([^_]+)_|_([^_]+)_(?![^\W_])|(?<![^\W_])_+|_+(?![^\W_])|=")
 """Marks of italics and bold: not those within "ignore_quotes"."""
 _FOOTNOTE = re.compile(r"\s?\[(?:\d{1,3}|[A-Z*†])\]")
 
@@ -58,10 +58,10 @@ def find_headings(text: str) -> list[Heading]:
     numbered = _numbered(text)
     if numbered and not _weak(numbered, len(text)) and not _outside(numbered, found):
         found = numbered
-    underlined = find_underlined(text)
-    if 2 * len(underlined) >= max(len(found), 1):
-        found = underlined
-    return [replace(h, title=_FOOTNOTE.sub("", _EMPHASIS.sub("", h.title))) for h in found]
+    marked = max(find_underlined(text), find_marked(text), key=len)
+    if 2 * len(marked) >= max(len(found), 1):
+        found = marked
+    return [replace(h, title=_FOOTNOTE.sub("", _EMPHASIS.sub(r"\1\2", h.title))) for h in found]
 
 
 def _outside(numbered: Sequence[Heading], found: Sequence[Heading]) -> bool:

@@ -1,4 +1,4 @@
-"""Headings with a rule below them ("Install" above "======="), as manuals in plain text have them."""
+"""Headings that plain text marks: with a rule below ("Install" above "======="), or as "## Install", "== Install"."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ _BEFORE = re.compile(
     rf"(?:\A|\n[^\S\n]*\n|(?P<over>[{re.escape(_MARKS)}]{{3,}})[^\S\n]*\n)(?:\[\[[^\]\n]*\]\][^\S\n]*\n)?\Z"
 )
 """A blank line or a rule, and perhaps an anchor of AsciiDoc."""
+_MARKED = re.compile(
+    r"(?:\A|\n[^\S\n]*\n)(?:\[[^\]\n]*\]{1,2}[^\S\n]*\n)*"
+    r"(?P<line>(?P<marks>#{1,6}|={1,6})[^\S\n]+(?P<title>[^\W_][^\n]{0,118}?)(?:[^\S\n]+(?P=marks))?)[^\S\n]*(?=\n[^\S\n]*\n)"
+)
+"""Of Markdown, AsciiDoc (perhaps with an anchor above) and wikis: a paragraph of its own."""
+_COMMAND = re.compile(r"[|$\\{}<>;=]|--|\s/|[.,:]$")
+"""Of a command line after the prompt "#", or of a comment."""
 _LONGER = 3
 """Characters that a rule may be longer or shorter than its title."""
 _LEAST = 3
@@ -44,8 +51,27 @@ def find_underlined(text: str) -> list[Heading]:
     return [heading for heading, _ in found] if len(found) >= _LEAST else []
 
 
+def find_marked(text: str) -> list[Heading]:
+    """Paragraphs of one line that begin with "#" or "=", deeper with more of these; empty where there are few.
+
+    A first one on a level of its own is the book's title, and none of them. Of the two signs the one with more counts.
+    """
+    found: dict[str, list[Heading]] = {"#": [], "=": []}
+    for match in _MARKED.finditer(text):
+        if not _COMMAND.search(match["title"]):
+            level = len(match["marks"])
+            found[match["marks"][0]].append(Heading(match.start("line"), level, match["title"]))
+    headings = max(found.values(), key=len)
+    if headings and headings[0].level < min((heading.level for heading in headings[1:]), default=0):
+        headings = headings[1:]
+    return headings if len(headings) >= _LEAST else []
+
+
 def find_title(text: str) -> str | None:
-    """The first line of a text, where it is underlined, or centred and above a rule."""
+    """The first line of a text, where it is underlined, centred above a rule, or marked "# " or "= " as others are."""
+    marked = _MARKED.match(text)
+    if marked and len(marked["marks"]) == 1 and find_marked(text):
+        return marked["title"]
     if centred := _CENTRED.match(text, 0, _TITLE_PAGE):
         return centred["title"]
     underlined = _UNDERLINED.search(text, 0, _TITLE_PAGE)

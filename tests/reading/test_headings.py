@@ -276,3 +276,17 @@ def test_the_words_of_an_alphabetical_list_are_no_titles() -> None:
     listed = "\n\n".join(WORDS).upper()
     found = [heading.title for heading in find_headings(f"{listed}\n\n{PARAGRAPH}\n\n{book(*titles)}")]
     assert found == titles
+
+
+@pytest.mark.parametrize(
+    ("printed", "title"),
+    [
+        ("_CHAPTER I._ The Inn", "CHAPTER I. The Inn"),
+        ("CHAPTER I. May 8_th_, 1775", "CHAPTER I. May 8th, 1775"),
+        ("CHAPTER I. =The Inn=", "CHAPTER I. The Inn"),
+        ("CHAPTER I. The Ignore_All Option", "CHAPTER I. The Ignore_All Option"),
+    ],
+)
+def test_marks_of_italics_are_no_part_of_a_title(printed: str, title: str) -> None:
+    chapters = [f"{each}\n\n{'The rain fell on the road. ' * 60}" for each in (printed, "CHAPTER II.", "CHAPTER III.")]
+    assert find_headings("\n\n\n".join(chapters))[0].title == title

@@ -6,7 +6,7 @@ import pytest
 
 from nlb_retriever import book_from_text
 from nlb_retriever.reading.plain import title_page
-from nlb_retriever.reading.underlined import find_title, find_underlined
+from nlb_retriever.reading.underlined import find_marked, find_title, find_underlined
 from nlb_retriever.reading.unwrap import unwrap
 
 PROSE = 8 * "The clock on the landing struck the hour, and nobody was awake to hear it but the cat on the stairs. "
@@ -89,6 +89,37 @@ def test_a_centred_line_above_a_rule_is_the_title() -> None:
     assert title_page(text) == ("A Manual of Clocks", None)
 
 
+@pytest.mark.parametrize("mark", ["#", "="])
+def test_marked_lines_are_sections(mark: str) -> None:
+    lines = ["{0} The Clock Manual", "[[install]]\n{0}{0} Install", "{0}{0}{0} From source {0}{0}{0}", "{0}{0} Wind it"]
+    text = "".join(f"{line.format(mark)}\n\n{PROSE}\n\n" for line in lines)
+    assert [(each.level, each.title) for each in find_marked(text)] == [
+        (2, "Install"),
+        (3, "From source"),
+        (2, "Wind it"),
+    ]
+    book = book_from_text(text, source="a.txt")
+    assert book.title == "The Clock Manual"
+    assert [section.path for section in book.sections][-2:] == [("Install", "From source"), ("Wind it",)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(f"# apt-get install clock{i} --yes\n\n{PROSE}\n\n" for i in range(5)),  # command lines
+        "".join(f"# Wind the clock {i}.\n\n{PROSE}\n\n" for i in range(5)),  # comments
+        "".join(f"{PROSE}\n# Wind it\n\n" for _ in range(5)),  # no blank line before
+        "".join(f"# Wind it\n{PROSE}\n\n" for _ in range(5)),  # nor behind
+        "".join(f"#{i} of the clocks\n\n{PROSE}\n\n" for i in range(5)),
+        "".join(f"=WIND THE CLOCK=\n\n{PROSE}\n\n" for i in range(5)),
+        f"# One\n\n{PROSE}\n\n# Two\n\n{PROSE}",
+    ],
+)
+def test_other_signs_mark_none(text: str) -> None:
+    assert find_marked(text) == []
+    assert find_title(text) is None
+
+
 def test_rules_keep_their_lines() -> None:
     lines = ["Work towards the next release of all the clocks that", "-" * 50, *["the clock on the landing struck"] * 3]
     joined = unwrap("\n".join(lines), 52).split("\n")
@@ -99,3 +130,4 @@ def test_it_is_linear_in_the_text() -> None:
     assert find_underlined("=" * 200_000) == find_underlined("a " * 100_000 + "\n---\n") == []
     assert find_underlined("a\n" * 100_000) == find_underlined("---\n" * 100_000) == []
     assert find_title("\n" * 200_000) is None
+    assert find_marked("# a" * 100_000) == find_marked("\n\n#" * 100_000) == find_marked("[a]\n" * 100_000) == []
