@@ -14,7 +14,7 @@ from nlb_retriever.reading.gutenberg import Wrapper, find_wrapper, kept_pieces
 from nlb_retriever.reading.headings import parse_line, title_like
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.outline import find_headings
-from nlb_retriever.reading.underlined import find_title
+from nlb_retriever.reading.underlined import find_title, part_titles
 from nlb_retriever.reading.unwrap import unwrap, wrap_width
 
 _BY = re.compile(r"\s*\b[Bb][Yy]:?\b\s*")
@@ -28,6 +28,8 @@ _BETWEEN = "\n\n\n"
 
 def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
     """Read a text file. Without wrapper, hard wraps and control characters its text is the file's, exactly.
+
+    But a blank line stands below the rule of a title.
 
     Raises:
         NotABook: the file is binary (message without the path).
@@ -44,7 +46,8 @@ def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
         draft.text = _BETWEEN.join(pieces)
     if width := wrap_width(draft.text):
         pieces = [unwrap(piece, width) for piece in pieces]
-        draft.text = _BETWEEN.join(pieces)
+    pieces = [part_titles(piece) for piece in pieces]
+    draft.text = _BETWEEN.join(pieces)
     draft.headings = find_headings(draft.text)
     if wrapper and len(wrapper.titles) > 1:
         draft.headings += _books(pieces, [start for start, _ in kept], wrapper)

@@ -22,6 +22,7 @@ _MARKED = re.compile(
 """Of Markdown, AsciiDoc (perhaps with an anchor above) and wikis: a paragraph of its own."""
 _COMMAND = re.compile(r"[|$\\{}<>;=]|--|\s/|[.,:]$")
 """Of a command line after the prompt "#", or of a comment."""
+_FOLLOWED = re.compile(r"\n[^\S\n]*\S")
 _LONGER = 3
 """Characters that a rule may be longer or shorter than its title."""
 _LEAST = 3
@@ -40,8 +41,8 @@ def find_underlined(text: str) -> list[Heading]:
     levels: dict[tuple[str, bool], int] = {}
     found: list[tuple[Heading, tuple[str, bool]]] = []
     for match in _UNDERLINED.finditer(text):
-        before = _BEFORE.search(text, max(0, match.start() - _LONGEST_RULE), match.start())
-        if before is None or abs(len(match["rule"].rstrip()) - len(match["title"])) > _LONGER:
+        before = _find_before(text, match)
+        if before is None:
             continue
         look = match["mark"], before["over"] is not None
         level = levels.setdefault(look, len(levels) + 1)
@@ -49,6 +50,22 @@ def find_underlined(text: str) -> list[Heading]:
     if found and found[0][1] not in {look for _, look in found[1:]} and _is_first(text, found[0][0].start):
         found = found[1:]
     return [heading for heading, _ in found] if len(found) >= _LEAST else []
+
+
+def part_titles(text: str) -> str:
+    """A text with a blank line below the rules of titles, so that no sentence has a title and what follows."""
+
+    def parted(match: re.Match[str]) -> str:
+        return match[0] + "\n" if _find_before(text, match) and _FOLLOWED.match(text, match.end()) else match[0]
+
+    return _UNDERLINED.sub(parted, text)
+
+
+def _find_before(text: str, match: re.Match[str]) -> re.Match[str] | None:
+    """What stands before an underlined title; None where it is none."""
+    if abs(len(match["rule"].rstrip()) - len(match["title"])) > _LONGER:
+        return None
+    return _BEFORE.search(text, max(0, match.start() - _LONGEST_RULE), match.start())
 
 
 def find_marked(text: str) -> list[Heading]:

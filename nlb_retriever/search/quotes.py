@@ -51,6 +51,8 @@ _CODE = re.compile(r"[{}<>=|\\]|::|->|\);|//")
 """Signs that program code has."""
 _CODE_SIGNS, _CODE_SHARE = 4, 0.3
 """Least number of these in a sentence of code, and beside the number of its words."""
+_RULE = re.compile(r"^[^\S\n]*([=~^*#+-])\1{2,}[^\S\n]*$", re.MULTILINE)
+"""Of a table or around program code in plain text."""
 _GAP = re.compile(r"[^\s.!?:;,\"'”’][^\S\n]{2,}\S")
 
 
@@ -148,7 +150,9 @@ def _is_list(sentence: str) -> bool:
 
 
 def _is_table(sentence: str) -> bool:
-    """Whether a sentence is rows of cells, which two spaces part (`reading`), or a row that no stop ends."""
+    """Whether a sentence has a rule, or is rows of cells, which two spaces part (`reading`), or one without a stop."""
+    if _RULE.search(sentence):
+        return True
     lines = sentence.split("\n")
     rows = sum(1 for line in lines if _GAP.search(line))
     return 2 * rows >= len(lines) and (rows > 1 or sentence[-1:] not in _ENDS)

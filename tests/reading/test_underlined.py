@@ -6,7 +6,7 @@ import pytest
 
 from nlb_retriever import book_from_text
 from nlb_retriever.reading.plain import title_page
-from nlb_retriever.reading.underlined import find_marked, find_title, find_underlined
+from nlb_retriever.reading.underlined import find_marked, find_title, find_underlined, part_titles
 from nlb_retriever.reading.unwrap import unwrap
 
 PROSE = 8 * "The clock on the landing struck the hour, and nobody was awake to hear it but the cat on the stairs. "
@@ -124,6 +124,11 @@ def test_rules_keep_their_lines() -> None:
     lines = ["Work towards the next release of all the clocks that", "-" * 50, *["the clock on the landing struck"] * 3]
     joined = unwrap("\n".join(lines), 52).split("\n")
     assert joined[:2] == lines[:2]
+
+
+def test_a_paragraph_begins_below_the_rule_of_a_title() -> None:
+    text = f"It ends.\n\nName\n----\n{PROSE}\n\nA  table\n--------------\n7\n\nOf rules\n--------\n\n{PROSE}"
+    assert part_titles(text) == text.replace("----\nThe clock", "----\n\nThe clock", 1)
 
 
 def test_it_is_linear_in_the_text() -> None:

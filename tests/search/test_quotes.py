@@ -104,6 +104,12 @@ def test_entries_of_a_table_of_contents_are_not_quoted(text: str, quoted: bool) 
     assert is_prose(hit_of(CONTENTS), start, start + len(text)) is quoted
 
 
+def test_what_has_a_rule_is_not_quoted() -> None:
+    text = "-----------\n$ clock wind\n-----------\n\nIt winds the clock, as the --- of the manual says."
+    assert not is_prose(hit_of(text), 0, text.index("\n\n"))
+    assert is_prose(hit_of(text), text.index("It winds"), len(text))
+
+
 LISTED = (
     "3.1.9. What happens when it ends?\n3.1.10. I have a clock\n  that strikes. Who winds it?\n3.2. Bells\n3.3. Hands\n"
     "\n4.1 The tenant winds the clock.\n4.2 The landlord pays for it;\n\n1.1. Bells\n\nThe bells are of bronze."

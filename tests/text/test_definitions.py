@@ -114,6 +114,12 @@ def test_long_sentences_are_left_out_and_hostile_ones_take_no_time() -> None:
         norm.explain((piece * LONGEST)[:LONGEST])
 
 
+def test_what_follows_from_a_term_does_not_explain_it() -> None:
+    assert Term("norm").explain("There are two runs at norms, meaning that you get another chance.") is None
+    said = Term("norm").explain("They speak of norms, meaning the rules of a group.")
+    assert said is not None and said.strength >= 2
+
+
 @pytest.mark.parametrize(
     ("text", "inner"),
     [
