@@ -10,6 +10,8 @@ _MARKS = "=-~^\"'`*+#_"
 _RULE = rf"(?P<mark>[{re.escape(_MARKS)}])(?P=mark){{2,}}[^\S\n]*$"
 _TITLE = r"(?P<title>[^\W_][^\n]{0,118}\S)[^\S\n]*\n"
 _UNDERLINED = re.compile(rf"^[^\S\n]{{0,3}}{_TITLE}(?P<rule>{_RULE})", re.MULTILINE)
+_ANY_RULE = re.compile(rf"\n[^\S\n]*{_RULE}", re.MULTILINE)
+"""Few texts have one, and it is found fast."""
 _CENTRED = re.compile(rf"(?:[^\S\n]*\n)*[^\S\n]{{10,}}{_TITLE}\s*-{{20,}}")
 _BEFORE = re.compile(
     rf"(?:\A|\n[^\S\n]*\n|(?P<over>[{re.escape(_MARKS)}]{{3,}})[^\S\n]*\n)(?:\[\[[^\]\n]*\]\][^\S\n]*\n)?\Z"
@@ -38,6 +40,8 @@ def find_underlined(text: str) -> list[Heading]:
     As in reStructuredText, levels follow from the order in which the characters of the rules first come. A first one
     whose rule comes no more is the book's title, and none of them.
     """
+    if not _ANY_RULE.search(text):
+        return []
     levels: dict[tuple[str, bool], int] = {}
     found: list[tuple[Heading, tuple[str, bool]]] = []
     for match in _UNDERLINED.finditer(text):
@@ -58,7 +62,7 @@ def part_titles(text: str) -> str:
     def parted(match: re.Match[str]) -> str:
         return match[0] + "\n" if _find_before(text, match) and _FOLLOWED.match(text, match.end()) else match[0]
 
-    return _UNDERLINED.sub(parted, text)
+    return _UNDERLINED.sub(parted, text) if _ANY_RULE.search(text) else text
 
 
 def _find_before(text: str, match: re.Match[str]) -> re.Match[str] | None:
@@ -73,6 +77,8 @@ def find_marked(text: str) -> list[Heading]:
 
     A first one on a level of its own is the book's title, and none of them. Of the two signs the one with more counts.
     """
+    if "\n#" not in text and "\n=" not in text:
+        return []
     found: dict[str, list[Heading]] = {"#": [], "=": []}
     for match in _MARKED.finditer(text):
         if not _COMMAND.search(match["title"]):
