@@ -269,7 +269,8 @@ class _Writer:
         if _BOILERPLATE.search(names) and (content := self._short(node, _GUTENBERG)) and "Gutenberg" in content:
             self.page.omissions.skip("Project Gutenberg's header and license", count_words(content))
             return True
-        if menu and page and (page.is_link_list or (short and len(page.text) <= _SHORT_MENU)):
+        is_short = page and len(page.text) <= _SHORT_MENU and (page.links or tag == "nav")
+        if menu and page and (page.is_link_list or (short and is_short)):
             self.page.omissions.skip_element(menu, count_words(page.text))
             return True
         return False

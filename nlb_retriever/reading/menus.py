@@ -6,13 +6,13 @@ import re
 
 _BEGIN, _END = r"(?:^|[\s_-])(?:", r")(?=$|[\s_-])"
 _MENUS = re.compile(
-    rf"{_BEGIN}nav(?:igation|bar|header|footer)?|\w*menu|breadcrumbs?|(?:sphinx)?sidebar(?:wrapper)?{_END}",
+    rf"{_BEGIN}nav(?:igation|bar|header|footer)?|\w*menu|breadcrumbs?|sphinxsidebar(?:wrapper)?{_END}",
     re.IGNORECASE,
 )
 """Of DocBook and Sphinx, too."""
 _CONTENTS = re.compile(
     rf"{_BEGIN}toc\d?|toctree|(?<!table-)(?<!figure-)(?<!example-)(?:short|table-?of-?)?contents"
-    rf"|(?:chapter|section)?index|related|header|footer{_END}",
+    rf"|(?:chapter|section)?index|related|sidebar|header|footer{_END}",
     re.IGNORECASE,
 )
 """Of DocBook, Sphinx and Texinfo, too; DocBook's `table-contents` is what a table holds."""
@@ -28,7 +28,7 @@ def name_menu(tag: str, names: str) -> tuple[str, bool]:
 
     Returns:
         Its name, and whether it is a menu, which may have a few words besides links: DocBook's `navheader` has the
-        chapter's title. `toc`, `contents`, `index` and the like are so called where they are a list of links.
+        chapter's title. `toc`, `index`, `sidebar` (in books a box of text) and the like are only a list of links.
     """
     if tag == "nav":
         return "<nav> element", True

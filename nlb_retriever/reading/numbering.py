@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 _LINE = re.compile(
-    r"(?P<word>(?:Chapter|CHAPTER|Appendix|APPENDIX)\s+)?(?P<number>(?:\d{1,2}|[A-Z](?=\.))(?:\.[1-9]\d{0,2}){0,4})(?P<point>[.:]?)[^\S\n]+"
+    r"(?P<word>(?:Chapter|CHAPTER|Appendix|APPENDIX)\s+)?"
+    r"(?P<number>(?:\d{1,2}|[A-Z](?=\.))(?:\.[1-9]\d{0,2}){0,4})(?P<point>[.:]?)[^\S\n]+"
     r"(?P<title>[^\W\d_].*|[“\"‘'(].*|/\w.*)"
 )
 _CUT = re.compile(r"[.,;:]$")

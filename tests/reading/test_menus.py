@@ -47,6 +47,8 @@ def test_a_menu_may_have_a_few_words_besides(name: str) -> None:
         '<div class="toc"><p>Bells and clocks</p></div>',
         f'<div class="table-contents"><ul>{LINKS}</ul></div>',
         f'<div class="protocol"><ul>{LINKS}</ul></div>',
+        '<div class="sidebar"><p>Wind it, as <a href="c1.html">said</a>, at six o’clock in the evening.</p></div>',
+        '<div class="menu"><p>Soup of the day, roast beef, plum pudding.</p></div>',
         f'<div class="navigator"><ul>{LINKS}</ul></div>',
         f'<span class="toc">{LINKS}</span>',
     ],
