@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,8 +18,16 @@ from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.listings import without_listings
 from nlb_retriever.reading.numbering import numbered_lines
 from nlb_retriever.reading.omissions import Omissions, count_words
-from nlb_retriever.reading.outline import find_headings
+from nlb_retriever.reading.outline import find_headings, leave_long_stretches
 from nlb_retriever.reading.running_heads import without_running_heads
+from nlb_retriever.reading.typography import (
+    Look,
+    Title,
+    are_numbered,
+    find_book_title,
+    find_titles,
+    read_looks,
+)
 from nlb_retriever.records import Page
 
 if TYPE_CHECKING:
@@ -32,7 +41,23 @@ _WRAPPED = 40
 """Characters of a title's line that may go on in the next."""
 _SHORT = 0.8
 """Share of a line's width that the second line of a title has at most."""
-_UNKNOWN = re.compile(r"(?:untitled|microsoft word|.*\.(?:docx?|tex|indd|pdf|qxd|dvi)$)", re.IGNORECASE)
+_UNKNOWN = re.compile(r"(?:untitled|microsoft word|arxiv:|.*\.(?:docx?|tex|indd|pdf|qxd|dvi)$)", re.IGNORECASE)
+_DINGBATS = re.compile("[\u2700-\u27bf\u2460-\u2473]")
+"""What the letters of old TeX's bitmap fonts are taken for."""
+_STRAY_SHARE = 0.2
+_OUTLINE = 3
+"""Bookmarks of an outline: fewer are a cover's and a title's."""
+_TITLE_PAGES = 3
+"""First pages of which the looks are read where an outline tells the sections."""
+_MARKS = "*∗†‡§¹ "
+"""Of footnotes, behind a title."""
+_SPACES = re.compile(r"[ \t\xa0]+")
+_LIGATURES = dict(zip("\x1b\x1c\x1d\x1e\x1f\x0b\x0c\r\x0e\x0f", 2 * ["ff", "fi", "fl", "ffi", "ffl"], strict=True))
+"""Of fonts that do not say what their characters mean, in the encodings T1 and OT1."""
+_LIGATURE = re.compile(
+    r"[\x1b-\x1f\x0b\x0c\x0e\x0f](?=[a-z]{2})|(?<=[a-z]{2})[\x1b-\x1f\x0b\x0c\x0e\x0f]|(?<=[a-z])\r(?=[a-z])"
+)
+_HYPHEN = re.compile("[\x02\ufffe\uffff]\r?\n?")
 
 
 @dataclass(frozen=True)
@@ -62,13 +87,16 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
         if count == 0:
             raise NotABook("is a PDF without pages")
         draft = Draft("")
-        pages = _page_lines(document, limits, draft.omissions)
+        bookmarks = _bookmarks(document)
+        outlined = len(bookmarks) >= _OUTLINE
+        pages, looks = _page_lines(document, limits, draft.omissions, _TITLE_PAGES if outlined else count)
         empty = [i for i, lines in enumerate(pages, 1) if not lines]
         chars = sum(len(line) for lines in pages for line in lines)
         if not chars or (chars < _STRAY_CHARS and 2 * len(empty) > count):
             raise NotABook("has no text layer: run OCR on it first (for example with ocrmypdf)")
+        if sum(len(_DINGBATS.findall(line)) for lines in pages for line in lines) > _STRAY_SHARE * chars:
+            raise NotABook("has signs for letters in its text layer: run OCR on it first (ocrmypdf --force-ocr)")
         labels = [clean(document.get_page_label(i)).strip() for i in range(count)]
-        bookmarks = _bookmarks(document)
         metadata = document.get_metadata_dict()
         for i in range(document.count_attachments()):
             name = one_line(document.get_attachment(i).get_name(), 100)
@@ -78,41 +106,67 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
     if empty:
         draft.warnings.append(f"{len(empty)} of {count} pages hold no text (images?), the first is {empty[0]}")
     pages = without_listings(without_running_heads(pages, labels, draft.omissions), draft.omissions)
-    draft.text, starts = _join(pages)
+    lines = [line for page in pages for line in page]
+    of_page = [i for i, page in enumerate(pages) for _ in page]
+    titles = [] if outlined else find_titles(lines, of_page, looks)
+    titles += _numbered_titles(lines, of_page, titles)
+    draft.text, places = _join(lines, of_page, titles)
+    starts = [places[bisect_left(of_page, i)] for i in range(count)]
     draft.pages = [
         Page(start=start, number=i, label=label or str(i))
         for i, (start, label) in enumerate(zip(starts, labels, strict=True), 1)
         if start < len(draft.text)
     ]
-    draft.headings = _outline(bookmarks, draft.text, starts) or find_headings(draft.text)
+    outline = _outline(bookmarks, draft.text, starts)
+    draft.headings = outline if outlined else _headings(titles, lines, places, draft.text) or outline
     title = one_line(metadata.get("Title", ""))
-    draft.title = title if title and not _UNKNOWN.match(title) else None
+    if not title or _UNKNOWN.match(title):
+        first = next((i for i, page in enumerate(pages) if page), 0)
+        title = one_line(find_book_title(pages[first], looks[first]) or "").rstrip(_MARKS)
+        title = "" if not outlined and title in {heading.title for heading in draft.headings} else title
+    draft.title = title or None
     draft.author = one_line(metadata.get("Author", "")) or None
     return draft
 
 
-def _page_lines(document: PdfDocument, limits: Limits, omissions: Omissions) -> list[list[str]]:
+def _page_lines(
+    document: PdfDocument, limits: Limits, omissions: Omissions, looked_at: int
+) -> tuple[list[list[str]], list[dict[str, Look]]]:
+    """The lines of each page and, of so many of the first pages, how they are set."""
     import pypdfium2
 
     pages: list[list[str]] = []
+    looks: list[dict[str, Look]] = []
     total = 0
     for i in range(len(document)):
+        seen: dict[str, Look] = {}
         try:
             page = document[i]
             textpage = page.get_textpage()
             text = textpage.get_text_range() if textpage.count_chars() else ""
+            if i < looked_at:
+                seen = {
+                    _SPACES.sub(" ", _clean(f"{line}\r\n")).strip(): look for line, look in read_looks(textpage, text)
+                }
             textpage.close()
             text += "".join(f"\n{written}" for written in _annotations(page, omissions))
             page.close()
         except pypdfium2.PdfiumError:
             omissions.lose(f"page {i + 1}", "it could not be read")
             text = ""
-        text = clean(re.sub("[\x02\ufffe\uffff]\r?\n?", "-\n", text).replace("\xad\r\n", "-\n").replace("\xad", ""))
+        text = _clean(text)
         total += len(text)
         if total > limits.chars:
             raise ReadingLimit(f"holds more than {limits.chars} characters")
-        pages.append([re.sub(r"[ \t\xa0]+", " ", line).strip() for line in text.split("\n") if line.strip()])
-    return pages
+        pages.append([_SPACES.sub(" ", line).strip() for line in text.split("\n") if line.strip()])
+        looks.append(seen)
+    return pages, looks
+
+
+def _clean(text: str) -> str:
+    """The text without soft hyphens, but those at a line's end become hyphens, and with TeX's ligatures as letters."""
+    text = _LIGATURE.sub(lambda match: _LIGATURES[match[0]], text)
+    return clean(_HYPHEN.sub("-\n", text).replace("\xad\r\n", "-\n").replace("\xad", ""))
 
 
 def _annotations(page: PdfPage, omissions: Omissions) -> Iterator[str]:
@@ -164,40 +218,68 @@ def _bookmarks(document: PdfDocument) -> list[_Bookmark]:
     return found
 
 
-def _join(pages: Sequence[Sequence[str]]) -> tuple[str, list[int]]:
-    """All lines as paragraphs, with the offset at which each page begins."""
-    lengths = sorted(len(line) for lines in pages for line in lines)
-    width = lengths[int(0.9 * (len(lengths) - 1))] if lengths else 0
-    words = Counter(word.casefold() for lines in pages for line in lines for word in _WORD.findall(line))
-    flat = [(n, line) for n, lines in enumerate(pages) for line in lines]
-    candidates = ["" if _is_paragraph(flat, i, width) else line for i, (_, line) in enumerate(flat)]
-    firsts = {found.line for found in numbered_lines(candidates)}
-    lasts = {i + 1 if _goes_on(flat, i) else i for i in firsts}
+def _numbered_titles(lines: Sequence[str], of_page: Sequence[int], titles: Sequence[Title]) -> list[Title]:
+    """Titles by their section numbers, which are not among the titles already; none beside titles without numbers."""
+    if not are_numbered([lines[title.first] for title in titles]):
+        return []
+    width = _width(lines)
+    candidates = ["" if _is_paragraph(lines, of_page, i, width) else line for i, line in enumerate(lines)]
+    taken = {i for title in titles for i in range(title.first, title.last + 1)}
+    return [
+        Title(found.line, found.line + _goes_on(lines, of_page, found.line), len(found.number))
+        for found in numbered_lines(candidates)
+        if found.line not in taken
+    ]
+
+
+def _headings(titles: Sequence[Title], lines: Sequence[str], places: Sequence[int], text: str) -> list[Heading]:
+    """Titles as headings, unless the words of the text tell better where its sections begin."""
+    headings = [
+        Heading(places[title.first], title.level, " ".join(lines[title.first : title.last + 1]).rstrip(_MARKS))
+        for title in titles
+    ]
+    if headings and not leave_long_stretches(headings, len(text)):
+        return headings
+    of_words = find_headings(text)
+    return headings if len(headings) >= len(of_words) and leave_long_stretches(of_words, len(text)) else of_words
+
+
+def _width(lines: Sequence[str]) -> int:
+    """Characters of a full line."""
+    lengths = sorted(map(len, lines))
+    return lengths[int(0.9 * (len(lengths) - 1))] if lengths else 0
+
+
+def _join(lines: Sequence[str], of_page: Sequence[int], titles: Sequence[Title]) -> tuple[str, list[int]]:
+    """All lines as paragraphs, with the offset at which each line begins, and that of the end."""
+    width = _width(lines)
+    words = Counter(word.casefold() for line in lines for word in _WORD.findall(line))
+    firsts, lasts = {title.first for title in titles}, {title.last for title in titles}
+    within = {i for title in titles for i in range(title.first, title.last)}
     parts: list[str] = []
-    starts: list[int] = []
-    length = 0
-    for i, ((n, line), (_, following)) in enumerate(pairwise([*flat, (len(pages), "")])):
-        while len(starts) <= n:
-            starts.append(length)
+    places = [0]
+    for i, (line, following) in enumerate(pairwise([*lines, ""])):
         text, glue = (line, "\n\n") if i in lasts or i + 1 in firsts else _glue(line, following, width, words)
+        glue = " " if i in within and glue else glue
         parts += [text, glue]
-        length += len(text) + len(glue)
-    starts += [length] * (len(pages) - len(starts))
-    return "".join(parts).rstrip("\n") + "\n", starts
+        places.append(places[-1] + len(text) + len(glue))
+    joined = "".join(parts).rstrip("\n") + "\n"
+    return joined, [min(place, len(joined)) for place in places]
 
 
-def _is_paragraph(lines: Sequence[tuple[int, str]], i: int, width: int) -> bool:
+def _is_paragraph(lines: Sequence[str], of_page: Sequence[int], i: int, width: int) -> bool:
     """Whether a line goes on as no title does: in a long line, or to a full stop."""
-    if i + 1 == len(lines) or not lines[i][1][0].isdigit() or not _goes_on(lines, i):
+    if i + 1 == len(lines) or not lines[i][0].isdigit() or not _goes_on(lines, of_page, i):
         return False
-    following = lines[i + 1][1]
+    following = lines[i + 1]
     return len(following) > _SHORT * width or following[-1] in ".;:,"
 
 
-def _goes_on(lines: Sequence[tuple[int, str]], i: int) -> bool:
+def _goes_on(lines: Sequence[str], of_page: Sequence[int], i: int) -> bool:
     """Whether a numbered title goes on in the next line of its page."""
-    (page, line), (following_page, following) = lines[i], lines[min(i + 1, len(lines) - 1)]
-    return page == following_page and len(line) > _WRAPPED and (line[-1] == "-" or following[0].islower())
+    if i + 1 == len(lines) or of_page[i] != of_page[i + 1]:
+        return False
+    return len(lines[i]) > _WRAPPED and (lines[i][-1] == "-" or lines[i + 1][0].islower())
 
 
 def _glue(line: str, following: str, width: int, words: Counter[str]) -> tuple[str, str]:

@@ -1,0 +1,268 @@
+"""Titles on printed pages by how they are set: lines in larger or bolder type than the text."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from nlb_retriever.reading.headings import parse_line
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfTextPage
+
+_LINE = re.compile("[^\r\n\x02\ufffe\uffff]+[\x02\ufffe\uffff]?")
+"""Of a page as pdfium gives it: a hyphen at a line's end is one of three marks, and ends the line."""
+_BOLD = re.compile(r"bold|black|heavy|demi|-medi$|(?:cm|sf|lm|ec)bx|biolinumTB|libertineTB|,b$|-bd", re.IGNORECASE)
+_CAPTION = re.compile(
+    r"(?:figure|fig|table|algorithm|listing|example|equation|abbildung|abb|tabelle|tableau|figura|tabla)\b\.?\s?\d",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"(?:\d{1,2}|[A-Z](?=\.))(?:\.\d{1,3})*[.:]?\s(?=.*[^\W\d_]{2})")
+_WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u9fff\uac00-\ud7af]{2}")
+_LONGEST, _LINES = 160, 4
+"""Characters and lines of a title."""
+_BODY = 0.4
+"""Share of the letters that the commonest type has: where it has less, looks tell nothing."""
+_LARGER = 1.07
+"""How much larger than the text a title is set, unless it is bold."""
+_LEAST = 3
+"""Titles of a text, and as many of those in its commonest look."""
+_WORDS = 60
+"""Words of text for each title: more titles are a table's or a list's."""
+_CAPITALS = 0.8
+"""Share of the titles of one look that begin with a capital or a number."""
+_TIMES = 3
+"""More titles with the same words are "Note" and "See also"."""
+_LONG_LINE = 45
+"""Characters of a line of prose."""
+_ENOUGH, _GAP = 5, 0.3
+"""Larger titles, and the share of the lines between two of them at most, beside which lines in bold alone are none."""
+_NO_TITLE = re.compile(
+    r"[.,;)]$|^(?-i:[a-z])|^[•·\[(]|[={}|\\]"
+    r"|^(?:note|tip|hint|important|warning|caution|attention|danger|remark|see also|example)\W*$",
+    re.IGNORECASE,
+)
+_PAGE, _FIRST_PAGE = re.compile(r"\s\d{1,4}$"), re.compile(r"^\d{1,4}\s")
+_COUNTED = re.compile(r"[A-Z][a-z]+\W*\d+\W*")
+"""A name with a number ("Lesson 3"): no title with its page."""
+
+
+class Look(NamedTuple):
+    """How a line is set."""
+
+    size: float
+    """In points, to the half."""
+    bold: bool
+
+
+class Title(NamedTuple):
+    """Lines that are one title."""
+
+    first: int
+    """Index of its first line."""
+    last: int
+    """Index of its last line."""
+    level: int
+    """Smaller levels are further out."""
+
+
+class _Run(NamedTuple):
+    first: int
+    last: int
+    text: str
+    look: Look
+
+
+def read_looks(textpage: PdfTextPage, text: str) -> Iterator[tuple[str, Look]]:
+    """Each line of a page's text with its look, but for lines without letters, turned ones and unseen ones.
+
+    Of a line the first letter, the last and one between are looked at.
+
+    Args:
+        text: the page's text as pdfium gives it.
+    """
+    wide = any(ord(c) > 0xFFFF for c in text)
+    for match in _LINE.finditer(text):
+        letters = [i for i in range(match.start(), match.end()) if text[i].isalpha()]
+        if len(letters) < 2:
+            continue
+        found = [
+            _look(textpage, len(text[:i].encode("utf-16-le", "surrogatepass")) // 2 if wide else i)
+            for i in {letters[0], letters[len(letters) // 2], letters[-1]}
+        ]
+        seen = [look for look in found if look]
+        if len(seen) == len(found):
+            yield match[0], Look(min(look.size for look in seen), all(look.bold for look in seen))
+
+
+def _look(textpage: PdfTextPage, index: int) -> Look | None:
+    """The look of a character; None where it is turned, unknown or, as what a scanner has read, not to be seen."""
+    from pypdfium2 import raw
+
+    at = raw.FPDFText_GetCharIndexFromTextIndex(textpage, index)
+    matrix = raw.FS_MATRIX()
+    if at < 0 or not raw.FPDFText_GetMatrix(textpage, at, matrix) or abs(matrix.b) > abs(matrix.a):
+        return None
+    drawn = raw.FPDFText_GetTextObject(textpage, at)
+    if drawn and raw.FPDFTextObj_GetTextRenderMode(drawn) == raw.FPDF_TEXTRENDERMODE_INVISIBLE:
+        return None
+    size = raw.FPDFText_GetFontSize(textpage, at) * (matrix.c**2 + matrix.d**2) ** 0.5
+    name = ctypes.create_string_buffer(128)
+    raw.FPDFText_GetFontInfo(textpage, at, name, len(name), ctypes.c_int())
+    return Look(round(2 * size) / 2, _BOLD.search(name.value.decode("latin-1")) is not None)
+
+
+def find_book_title(lines: Sequence[str], looks: Mapping[str, Look]) -> str | None:
+    """What is set largest on a title page; None where all is of one size or nothing of it is a title.
+
+    Args:
+        lines: of the page, in order.
+        looks: of its lines.
+    """
+    sizes = [looks[line].size for line in lines if line in looks]
+    if len(set(sizes)) < 2:
+        return None
+    largest = [line for line in lines if line in looks and looks[line].size == max(sizes)]
+    title = " ".join(largest)
+    return title if len(largest) <= _LINES and len(title) <= _LONGEST and _WORD.search(title) else None
+
+
+def find_titles(lines: Sequence[str], pages: Sequence[int], looks: Sequence[Mapping[str, Look]]) -> list[Title]:
+    """The titles among the lines of all pages, in order; empty where their looks tell none apart.
+
+    Args:
+        lines: of all pages, in order.
+        pages: for each line the index of its page.
+        looks: for each page its lines' looks.
+    """
+    of_line = [looks[page].get(line) for line, page in zip(lines, pages, strict=True)]
+    letters: Counter[Look] = Counter()
+    for line, look in zip(lines, of_line, strict=True):
+        if look:
+            letters[look] += len(line)
+    if not letters:
+        return []
+    body, most = letters.most_common(1)[0]
+    if most < _BODY * sum(map(len, lines)):
+        return []
+    runs = [run for run in _runs(lines, pages, of_line) if _stands_out(run.look, body)]
+    runs = _without_title_page(_without_repeats(_joined(runs, pages)), lines, of_line, body)
+    groups: defaultdict[Look, list[_Run]] = defaultdict(list)
+    for run in runs:
+        groups[run.look].append(run)
+    words = sum(len(line.split()) for line in lines)
+    kept: list[_Run] = []
+    for look, group in sorted(groups.items(), reverse=True):
+        if not _are_titles(group) or (len(kept) + len(group)) * _WORDS > words:
+            continue
+        only_bold = look.size <= _LARGER * body.size
+        enough = only_bold and len(kept) >= _ENOUGH and _longest_gap(kept, len(lines)) <= _GAP * len(lines)
+        kept += [run for run in group if _NUMBER.match(run.text) or not (enough or _NO_TITLE.search(run.text))]
+    return _levelled(sorted(kept)) if len(kept) >= _LEAST else []
+
+
+def _stands_out(look: Look, body: Look) -> bool:
+    return look.size > _LARGER * body.size or (look.bold and not body.bold and look.size >= body.size)
+
+
+def _longest_gap(runs: Sequence[_Run], end: int) -> int:
+    places = sorted(run.first for run in runs)
+    return max(b - a for a, b in pairwise([0, *places, end]))
+
+
+def _runs(lines: Sequence[str], pages: Sequence[int], of_line: Sequence[Look | None]) -> Iterator[_Run]:
+    """Lines below each other that are set alike, parted where a section number begins; only those short enough."""
+    starts = [
+        i
+        for i, line in enumerate(lines)
+        if i == 0 or of_line[i] != of_line[i - 1] or pages[i] != pages[i - 1] or _NUMBER.match(line)
+    ]
+    for first, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        look = of_line[first]
+        text = " ".join(lines[first:end])
+        if look and end - first <= _LINES and len(text) <= _LONGEST and not _CAPTION.match(text):
+            yield _Run(first, end - 1, text, look)
+
+
+def _joined(runs: Sequence[_Run], pages: Sequence[int]) -> list[_Run]:
+    """ "Chapter 4" and the title right below it are one."""
+    joined: list[_Run] = []
+    for run in runs:
+        if joined and joined[-1].last + 1 == run.first and pages[joined[-1].last] == pages[run.first]:
+            before = joined[-1]
+            found = parse_line(before.text, 0, 0)
+            if found and found[0].number and not found[0].rest and not _NUMBER.match(run.text):
+                joined[-1] = _Run(before.first, run.last, f"{before.text} {run.text}", before.look)
+                continue
+        joined.append(run)
+    return joined
+
+
+def _without_repeats(runs: Sequence[_Run]) -> list[_Run]:
+    """The runs without "Note", running heads that were not found to be such, and a table of contents."""
+    times = Counter(_key(run.text) for run in runs)
+    texts = {run.text for run in runs}
+    return [
+        run
+        for run in runs
+        if times[_key(run.text)] <= _TIMES and not (_PAGE.search(run.text) and _PAGE.sub("", run.text) in texts)
+    ]
+
+
+def _key(text: str) -> str:
+    return (text if _COUNTED.fullmatch(text) else _PAGE.sub("", _FIRST_PAGE.sub("", text))).casefold()
+
+
+def _without_title_page(
+    runs: Sequence[_Run], lines: Sequence[str], of_line: Sequence[Look | None], body: Look
+) -> list[_Run]:
+    """The runs without the book's title and what stands between it and the text, but for what is right above that."""
+    prose = (
+        i
+        for i, (line, look) in enumerate(zip(lines, of_line, strict=True))
+        if look == body and len(line) > _LONG_LINE and of_line[i + 1 : i + 2] == [body]
+    )
+    begin = next(prose, 0)
+    numbered = next((run.first for run in runs if _NUMBER.match(run.text)), begin)
+    return [run for run in runs if run.first >= min(begin, numbered) or run.last == begin - 1]
+
+
+def _are_titles(group: Sequence[_Run]) -> bool:
+    """Whether what is set alike reads like titles: not labels of a figure, a table's heads, terms to be defined."""
+    worded = sum(_WORD.search(run.text) is not None for run in group)
+    begun = sum(not run.text[0].islower() and not run.text.startswith(("-", "−", "–")) for run in group)
+    return len(group) > 1 and worded >= _CAPITALS * len(group) and begun >= _CAPITALS * len(group)
+
+
+def are_numbered(titles: Sequence[str]) -> bool:
+    """Whether at least half of the titles begin with a section number."""
+    return 2 * sum(_NUMBER.match(title) is not None for title in titles) >= len(titles)
+
+
+def _levelled(runs: Sequence[_Run]) -> list[Title]:
+    """Titles with their levels: by the points of their numbers where most have one, else by size."""
+    depths = [_depth(run.text) for run in runs]
+    looks = sorted({run.look for run in runs}, reverse=True)
+    if not are_numbered([run.text for run in runs]):
+        return [Title(run.first, run.last, looks.index(run.look)) for run in runs]
+    of_look = {
+        look: Counter(d for run, d in zip(runs, depths, strict=True) if run.look == look and d is not None)
+        for look in looks
+    }
+    level_of: dict[Look, int] = {}
+    level = 1
+    for look in looks:
+        level_of[look] = level = of_look[look].most_common(1)[0][0] if of_look[look] else level
+    return [
+        Title(run.first, run.last, level_of[run.look] if depth is None else depth)
+        for run, depth in zip(runs, depths, strict=True)
+    ]
+
+
+def _depth(text: str) -> int | None:
+    match = _NUMBER.match(text)
+    return len(re.findall(r"\d+|[A-Z]", match[0])) if match else None

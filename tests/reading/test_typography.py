@@ -1,0 +1,124 @@
+"""Titles of PDFs without an outline by how they are set, and the book's title from its first page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever.errors import NotABook
+from nlb_retriever.reading import read_book
+from nlb_retriever.reading.typography import Look, find_book_title, find_titles
+from nlb_retriever.records import Book
+
+Write = Callable[..., Path]
+PROSE = [
+    "The old clock on the landing struck the hour and nobody in the",
+    "house was awake to count it, for the whole family had gone down",
+    "to the sea. It went on striking all the same, as faithful as any",
+    "thing that was ever made, and the moon came up.",
+] * 2
+TITLES = ["The Landing", "Of Clocks and Bells", "Who hears them?", "The Sea", "What the moon saw"]
+
+
+def titles(book: Book) -> list[str]:
+    return [section.path[-1] for section in book.sections if section.path[-1] != "Front matter"]
+
+
+def pages(look: str, names: list[str] = TITLES) -> list[list[str]]:
+    return [[*PROSE[:3], "Nothing else was heard.", f"{look}\t{name}", *PROSE] for name in names]
+
+
+@pytest.mark.parametrize("look", ["14", "14b", "11b", "10b"])
+def test_larger_or_bold_lines_cut_a_pdf_into_sections(pdf: Write, look: str) -> None:
+    book = read_book(pdf(pages(look)))
+    assert titles(book) == TITLES
+    assert book.text[book.sections[-1].start :].startswith("What the moon saw\n\nThe old clock")
+
+
+def test_sizes_make_the_levels(pdf: Write) -> None:
+    names = [("16b", "The House"), ("12b", "The Landing"), ("12b", "The Hall"), ("16b", "The Sea"), ("12b", "Ships")]
+    book = read_book(pdf([[f"{look}\t{name}", *PROSE, *PROSE] for look, name in names]))
+    assert [section.path for section in book.sections][-1] == ("The Sea", "Ships")
+    assert ("The House", "The Hall") in [section.path for section in book.sections]
+
+
+def test_numbers_make_the_levels_where_titles_have_them(pdf: Write) -> None:
+    names = ["1 Bells", "1.1 Old bells", "1.1.1 Brass", "2 Clocks", "2.1 Wheels", "2.2 Hands", "References"]
+    book = read_book(pdf([[f"12b\t{name}", *PROSE, *PROSE] for name in names]))
+    assert [section.path for section in book.sections][2] == ("1 Bells", "1.1 Old bells", "1.1.1 Brass")
+    assert titles(book) == names
+
+
+def test_a_title_may_have_several_lines_and_a_number_above_it(pdf: Write) -> None:
+    chapter = ["20b\tChapter {n}", "24b\tOf clocks that are heard {n} times", "24b\tin a night"]
+    book = read_book(pdf([[*(line.format(n=n) for line in chapter), *PROSE, *PROSE] for n in range(1, 5)]))
+    assert titles(book)[1] == "Chapter 2 Of clocks that are heard 2 times in a night"
+    assert len(book.sections) == 4
+
+
+@pytest.mark.parametrize(
+    "line", ["Note", "Figure 3: bells", "heard at night", "x = {n} + y", "It stopped, then,", "- a bell {n}"]
+)
+def test_notes_captions_terms_and_code_in_bold_are_no_titles(pdf: Write, line: str) -> None:
+    bold = [[*PROSE, f"10b\t{line.format(n=i)}", *PROSE, f"14b\t{name}", *PROSE] for i, name in enumerate(TITLES)]
+    assert titles(read_book(pdf(bold))) == TITLES
+
+
+def test_bold_lines_among_larger_titles_are_no_titles(pdf: Write) -> None:
+    table = [[f"14b\t{name}", *PROSE, f"10b\tBell{i} Weight Price", *PROSE] for i, name in enumerate(TITLES)]
+    assert titles(read_book(pdf(table))) == TITLES
+
+
+def test_the_title_page_gives_the_title_and_no_sections(pdf: Write) -> None:
+    front = [
+        "20b\tThe Book of",
+        "20b\tBells",
+        "14b\tAnn Author",
+        "14b\tThe Institute of Clocks",
+        "12b\tAbstract",
+        *PROSE,
+    ]
+    book = read_book(pdf([front, *pages("14b")]))
+    assert book.title == "The Book of Bells"
+    assert titles(book) == TITLES
+    assert read_book(pdf([front, *pages("14b")], info="/Title (From the file)")).title == "From the file"
+    assert read_book(pdf([front, *pages("14b")], info="/Title (arXiv:1703.05984v1)")).title == "The Book of Bells"
+    outline = [("Bells", 0), ("Clocks", 1), ("Sea", 2)]
+    book = read_book(pdf([front, *pages("14b")], outline=outline))
+    assert (book.title, len(book.sections)) == ("The Book of Bells", 3)
+
+
+def test_a_bookmark_alone_is_no_outline(pdf: Write) -> None:
+    assert titles(read_book(pdf(pages("14b"), outline=[("Cover", 0)]))) == TITLES
+
+
+def test_text_of_one_look_keeps_what_its_words_tell(pdf: Write) -> None:
+    book = read_book(pdf([[f"CHAPTER {n}", *PROSE * 5] for n in ("I", "II", "III")]))
+    assert titles(book) == ["CHAPTER I", "CHAPTER II", "CHAPTER III"]
+    assert book.title == "Book"
+
+
+def test_chapters_of_one_look_outdo_a_few_bold_words(pdf: Write) -> None:
+    chapters = [[f"CHAPTER {n}", *PROSE * 80] for n in ("I", "II", "III", "IV", "V", "VI")]
+    front = ["14b\tTo Ann", *PROSE, "14b\tTo Bob", *PROSE, "14b\tTo Eve", *PROSE]
+    assert titles(read_book(pdf([front, *chapters])))[-1] == "CHAPTER VI"
+
+
+def test_the_looks_of_a_scan_tell_nothing() -> None:
+    lines = [f"Line {chr(97 + i % 26)} of a scan that was read" for i in range(400)]
+    looks = [{line: Look(8 + i % 7, False) for i, line in enumerate(lines)}]
+    assert find_titles(lines, [0] * len(lines), looks) == []
+    assert find_book_title(lines[:3], {}) is None
+
+
+def test_ligatures_of_old_fonts_are_letters(pdf: Write) -> None:
+    text = read_book(pdf([["The di\x1berent \x1crst speci\x1ccation of the o\x1ece", *PROSE]])).text
+    assert text.startswith("The different first specification of the office")
+
+
+def test_signs_for_letters_say_what_to_do(pdf: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nlb_retriever.reading.pdf._clean", lambda text: "❡♥❛❧✐③❡❞ ❡♥ bell")
+    with pytest.raises(NotABook, match="signs for letters in its text layer: run OCR"):
+        read_book(pdf([PROSE]))
