@@ -118,7 +118,7 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
         if start < len(draft.text)
     ]
     outline = _outline(bookmarks, draft.text, starts)
-    draft.headings = outline if outlined else _headings(titles, lines, places, draft.text) or outline
+    draft.headings = outline if outlined else _headings(titles, places, draft.text) or outline
     title = one_line(metadata.get("Title", ""))
     if not title or _UNKNOWN.match(title):
         first = next((i for i, page in enumerate(pages) if page), 0)
@@ -219,25 +219,24 @@ def _bookmarks(document: PdfDocument) -> list[_Bookmark]:
 
 
 def _numbered_titles(lines: Sequence[str], of_page: Sequence[int], titles: Sequence[Title]) -> list[Title]:
-    """Titles by their section numbers, which are not among the titles already; none beside titles without numbers."""
-    if not are_numbered([lines[title.first] for title in titles]):
-        return []
+    """Titles by their section numbers that are no titles yet; none beside more titles without numbers."""
     width = _width(lines)
     candidates = ["" if _is_paragraph(lines, of_page, i, width) else line for i, line in enumerate(lines)]
+    chain = numbered_lines(candidates)
+    if len(chain) < len(titles) and not are_numbered([title.text for title in titles]):
+        return []
     taken = {i for title in titles for i in range(title.first, title.last + 1)}
-    return [
-        Title(found.line, found.line + _goes_on(lines, of_page, found.line), len(found.number))
-        for found in numbered_lines(candidates)
-        if found.line not in taken
-    ]
+    found = []
+    for line in chain:
+        if line.line not in taken:
+            last = line.line + _goes_on(lines, of_page, line.line)
+            found.append(Title(line.line, last, len(line.number), " ".join(lines[line.line : last + 1])))
+    return found
 
 
-def _headings(titles: Sequence[Title], lines: Sequence[str], places: Sequence[int], text: str) -> list[Heading]:
+def _headings(titles: Sequence[Title], places: Sequence[int], text: str) -> list[Heading]:
     """Titles as headings, unless the words of the text tell better where its sections begin."""
-    headings = [
-        Heading(places[title.first], title.level, " ".join(lines[title.first : title.last + 1]).rstrip(_MARKS))
-        for title in titles
-    ]
+    headings = [Heading(places[title.first], title.level, title.text.rstrip(_MARKS)) for title in titles]
     if headings and not leave_long_stretches(headings, len(text)):
         return headings
     of_words = find_headings(text)

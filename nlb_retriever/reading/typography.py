@@ -42,7 +42,7 @@ _LONG_LINE = 45
 _ENOUGH, _GAP = 5, 0.3
 """Larger titles, and the share of the lines between two of them at most, beside which lines in bold alone are none."""
 _NO_TITLE = re.compile(
-    r"[.,;)]$|^(?-i:[a-z])|^[•·\[(]|[={}|\\]"
+    r"[.,;)。，；：]$|。|^(?-i:[a-z])|^[•·\[(]|[={}|\\]"
     r"|^(?:note|tip|hint|important|warning|caution|attention|danger|remark|see also|example)\W*$",
     re.IGNORECASE,
 )
@@ -68,6 +68,8 @@ class Title(NamedTuple):
     """Index of its last line."""
     level: int
     """Smaller levels are further out."""
+    text: str
+    """Its lines in one; one that is there twice, as a running head, once."""
 
 
 class _Run(NamedTuple):
@@ -157,7 +159,8 @@ def find_titles(lines: Sequence[str], pages: Sequence[int], looks: Sequence[Mapp
     words = sum(len(line.split()) for line in lines)
     kept: list[_Run] = []
     for look, group in sorted(groups.items(), reverse=True):
-        if not _are_titles(group) or (len(kept) + len(group)) * _WORDS > words:
+        mostly_titles = 2 * sum(len(run.text) for run in group) >= letters[look]
+        if not (mostly_titles and _are_titles(group)) or (len(kept) + len(group)) * _WORDS > words:
             continue
         only_bold = look.size <= _LARGER * body.size
         enough = only_bold and len(kept) >= _ENOUGH and _longest_gap(kept, len(lines)) <= _GAP * len(lines)
@@ -183,7 +186,7 @@ def _runs(lines: Sequence[str], pages: Sequence[int], of_line: Sequence[Look | N
     ]
     for first, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         look = of_line[first]
-        text = " ".join(lines[first:end])
+        text = " ".join(dict.fromkeys(lines[first:end]))
         if look and end - first <= _LINES and len(text) <= _LONGEST and not _CAPTION.match(text):
             yield _Run(first, end - 1, text, look)
 
@@ -248,7 +251,7 @@ def _levelled(runs: Sequence[_Run]) -> list[Title]:
     depths = [_depth(run.text) for run in runs]
     looks = sorted({run.look for run in runs}, reverse=True)
     if not are_numbered([run.text for run in runs]):
-        return [Title(run.first, run.last, looks.index(run.look)) for run in runs]
+        return [Title(run.first, run.last, looks.index(run.look), run.text) for run in runs]
     of_look = {
         look: Counter(d for run, d in zip(runs, depths, strict=True) if run.look == look and d is not None)
         for look in looks
@@ -258,7 +261,7 @@ def _levelled(runs: Sequence[_Run]) -> list[Title]:
     for look in looks:
         level_of[look] = level = of_look[look].most_common(1)[0][0] if of_look[look] else level
     return [
-        Title(run.first, run.last, level_of[run.look] if depth is None else depth)
+        Title(run.first, run.last, level_of[run.look] if depth is None else depth, run.text)
         for run, depth in zip(runs, depths, strict=True)
     ]
 
