@@ -96,6 +96,11 @@ FRONT_NAMES = {
     "transcriber's notes", "transcriber’s note", "transcriber’s notes", "dramatis personae", "dramatis personæ",
     "persons of the play", "the persons of the play", "characters",
 }  # fmt: skip
+_BIBLIOGRAPHY = re.compile(
+    r"(?:[\dA-Z]{1,3}\W+)?(?:references(?: cited)?|bibliography|works cited|literature cited|literature"
+    r"|literatur(?:verzeichnis)?|bibliographie|bibliograf[ií]a|références(?: bibliographiques)?|参考文献)\W*",
+    re.IGNORECASE,
+)
 _STAGE = re.compile(r"(?:(?:re-?)?enter|exit|exeunt|by)\b", re.IGNORECASE)
 """Stage directions and the author's name under a tale's title are no headings."""
 _DECORATION = " \t_*=#~|/[]{}<>\\"
@@ -118,6 +123,11 @@ class Candidate:
     """Of a number: "roman", "arabic" or "word"."""
     line: int = 0
     """Index of its line among the text's non-blank lines."""
+
+
+def is_bibliography(title: str) -> bool:
+    """Whether a title is that of a list of references."""
+    return _BIBLIOGRAPHY.fullmatch(title) is not None
 
 
 def roman(text: str) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
 from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
-from nlb_retriever.reading.headings import parse_line
+from nlb_retriever.reading.headings import is_bibliography, parse_line
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.listings import without_listings
 from nlb_retriever.reading.numbering import numbered_lines
@@ -42,6 +42,11 @@ _WRAPPED = 40
 _SHORT = 0.8
 """Share of a line's width that the second line of a title has at most."""
 _UNKNOWN = re.compile(r"(?:untitled|microsoft word|arxiv:|.*\.(?:docx?|tex|indd|pdf|qxd|dvi)$)", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"\s*(?:(?:Chapter|Section|Appendix|Part) )?(?:\d{1,3}|[A-Z](?=\.))(?:\.\d{1,3})*[.:]?[ ]+", re.IGNORECASE
+)
+"""Before a title, on its line."""
+_ALONE = re.compile(r"^(.{4,40})\n\n", re.MULTILINE)
 _DINGBATS = re.compile("[\u2700-\u27bf\u2460-\u2473]")
 """What the letters of old TeX's bitmap fonts are taken for."""
 _STRAY_SHARE = 0.2
@@ -118,7 +123,8 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
         if start < len(draft.text)
     ]
     outline = _outline(bookmarks, draft.text, starts)
-    draft.headings = outline if outlined else _headings(titles, places, draft.text) or outline
+    headings = outline if outlined else _headings(titles, places, draft.text) or outline
+    draft.headings = _with_references(headings, draft.text)
     title = one_line(metadata.get("Title", ""))
     if not title or _UNKNOWN.match(title):
         first = next((i for i, page in enumerate(pages) if page), 0)
@@ -209,7 +215,8 @@ def _bookmarks(document: PdfDocument) -> list[_Bookmark]:
         for item in document.get_toc(max_depth=8):
             dest = item.get_dest()
             index = dest.get_index() if dest is not None else None
-            if index is not None and (title := one_line(item.get_title() or "")):
+            title = one_line((item.get_title() or "").replace("``", "“").replace("''", "”"))
+            if index is not None and title:
                 found.append(_Bookmark(item.level, title, index))
             if len(found) > 20_000:
                 break
@@ -259,7 +266,8 @@ def _join(lines: Sequence[str], of_page: Sequence[int], titles: Sequence[Title])
     places = [0]
     for i, (line, following) in enumerate(pairwise([*lines, ""])):
         text, glue = (line, "\n\n") if i in lasts or i + 1 in firsts else _glue(line, following, width, words)
-        glue = " " if i in within and glue else glue
+        if i in within:
+            text, glue = (line[:-1], "") if line[-1] == "-" and following[0].islower() else (line, " ")
         parts += [text, glue]
         places.append(places[-1] + len(text) + len(glue))
     joined = "".join(parts).rstrip("\n") + "\n"
@@ -308,8 +316,17 @@ def _heading(line: str) -> bool:
     )
 
 
+def _with_references(headings: list[Heading], text: str) -> list[Heading]:
+    """The headings and, where none of them is that of the references, the line that is."""
+    if not headings or any(is_bibliography(heading.title) for heading in headings):
+        return headings
+    level = min(heading.level for heading in headings)
+    found = [match for match in _ALONE.finditer(text) if is_bibliography(match[1])]
+    return [*headings, *(Heading(match.start(), level, match[1].strip()) for match in found[-1:])]
+
+
 def _outline(bookmarks: Sequence[_Bookmark], text: str, starts: Sequence[int]) -> list[Heading]:
-    """Bookmarks as headings, each where its title stands on its page (or at the page's top)."""
+    """Bookmarks as headings, each where its title stands on its page (or at the page's top), with its number there."""
     found: list[Heading] = []
     for bookmark in bookmarks:
         if bookmark.page >= len(starts):
@@ -319,8 +336,13 @@ def _outline(bookmarks: Sequence[_Bookmark], text: str, starts: Sequence[int]) -
         words = re.findall(r"\w+", bookmark.title)[:12]
         title = re.compile(r"\W{1,8}".join(words), re.IGNORECASE)
         match = title.search(text, start, end) if words else None
-        place = match.start() if match else start
+        place, named = start, bookmark.title
+        if match:
+            place = match.start()
+            line = text.rfind("\n", start, place) + 1 or start
+            if number := _NUMBER.fullmatch(text, line, place):
+                place, named = line, f"{number[0].strip()} {named}"
         if found and place < found[-1].start:
             place = max(start, found[-1].start)
-        found.append(Heading(place, bookmark.level, bookmark.title))
+        found.append(Heading(place, bookmark.level, named))
     return found

@@ -11,7 +11,7 @@ from nlb_retriever.reading.headings import parse_line, roman
 from nlb_retriever.reading.omissions import Omissions, count_words
 
 _NUMBER_LINE = re.compile(r"[-–—\[( ]*(?:(?P<arabic>\d{1,4})|(?P<roman>[ivxlcIVXLC]{1,7}))[-–—\]) ]*")
-_NUMBER = re.compile(r"(?:(?<=[\s|·•\[(–—-])|^)\d{1,4}(?=[\s|·•\])–—-]|$)")
+_NUMBER = re.compile(r"(?:(?<=[\s|·•\[(–—:-])|^)\d{1,4}(?=[\s|·•\])–—-]|$)")
 _HEADING = r"(?:(?:chapter|appendix|section|part)\s+[\dA-Z]{1,4}\b|\d{1,2}(?:\.\d{1,3})+|[A-Z](?:\.\d{1,3})+)[.:]?\s+"
 _HEADING_AND_PAGE = re.compile(
     rf"(?!.*(?:\. ?){{3}})(?:{_HEADING}.*[^\W\d_]{{2}}.*\s(?P<last>\d{{1,4}})"
@@ -137,7 +137,7 @@ def _numbers(line: str) -> Iterator[tuple[str, int]]:
         return
     words = [word.casefold() for word in re.findall(r"[^\W\d_]+", line)]
     rest = line.lstrip("0123456789 |·•-–—[](),.")
-    if not words or not (rest[:1].isupper() or _PAGE_WORDS.match(rest)) or _DATE_WORDS & set(words):
+    if not words or not rest[:1].isalpha() or _DATE_WORDS & set(words):
         return
     if _is_numbered_heading(line) or (_COUNTED.fullmatch(line) and not _PAGE_WORDS.match(line)):
         return

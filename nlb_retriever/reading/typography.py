@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _LINE = re.compile("[^\r\n\x02\ufffe\uffff]+[\x02\ufffe\uffff]?")
 """Of a page as pdfium gives it: a hyphen at a line's end is one of three marks, and ends the line."""
 _BOLD = re.compile(r"bold|black|heavy|demi|-medi$|(?:cm|sf|lm|ec)bx|biolinumTB|libertineTB|,b$|-bd", re.IGNORECASE)
+_HYPHEN = re.compile(r"(?<=[^\W\d_])- (?=[^\W\d_A-Z])")
+"""At the end of a title's line."""
 _CAPTION = re.compile(
     r"(?:figure|fig|table|algorithm|listing|example|equation|abbildung|abb|tabelle|tableau|figura|tabla)\b\.?\s?\d",
     re.IGNORECASE,
@@ -29,6 +31,8 @@ _BODY = 0.4
 """Share of the letters that the commonest type has: where it has less, looks tell nothing."""
 _LARGER = 1.07
 """How much larger than the text a title is set, unless it is bold."""
+_NEARLY = 1.0
+"""Points between the sizes of two lines of text."""
 _LEAST = 3
 """Titles of a text, and as many of those in its commonest look."""
 _WORDS = 60
@@ -158,14 +162,24 @@ def find_titles(lines: Sequence[str], pages: Sequence[int], looks: Sequence[Mapp
         groups[run.look].append(run)
     words = sum(len(line.split()) for line in lines)
     kept: list[_Run] = []
+    firsts = {run.first for run in runs}
     for look, group in sorted(groups.items(), reverse=True):
         mostly_titles = 2 * sum(len(run.text) for run in group) >= letters[look]
-        if not (mostly_titles and _are_titles(group)) or (len(kept) + len(group)) * _WORDS > words:
+        followed = 2 * sum(run.last + 1 in firsts or _is_text(of_line, run.last + 1, body) for run in group) >= len(
+            group
+        )
+        if not (mostly_titles and followed and _are_titles(group)) or (len(kept) + len(group)) * _WORDS > words:
             continue
         only_bold = look.size <= _LARGER * body.size
         enough = only_bold and len(kept) >= _ENOUGH and _longest_gap(kept, len(lines)) <= _GAP * len(lines)
         kept += [run for run in group if _NUMBER.match(run.text) or not (enough or _NO_TITLE.search(run.text))]
     return _levelled(sorted(kept)) if len(kept) >= _LEAST else []
+
+
+def _is_text(of_line: Sequence[Look | None], i: int, body: Look) -> bool:
+    """Whether a line is set as the text is, nearly, since some of its letters may be smaller."""
+    look = of_line[i] if i < len(of_line) else None
+    return look is not None and abs(look.size - body.size) <= _NEARLY
 
 
 def _stands_out(look: Look, body: Look) -> bool:
@@ -186,7 +200,7 @@ def _runs(lines: Sequence[str], pages: Sequence[int], of_line: Sequence[Look | N
     ]
     for first, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         look = of_line[first]
-        text = " ".join(dict.fromkeys(lines[first:end]))
+        text = _HYPHEN.sub("", " ".join(dict.fromkeys(lines[first:end])))
         if look and end - first <= _LINES and len(text) <= _LONGEST and not _CAPTION.match(text):
             yield _Run(first, end - 1, text, look)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
 from nlb_retriever.search.book_parts import (
+    find_abstract,
     find_beginning,
     find_chapter,
     find_chapters,
@@ -107,8 +108,8 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         first sentence; of characters those whose names do most, each with the first sentence that names them; the
         number of chapters with the title of the last one; the year; the number of words and pages. What a book is about
         and where it is set is answered by its file's description of it, unless the request is limited to some
-        sections, and quoted by its beginning. Where a question asks how it begins or ends, its first or last
-        sentences, without a short answer. Not found, which the text says, is the author of a book that has none.
+        sections, and quoted by its abstract or beginning. Where a question asks how it begins or ends, its first or
+        last sentences, without a short answer. Not found, which the text says, is the author of a book that has none.
         None where the question is another one, no book has the title, or nothing else is known.
     """
     question = match_form(request.query, _QUESTIONS)
@@ -268,7 +269,8 @@ def _date(book: BookRecord, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], lis
 
 def _describe(book: BookRecord, scope: Scope, store: LibraryStore) -> tuple[list[ShortAnswer], list[Citation]]:
     """The first sentences of the file's description of the book; of some of its sections it may tell too much."""
-    citations = [*find_beginning(read_book(book, scope, store), one=False)]
+    hits = read_book(book, scope, store)
+    citations = [*(find_abstract(hits) or find_beginning(hits, one=False))]
     described = book.description if scope.sections is None and scope.before is None else None
     if not described or not citations:
         return [], citations

@@ -28,6 +28,9 @@ _FRONT = re.compile(
     re.IGNORECASE,
 )
 _INTRODUCTION = re.compile(r"introduct(?:ion|ory)\b.*", re.IGNORECASE)
+_ABSTRACT = re.compile(r"^\W*(?:abstract|summary)\W*?(?:[.:—–]\s*|-\s|\n)", re.IGNORECASE | re.MULTILINE)
+_ABSTRACT_WITHIN = 6
+"""Passages of a paper that an abstract is looked for in."""
 _BACK = re.compile(
     r"(?:(?:end|foot)?notes|appendix(?: .*)?|glossary|bibliography|index|references|colophon|acknowledge?ments"
     r"|about the author|transcriber['’]s notes?|advertisements?)\W*",
@@ -57,6 +60,20 @@ def find_beginning(hits: Sequence[Hit], *, one: bool = False) -> tuple[Citation,
 
     body = list(dropwhile(is_front, hits))
     return _take(body or hits, one=one)
+
+
+def find_abstract(hits: Sequence[Hit]) -> tuple[Citation, ...]:
+    """The first sentences of a paper's abstract; none where there is none.
+
+    Args:
+        hits: the paper's passages in order.
+    """
+    for index, hit in enumerate(hits[:_ABSTRACT_WITHIN]):
+        if match := _ABSTRACT.search(hit.text):
+            return _take(hits[index:], one=False, after=match.end())
+        if hit.section and _ABSTRACT.fullmatch(f"{hit.section[-1]}\n"):
+            return _take(hits[index:], one=False)
+    return ()
 
 
 def find_ending(hits: Sequence[Hit], *, one: bool = False) -> tuple[Citation, ...]:
@@ -120,19 +137,23 @@ def _section(hit: Hit) -> int:
     return number
 
 
-def _take(hits: Sequence[Hit], *, one: bool, back: bool = False) -> tuple[Citation, ...]:
-    """The first sentences of prose of some hits, or the last ones of hits in reverse, as citations in order."""
+def _take(hits: Sequence[Hit], *, one: bool, back: bool = False, after: int = 0) -> tuple[Citation, ...]:
+    """The first sentences of prose of some hits, or the last ones of hits in reverse, as citations in order.
+
+    Of the first hit what stands before `after` is left out.
+    """
     quotes: list[Quote] = []
     words = 0
     for index, hit in enumerate(hits):
         spans = [*enumerate(sentence_spans(hit.text))]
         for order, (start, end) in reversed(spans) if back else spans:
-            text = hit.text[start:end]
-            if not (_SENTENCE.search(text) and is_prose(hit, start, end)) or _THE_END.fullmatch(text):
+            begin = max(start, after) if index == 0 else start
+            text = hit.text[begin:end]
+            if not (_SENTENCE.search(text) and is_prose(hit, begin, end)) or _THE_END.fullmatch(text):
                 continue
             length = len(text.split())
             if quotes and (one or words >= LEAST or words + length > MOST):
                 return cite(hits, [*reversed(quotes)] if back else quotes)
-            quotes.append(Quote(hit=index, order=order, start=start, end=end))
+            quotes.append(Quote(hit=index, order=order, start=begin, end=end))
             words += length
     return cite(hits, [*reversed(quotes)] if back else quotes)

@@ -58,6 +58,40 @@ def test_a_title_may_have_several_lines_and_a_number_above_it(pdf: Write) -> Non
     assert len(book.sections) == 4
 
 
+def test_a_hyphen_at_a_title_s_line_end_goes(pdf: Write) -> None:
+    book = read_book(pdf([[*PROSE, "14b\tOf bells and their re-", f"14b\tnown {name}", *PROSE] for name in TITLES]))
+    assert titles(book)[0] == "Of bells and their renown The Landing"
+    assert "\n\nOf bells and their renown The Landing\n\n" in book.text
+
+
+def test_labels_of_a_figure_are_no_titles(pdf: Write) -> None:
+    figure = ["14\tBells heard", "6\t0.1 0.2 0.3", "14\tClocks seen", "6\t10 20 30"]
+    book = read_book(pdf([[*PROSE, *figure, *PROSE, f"12b\t{name}", *PROSE] for name in TITLES[:3]]))
+    assert titles(book) == TITLES[:3]
+
+
+def test_references_get_a_section_that_outline_and_looks_lack(pdf: Write) -> None:
+    last = [*PROSE, "References", "Ann (1901). Of bells.", *PROSE]
+    outlined = [(name, i) for i, name in enumerate(TITLES)]
+    assert titles(read_book(pdf([*pages("14b"), last])))[-1] == "References"
+    assert titles(read_book(pdf([*pages("14b"), last], outline=outlined)))[-1] == "References"
+
+
+def test_an_outline_s_titles_have_the_numbers_of_the_page(pdf: Write) -> None:
+    names = ["1. Bells", "1.1 Old bells", "A.1 Clocks"]
+    outline = [(name.split(" ", 1)[1], i) for i, name in enumerate(names)]
+    book = read_book(pdf([["It rang.", "", name, "", *PROSE] for name in names], outline=outline))
+    assert titles(book) == names
+    assert book.text[book.sections[-1].start :].startswith("A.1 Clocks")
+
+
+@pytest.mark.parametrize("head", ["{page} bells of the sea", "The Sea {n}:{page}", "The Sea 111:{page}"])
+def test_running_heads_in_small_letters_or_with_an_article_s_number_are_skipped(pdf: Write, head: str) -> None:
+    book = read_book(pdf([[head.format(page=i, n=7), f"{'Very ' * i}old.", *PROSE] for i in range(1, 9)]))
+    assert book.text.count(":") + book.text.count("bells") <= 1  # the first may be a heading
+    assert any("on 8 pages" in warning for warning in book.warnings)
+
+
 @pytest.mark.parametrize(
     "line", ["Note", "Figure 3: bells", "heard at night", "x = {n} + y", "It stopped, then,", "- a bell {n}"]
 )
