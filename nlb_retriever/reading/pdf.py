@@ -31,7 +31,12 @@ if TYPE_CHECKING:
 
 _STRAY_CHARS = 20
 """A scan of which most pages are empty may hold as many characters of no sense."""
-_UNKNOWN = re.compile(r"(?:untitled|microsoft word|arxiv:|.*\.(?:docx?|tex|indd|pdf|qxd|dvi)$)", re.IGNORECASE)
+_UNKNOWN = re.compile(
+    r"\(?(?:untitled|anonymous|unknown|unspecified)\)?$|untitled|microsoft word|arxiv:"
+    r"|.*\.(?:docx?|tex|indd|pdf|qxd|dvi)$",
+    re.IGNORECASE,
+)
+"""What programs write for a title or author that nobody gave."""
 _DINGBATS = re.compile("[\u2700-\u27bf\u2460-\u2473]")
 """What the letters of old TeX's bitmap fonts are taken for."""
 _STRAY_SHARE = 0.2
@@ -108,7 +113,8 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
         title = one_line(find_book_title(pages[first], looks[first]) or "").rstrip(FOOTNOTE_MARKS)
         title = "" if not outlined and title in {heading.title for heading in draft.headings} else title
     draft.title = title or None
-    draft.author = one_line(metadata.get("Author", "")) or None
+    author = one_line(metadata.get("Author", ""))
+    draft.author = author if author and not _UNKNOWN.match(author) else None
     return draft
 
 

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from nlb_retriever.reading.draft import Heading
 from nlb_retriever.reading.headings import is_bibliography, parse_line
@@ -45,7 +44,8 @@ def find_numbered_titles(lines: Sequence[str], of_page: Sequence[int], titles: S
     width = _width(lines)
     candidates = ["" if _is_paragraph(lines, of_page, i, width) else line for i, line in enumerate(lines)]
     chain = numbered_lines(candidates)
-    if len(chain) < len(titles) and not are_numbered([title.text for title in titles]):
+    deep = sum(len(line.number) > 1 for line in chain)
+    if (len(chain) < len(titles) or 2 * deep < len(chain)) and not are_numbered([title.text for title in titles]):
         return []
     taken = {i for title in titles for i in range(title.first, title.last + 1)}
     found = []
@@ -79,8 +79,8 @@ def join_lines(lines: Sequence[str], of_page: Sequence[int], titles: Sequence[Ti
     within = {i for title in titles for i in range(title.first, title.last)}
     parts: list[str] = []
     places = [0]
-    for i, (line, following) in enumerate(pairwise([*lines, ""])):
-        text, glue = (line, "\n\n") if i in lasts or i + 1 in firsts else _glue(line, following, width, words)
+    for i, (line, following, after) in enumerate(zip(lines, [*lines[1:], ""], [*lines[2:], "", ""], strict=False)):
+        text, glue = (line, "\n\n") if i in lasts or i + 1 in firsts else _glue(line, following, after, width, words)
         if i in within:
             text, glue = (line[:-1], "") if line[-1] == "-" and following[0].islower() else (line, " ")
         parts += [text, glue]
@@ -104,7 +104,7 @@ def _goes_on(lines: Sequence[str], of_page: Sequence[int], i: int) -> bool:
     return len(lines[i]) > _WRAPPED and (lines[i][-1] == "-" or lines[i + 1][0].islower())
 
 
-def _glue(line: str, following: str, width: int, words: Counter[str]) -> tuple[str, str]:
+def _glue(line: str, following: str, after: str, width: int, words: Counter[str]) -> tuple[str, str]:
     """The line as it is kept, and what stands between it and the next."""
     if not following:
         return line, "\n"
@@ -112,7 +112,7 @@ def _glue(line: str, following: str, width: int, words: Counter[str]) -> tuple[s
         left, right = _WORD.findall(line)[-1], _WORD.findall(following)[0]
         whole, hyphened = words[(left + right).casefold()], words[f"{left}-{right}".casefold()]
         return (line, "") if hyphened > whole else (line[:-1], "")
-    if _heading(line) or _heading(following):
+    if _heading(line, following) or _heading(following, after):
         return line, "\n\n"
     short = len(line) < 0.8 * width
     if short and (_TERMINAL.search(line) or following[0].isupper() or following[0] in "“\"‘'—•"):
@@ -122,13 +122,13 @@ def _glue(line: str, following: str, width: int, words: Counter[str]) -> tuple[s
     return line, " "
 
 
-def _heading(line: str) -> bool:
+def _heading(line: str, following: str) -> bool:
+    """Whether a line is a heading by its words; a number's line that goes on in the next is none."""
     found = parse_line(line, 0, 0) if len(line) < 100 else []
-    return (
-        bool(found)
-        and (found[0].kind != "bare" or len(found[0].rest) > 3)
-        and not (found[0].kind == "bare" and found[0].style == "arabic" and not found[0].rest)
-    )
+    if not found or found[0].kind != "bare":
+        return bool(found)
+    alone = not found[0].rest and found[0].style == "roman"
+    return (len(found[0].rest) > 3 or alone) and not following[:1].islower()
 
 
 def with_references(headings: list[Heading], text: str) -> list[Heading]:

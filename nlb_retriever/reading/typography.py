@@ -46,10 +46,11 @@ _LONG_LINE = 45
 _ENOUGH, _GAP = 5, 0.3
 """Larger titles, and the share of the lines between two of them at most, beside which lines in bold alone are none."""
 _NO_TITLE = re.compile(
-    r"[.,;)。，；：]$|。|^(?-i:[a-z])|^[•·\[(]|[={}|\\]"
+    r"[,;，；：]$|。|^(?-i:[a-z])|^[•·\[(]|[={}|\\]"
     r"|^(?:note|tip|hint|important|warning|caution|attention|danger|remark|see also|example)\W*$",
     re.IGNORECASE,
 )
+_STOP = re.compile(r"[.)]$")
 _PAGE, _FIRST_PAGE = re.compile(r"\s\d{1,4}$"), re.compile(r"^\d{1,4}\s")
 _COUNTED = re.compile(r"[A-Z][a-z]+\W*\d+\W*")
 """A name with a number ("Lesson 3"): no title with its page."""
@@ -84,17 +85,17 @@ class _Run(NamedTuple):
 
 
 def read_looks(textpage: PdfTextPage, text: str) -> Iterator[tuple[str, Look]]:
-    """Each line of a page's text with its look, but for lines without letters, turned ones and unseen ones.
+    """Each line of a page's text with its look, but for lines without letters and numbers, turned ones and unseen ones.
 
-    Of a line the first letter, the last and one between are looked at.
+    Of a line the first such character, the last and one between are looked at.
 
     Args:
         text: the page's text as pdfium gives it.
     """
     wide = any(ord(c) > 0xFFFF for c in text)
     for match in _LINE.finditer(text):
-        letters = [i for i in range(match.start(), match.end()) if text[i].isalpha()]
-        if len(letters) < 2:
+        letters = [i for i in range(match.start(), match.end()) if text[i].isalnum()]
+        if not letters:
             continue
         found = [
             _look(textpage, len(text[:i].encode("utf-16-le", "surrogatepass")) // 2 if wide else i)
@@ -172,7 +173,14 @@ def find_titles(lines: Sequence[str], pages: Sequence[int], looks: Sequence[Mapp
             continue
         only_bold = look.size <= _LARGER * body.size
         enough = only_bold and len(kept) >= _ENOUGH and _longest_gap(kept, len(lines)) <= _GAP * len(lines)
-        kept += [run for run in group if _NUMBER.match(run.text) or not (enough or _NO_TITLE.search(run.text))]
+        stops = 2 * sum(_STOP.search(run.text) is not None for run in group) >= len(group) and not only_bold
+        kept += [
+            run
+            for run in group
+            if _NUMBER.match(run.text)
+            or _is_chapter(run.text)
+            or not (enough or _NO_TITLE.search(run.text) or (_STOP.search(run.text) and not stops))
+        ]
     return _levelled(sorted(kept)) if len(kept) >= _LEAST else []
 
 
@@ -250,9 +258,25 @@ def _without_title_page(
 
 def _are_titles(group: Sequence[_Run]) -> bool:
     """Whether what is set alike reads like titles: not labels of a figure, a table's heads, terms to be defined."""
-    worded = sum(_WORD.search(run.text) is not None for run in group)
+    numbers = [number for run in group if (number := _bare_number(run.text))]
+    counted = sum(after == before + 1 for before, after in pairwise(numbers))
+    if 2 * len(numbers) > len(group):
+        return counted >= _CAPITALS * (len(numbers) - 1)
+    worded = len(numbers) + sum(_WORD.search(run.text) is not None for run in group)
     begun = sum(not run.text[0].islower() and not run.text.startswith(("-", "−", "–")) for run in group)
     return len(group) > 1 and worded >= _CAPITALS * len(group) and begun >= _CAPITALS * len(group)
+
+
+def _bare_number(text: str) -> int:
+    """The number that a line is, in Roman numerals, too; 0 where it is another."""
+    found = parse_line(text, 0, 0)
+    return found[0].number if found and found[0].kind == "bare" and not found[0].rest else 0
+
+
+def _is_chapter(text: str) -> bool:
+    """Whether a line begins as "Chapter 3" does."""
+    found = parse_line(text, 0, 0)
+    return bool(found) and found[0].number > 0 and found[0].kind != "bare"
 
 
 def are_numbered(titles: Sequence[str]) -> bool:

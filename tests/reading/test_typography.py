@@ -156,3 +156,41 @@ def test_signs_for_letters_say_what_to_do(pdf: Write, monkeypatch: pytest.Monkey
     monkeypatch.setattr("nlb_retriever.reading.pdf._clean", lambda text: "❡♥❛❧✐③❡❞ ❡♥ bell")
     with pytest.raises(NotABook, match="signs for letters in its text layer: run OCR"):
         read_book(pdf([PROSE]))
+
+
+@pytest.mark.parametrize("look", ["14", "10b"])
+@pytest.mark.parametrize("numbers", [["I", "II", "III", "IV", "V", "VI"], ["1", "2", "3", "4", "5", "6"]])
+def test_numbers_alone_are_titles_where_they_count(pdf: Write, look: str, numbers: list[str]) -> None:
+    assert titles(read_book(pdf([[*PROSE, f"{look}\t{n}", *PROSE] for n in numbers]))) == numbers
+
+
+def test_numbers_that_do_not_count_are_no_titles(pdf: Write) -> None:
+    assert titles(read_book(pdf([[*PROSE, f"14\t{n}", *PROSE] for n in (40, 9, 22, 7, 31, 5)]))) == ["Book"]
+
+
+def test_titles_that_end_in_stops_are_titles_where_most_do(pdf: Write) -> None:
+    names = [f"CHAPTER {n}. Of Bells." for n in ("I", "II", "III", "IV")]
+    assert titles(read_book(pdf([[*PROSE, f"14\t{name}", *PROSE] for name in names]))) == names
+    stopped = [f"{name.rstrip('?')}." for name in TITLES]
+    assert titles(read_book(pdf([[*PROSE, f"14\t{name}", *PROSE] for name in stopped]))) == stopped
+
+
+def test_dates_and_numerals_in_plain_pages(pdf: Write) -> None:
+    diary = "1. August.--I came up here an hour ago with Lucy, and we had a"
+    full = "been given him. I quite detest the man who rang the bell last night."
+    pages = [
+        [*PROSE, full, n, *PROSE, diary, "most interesting talk with him.", *PROSE]
+        for n in ("I", "II", "III", "IV", "V")
+    ]
+    book = read_book(pdf(pages))
+    assert titles(book) == ["I", "II", "III", "IV", "V"]
+    assert f"{diary} most interesting talk" in book.text
+
+
+@pytest.mark.parametrize("made", ["(anonymous)", "untitled", "Unknown", "report.docx"])
+def test_names_that_programs_write_are_no_title_and_no_author(pdf: Write, made: str) -> None:
+    info = "".join(
+        f"/{key} ({made.replace('(', chr(92) + '(').replace(')', chr(92) + ')')})" for key in ("Title", "Author")
+    )
+    book = read_book(pdf([["20b\tThe Book of Bells", *PROSE], PROSE], info=info))
+    assert (book.title, book.author) == ("The Book of Bells", None)
