@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -15,9 +16,19 @@ from nlb_retriever.reading.html import HtmlText, html_to_text
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup import decode_markup
 from nlb_retriever.reading.omissions import count_words
-from nlb_retriever.reading.outline import find_headings
+from nlb_retriever.reading.outline import find_headings, leave_long_stretches
 from nlb_retriever.reading.package import text_of
-from nlb_retriever.reading.wordprocessing import HtmlRenderer, attribute, heading_levels, local_name, plain_text
+from nlb_retriever.reading.run_looks import SetParagraph, set_paragraphs
+from nlb_retriever.reading.typography import find_book_title, find_titles
+from nlb_retriever.reading.wordprocessing import (
+    HtmlRenderer,
+    TitleLine,
+    attribute,
+    heading_levels,
+    local_name,
+    paragraph_level,
+    plain_text,
+)
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -31,6 +42,10 @@ _UNSHOWN = {
 }  # fmt: skip
 """Parts with text that is no part of the document's, by the type of relationship."""
 _GAP = "\n\n"
+_STYLED = 2
+"""Paragraphs with heading styles from which these tell the sections."""
+_TITLE_PAGE = 12
+"""First paragraphs in which the document's title is looked for."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +67,26 @@ def read_docx(data: bytes, path: Path, limits: Limits) -> Draft:
     return _Document(Archive(data, limits), limits, depth=0).read()
 
 
+def _titles_by_look(paragraphs: Sequence[SetParagraph], levels: Mapping[str, int]) -> dict[_Element, TitleLine]:
+    """The paragraphs that are titles by how they are set; none where styles tell the headings."""
+    if sum(paragraph_level(paragraph.element, levels) > 0 for paragraph in paragraphs) >= _STYLED:
+        return {}
+    titles = find_titles([p.text for p in paragraphs], [0] * len(paragraphs), [p.look for p in paragraphs])
+    outermost = min((title.level for title in titles), default=0)
+    return {
+        paragraphs[i].element: TitleLine(min(title.level - outermost + 1, 6), i == title.first, i == title.last)
+        for title in titles
+        for i in range(title.first, title.last + 1)
+    }
+
+
+def _title_page(paragraphs: Sequence[SetParagraph], is_heading: Callable[[SetParagraph], bool]) -> str | None:
+    """The title that the document begins with, by its style or by its size; None where none stands out."""
+    front = [paragraph for paragraph in paragraphs[:_TITLE_PAGE] if not is_heading(paragraph)]
+    styled = next((paragraph.text for paragraph in front if paragraph.style == "title"), None)
+    return styled or find_book_title([p.text for p in front], [p.look for p in front])
+
+
 class _Document:
     """One Word file: its parts and how they refer to each other."""
 
@@ -70,16 +105,21 @@ class _Document:
         root = self._parse(main)
         links = self._links(main)
         styles = next((link.target for link in links.values() if link.kind == "styles"), None)
-        levels = heading_levels(self._optional(styles))
-        self._renderer = HtmlRenderer(levels, lambda key: self._drawing(links, key), self._draft.omissions)
+        style_sheet = self._optional(styles)
+        levels = heading_levels(style_sheet)
+        paragraphs = [*set_paragraphs(root, style_sheet)]
+        titles = _titles_by_look(paragraphs, levels)
+        self._renderer = HtmlRenderer(levels, lambda key: self._drawing(links, key), self._draft.omissions, titles)
         rendered = self._renderer.render(root)
         pages = [self._chunk(links, piece) if i % 2 else html_to_text(piece) for i, piece in enumerate(rendered.pieces)]
         self._join(pages)
         draft = self._draft
-        if len(draft.headings) < 2:
+        if len(draft.headings) < 2 or (titles and leave_long_stretches(draft.headings, len(draft.text))):
             draft.headings = find_headings(draft.text) or draft.headings
         draft.append_notes(self._notes(links, rendered.notes))
         self._properties()
+        headings = {heading.title for heading in draft.headings}
+        draft.title = draft.title or _title_page(paragraphs, lambda paragraph: paragraph.text in headings)
         self._note_the_rest(links)
         return draft
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +95,8 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
     pages = without_listings(without_running_heads(pages, labels, draft.omissions), draft.omissions)
     lines = [line for page in pages for line in page]
     of_page = [i for i, page in enumerate(pages) for _ in page]
-    titles = [] if outlined else find_titles(lines, of_page, looks)
+    of_line = [looks[i].get(line) for i, line in zip(of_page, lines, strict=True)]
+    titles = [] if outlined else find_titles(lines, of_page, of_line)
     titles += find_numbered_titles(lines, of_page, titles)
     draft.text, places = join_lines(lines, of_page, titles)
     starts = [places[bisect_left(of_page, i)] for i in range(count)]
@@ -107,15 +108,19 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
     outline = read_outline(bookmarks, draft.text, starts)
     headings = outline if outlined else choose_headings(titles, places, draft.text) or outline
     draft.headings = with_references(headings, draft.text)
-    title = one_line(metadata.get("Title", ""))
-    if not title or _UNKNOWN.match(title):
-        first = next((i for i, page in enumerate(pages) if page), 0)
-        title = one_line(find_book_title(pages[first], looks[first]) or "").rstrip(FOOTNOTE_MARKS)
-        title = "" if not outlined and title in {heading.title for heading in draft.headings} else title
-    draft.title = title or None
-    author = one_line(metadata.get("Author", ""))
-    draft.author = author if author and not _UNKNOWN.match(author) else None
+    named = [one_line(metadata.get(key, "")) for key in ("Title", "Author")]
+    draft.title, draft.author = (value if value and not _UNKNOWN.match(value) else None for value in named)
+    if not draft.title:
+        first = bisect_left(of_page, of_page[0] + 1) if lines else 0
+        on_page = set() if outlined else {h.title for h in draft.headings if h.start < places[first]}
+        draft.title = _title_page(lines[:first], of_line[:first], on_page)
     return draft
+
+
+def _title_page(lines: Sequence[str], looks: Sequence[Look | None], headings: Set[str]) -> str | None:
+    """The book's title by its size on its first page, unless it is a section's."""
+    title = one_line(find_book_title(lines, looks) or "").rstrip(FOOTNOTE_MARKS)
+    return title if title and title not in headings else None
 
 
 def _page_lines(

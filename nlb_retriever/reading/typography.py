@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +27,8 @@ _NUMBER = re.compile(r"(?:\d{1,2}|[A-Z](?=\.))(?:\.\d{1,3})*[.:]?\s(?=.*[^\W\d_]
 _WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u9fff\uac00-\ud7af]{2}")
 _LONGEST, _LINES = 160, 4
 """Characters and lines of a title."""
+_BETWEEN = 2
+"""Lines from one of a book's title to the next: a subtitle may stand between."""
 _BODY = 0.4
 """Share of the letters that the commonest type has: where it has less, looks tell nothing."""
 _LARGER = 1.07
@@ -123,32 +125,32 @@ def _look(textpage: PdfTextPage, index: int) -> Look | None:
     return Look(round(2 * size) / 2, _BOLD.search(name.value.decode("latin-1")) is not None)
 
 
-def find_book_title(lines: Sequence[str], looks: Mapping[str, Look]) -> str | None:
+def find_book_title(lines: Sequence[str], looks: Sequence[Look | None]) -> str | None:
     """What is set largest on a title page; None where all is of one size or nothing of it is a title.
 
     Args:
         lines: of the page, in order.
-        looks: of its lines.
+        looks: for each line its look.
     """
-    sizes = [looks[line].size for line in lines if line in looks]
+    sizes = [look.size for look in looks if look]
     if len(set(sizes)) < 2:
         return None
-    largest = [line for line in lines if line in looks and looks[line].size == max(sizes)]
-    title = " ".join(largest)
-    return title if len(largest) <= _LINES and len(title) <= _LONGEST and _WORD.search(title) else None
+    largest = [i for i, look in enumerate(looks) if look and look.size == max(sizes)]
+    apart = next((i for i, (a, b) in enumerate(pairwise(largest), 1) if b - a > _BETWEEN), len(largest))
+    title = " ".join(lines[i] for i in largest[:apart])
+    return title if apart <= _LINES and len(title) <= _LONGEST and _WORD.search(title) else None
 
 
-def find_titles(lines: Sequence[str], pages: Sequence[int], looks: Sequence[Mapping[str, Look]]) -> list[Title]:
+def find_titles(lines: Sequence[str], pages: Sequence[int], looks: Sequence[Look | None]) -> list[Title]:
     """The titles among the lines of all pages, in order; empty where their looks tell none apart.
 
     Args:
         lines: of all pages, in order.
         pages: for each line the index of its page.
-        looks: for each page its lines' looks.
+        looks: for each line its look.
     """
-    of_line = [looks[page].get(line) for line, page in zip(lines, pages, strict=True)]
     letters: Counter[Look] = Counter()
-    for line, look in zip(lines, of_line, strict=True):
+    for line, look in zip(lines, looks, strict=True):
         if look:
             letters[look] += len(line)
     if not letters:
@@ -156,32 +158,42 @@ def find_titles(lines: Sequence[str], pages: Sequence[int], looks: Sequence[Mapp
     body, most = letters.most_common(1)[0]
     if most < _BODY * sum(map(len, lines)):
         return []
-    runs = [run for run in _runs(lines, pages, of_line) if _stands_out(run.look, body)]
-    runs = _without_title_page(_without_repeats(_joined(runs, pages)), lines, of_line, body)
+    runs = [run for run in _runs(lines, pages, looks) if _stands_out(run.look, body)]
+    runs = _without_title_page(_without_repeats(_joined(runs, pages)), lines, looks, body)
+    firsts = {run.first for run in runs}
     groups: defaultdict[Look, list[_Run]] = defaultdict(list)
     for run in runs:
         groups[run.look].append(run)
     words = sum(len(line.split()) for line in lines)
     kept: list[_Run] = []
-    firsts = {run.first for run in runs}
     for look, group in sorted(groups.items(), reverse=True):
-        mostly_titles = 2 * sum(len(run.text) for run in group) >= letters[look]
-        followed = 2 * sum(run.last + 1 in firsts or _is_text(of_line, run.last + 1, body) for run in group) >= len(
-            group
-        )
-        if not (mostly_titles and followed and _are_titles(group)) or (len(kept) + len(group)) * _WORDS > words:
+        of_titles = sum(len(run.text) for run in group)
+        before_text = sum(run.last + 1 in firsts or _is_text(looks, run.last + 1, body) for run in group)
+        if 2 * of_titles < letters[look] or 2 * before_text < len(group) or not _are_titles(group):
             continue
-        only_bold = look.size <= _LARGER * body.size
-        enough = only_bold and len(kept) >= _ENOUGH and _longest_gap(kept, len(lines)) <= _GAP * len(lines)
-        stops = 2 * sum(_STOP.search(run.text) is not None for run in group) >= len(group) and not only_bold
-        kept += [
-            run
-            for run in group
-            if _NUMBER.match(run.text)
-            or _is_chapter(run.text)
-            or not (enough or _NO_TITLE.search(run.text) or (_STOP.search(run.text) and not stops))
-        ]
+        if (len(kept) + len(group)) * _WORDS <= words:
+            larger = look.size > _LARGER * body.size
+            enough = len(kept) >= _ENOUGH and _longest_gap(kept, len(lines)) <= _GAP * len(lines)
+            kept += _without_odd(group, numbered=enough and not larger, stops=larger)
     return _levelled(sorted(kept)) if len(kept) >= _LEAST else []
+
+
+def _without_odd(group: Sequence[_Run], *, numbered: bool, stops: bool) -> list[_Run]:
+    """The titles of one look without notes, terms, code and sentences.
+
+    Args:
+        group: the titles.
+        numbered: only those with a number count.
+        stops: titles may end in a full stop, if most do.
+    """
+    stops = stops and 2 * sum(_STOP.search(run.text) is not None for run in group) >= len(group)
+    return [
+        run
+        for run in group
+        if _NUMBER.match(run.text)
+        or _is_chapter(run.text)
+        or not (numbered or _NO_TITLE.search(run.text) or (_STOP.search(run.text) and not stops))
+    ]
 
 
 def _is_text(of_line: Sequence[Look | None], i: int, body: Look) -> bool:

@@ -37,6 +37,15 @@ _GREEK = dict(
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 
 
+@dataclass(frozen=True)
+class TitleLine:
+    """A paragraph that is a title, or one of several that are, though its style does not say so."""
+
+    level: int
+    first: bool
+    last: bool
+
+
 @dataclass
 class Rendered:
     """HTML of a part, cut where files of other formats stand in it."""
@@ -84,6 +93,18 @@ def heading_levels(styles: _Element | None) -> dict[str, int]:
     return levels
 
 
+def paragraph_level(paragraph: _Element, levels: Mapping[str, int]) -> int:
+    """The heading level of a paragraph by its style or outline level; 0 for text."""
+    for properties in paragraph.iterchildren("{*}pPr"):
+        for element in properties.iterchildren("{*}outlineLvl", "{*}pStyle"):
+            value = attribute(element, "val")
+            if local_name(element) == "pStyle" and value in levels:
+                return min(levels[value], 6)
+            if local_name(element) == "outlineLvl" and value.isdigit() and int(value) < 9:
+                return min(int(value) + 1, 6)
+    return 0
+
+
 def plain_text(element: _Element) -> str:
     """All text of an element, its paragraphs on lines of their own."""
     parts: list[str] = []
@@ -106,14 +127,22 @@ def _in_text_cache(value: _Element) -> bool:
 class HtmlRenderer:
     """Renders parts of one document."""
 
-    def __init__(self, levels: Mapping[str, int], drawing: Callable[[str], str], omissions: Omissions) -> None:
+    def __init__(
+        self,
+        levels: Mapping[str, int],
+        drawing: Callable[[str], str],
+        omissions: Omissions,
+        titles: Mapping[_Element, TitleLine],
+    ) -> None:
         """
         Args:
             levels: style id -> heading level.
             drawing: gives the text of the diagram or chart with a relationship id.
             omissions: where what is skipped is noted.
+            titles: paragraphs that are titles whatever their styles.
         """
         self._levels = levels
+        self._titles = titles
         self._drawing = drawing
         self._omissions = omissions
 
@@ -182,9 +211,7 @@ class HtmlRenderer:
 
     def _end(self, name: str, element: _Element) -> None:
         if name == "p":
-            self._out.append(
-                "" if self._in_cell() else "</p>" if not self._level(element) else f"</h{self._level(element)}>"
-            )
+            self._out.append(self._paragraph_end(element))
             if not self._outer and not self._cells:
                 self._out += self._boxes
                 self._boxes = []
@@ -203,24 +230,27 @@ class HtmlRenderer:
 
     def _paragraph_tag(self, paragraph: _Element) -> str:
         if not self._in_cell():
+            if (title := self._titles.get(paragraph)) and not title.first:
+                return ""
             level = self._level(paragraph)
             return f"<h{level}>" if level else "<p>"
         self._cells[-1] += 1
         return "<br>" if self._cells[-1] > 1 else ""
 
+    def _paragraph_end(self, paragraph: _Element) -> str:
+        if self._in_cell():
+            return ""
+        if (title := self._titles.get(paragraph)) and not title.last:
+            return " "
+        level = self._level(paragraph)
+        return f"</h{level}>" if level else "</p>"
+
     def _in_cell(self) -> bool:
         return bool(self._cells) and self._cells[-1] >= 0
 
     def _level(self, paragraph: _Element) -> int:
-        """The heading level of a paragraph; 0 for text."""
-        for properties in paragraph.iterchildren("{*}pPr"):
-            for element in properties.iterchildren("{*}outlineLvl", "{*}pStyle"):
-                value = attribute(element, "val")
-                if local_name(element) == "pStyle" and value in self._levels:
-                    return min(self._levels[value], 6)
-                if local_name(element) == "outlineLvl" and value.isdigit() and int(value) < 9:
-                    return min(int(value) + 1, 6)
-        return 0
+        title = self._titles.get(paragraph)
+        return title.level if title else paragraph_level(paragraph, self._levels)
 
 
 def _has_choice(fallback: _Element) -> bool:

@@ -142,9 +142,9 @@ def test_chapters_of_one_look_outdo_a_few_bold_words(pdf: Write) -> None:
 
 def test_the_looks_of_a_scan_tell_nothing() -> None:
     lines = [f"Line {chr(97 + i % 26)} of a scan that was read" for i in range(400)]
-    looks = [{line: Look(8 + i % 7, False) for i, line in enumerate(lines)}]
+    looks = [Look(8 + i % 7, False) for i in range(len(lines))]
     assert find_titles(lines, [0] * len(lines), looks) == []
-    assert find_book_title(lines[:3], {}) is None
+    assert find_book_title(lines[:3], [None] * 3) is None
 
 
 def test_ligatures_of_old_fonts_are_letters(pdf: Write) -> None:
