@@ -82,9 +82,10 @@ def _titles_by_look(paragraphs: Sequence[SetParagraph], levels: Mapping[str, int
 
 def _title_page(paragraphs: Sequence[SetParagraph], is_heading: Callable[[SetParagraph], bool]) -> str | None:
     """The title that the document begins with, by its style or by its size; None where none stands out."""
-    front = [paragraph for paragraph in paragraphs[:_TITLE_PAGE] if not is_heading(paragraph)]
+    others = [paragraph for paragraph in paragraphs if not is_heading(paragraph)]
+    front = others[:_TITLE_PAGE]
     styled = next((paragraph.text for paragraph in front if paragraph.style == "title"), None)
-    return styled or find_book_title([p.text for p in front], [p.look for p in front])
+    return styled or find_book_title([p.text for p in front], [p.look for p in others])
 
 
 class _Document:

@@ -113,14 +113,14 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
     if not draft.title:
         first = bisect_left(of_page, of_page[0] + 1) if lines else 0
         on_page = set() if outlined else {h.title for h in draft.headings if h.start < places[first]}
-        draft.title = _title_page(lines[:first], of_line[:first], on_page)
+        draft.title = _title_page(lines[:first], of_line, on_page)
     return draft
 
 
 def _title_page(lines: Sequence[str], looks: Sequence[Look | None], headings: Set[str]) -> str | None:
-    """The book's title by its size on its first page, unless it is a section's."""
+    """The book's title by its size on its first page, unless that has sections' titles in the same size."""
     title = one_line(find_book_title(lines, looks) or "").rstrip(FOOTNOTE_MARKS)
-    return title if title and title not in headings else None
+    return title if title and not any(f" {heading} " in f" {title} " for heading in headings) else None
 
 
 def _page_lines(

@@ -43,6 +43,8 @@ _CAPITALS = 0.8
 """Share of the titles of one look that begin with a capital or a number."""
 _TIMES = 3
 """More titles with the same words are "Note" and "See also"."""
+_TITLE_PAGE = 0.4
+"""Share of a page's words on average that a first page has fewer of where it is only a title page."""
 _LONG_LINE = 45
 """Characters of a line of prose."""
 _ENOUGH, _GAP = 5, 0.3
@@ -126,16 +128,18 @@ def _look(textpage: PdfTextPage, index: int) -> Look | None:
 
 
 def find_book_title(lines: Sequence[str], looks: Sequence[Look | None]) -> str | None:
-    """What is set largest on a title page; None where all is of one size or nothing of it is a title.
+    """What is set largest on a title page; None where nothing there is larger than the text or may be a title.
 
     Args:
         lines: of the page, in order.
-        looks: for each line its look.
+        looks: for each line its look, and those of the lines behind the page.
     """
-    sizes = [look.size for look in looks if look]
-    if len(set(sizes)) < 2:
+    sizes = Counter(look.size for look in looks if look)
+    looks = looks[: len(lines)]
+    largest_size = max((look.size for look in looks if look), default=0.0)
+    if not sizes or largest_size <= _LARGER * sizes.most_common(1)[0][0]:
         return None
-    largest = [i for i, look in enumerate(looks) if look and look.size == max(sizes)]
+    largest = [i for i, look in enumerate(looks) if look and look.size == largest_size]
     apart = next((i for i, (a, b) in enumerate(pairwise(largest), 1) if b - a > _BETWEEN), len(largest))
     title = " ".join(lines[i] for i in largest[:apart])
     return title if apart <= _LINES and len(title) <= _LONGEST and _WORD.search(title) else None
@@ -159,7 +163,7 @@ def find_titles(lines: Sequence[str], pages: Sequence[int], looks: Sequence[Look
     if most < _BODY * sum(map(len, lines)):
         return []
     runs = [run for run in _runs(lines, pages, looks) if _stands_out(run.look, body)]
-    runs = _without_title_page(_without_repeats(_joined(runs, pages)), lines, looks, body)
+    runs = _without_title_page(_without_repeats(_joined(runs, pages)), lines, pages, looks, body)
     firsts = {run.first for run in runs}
     groups: defaultdict[Look, list[_Run]] = defaultdict(list)
     for run in runs:
@@ -255,9 +259,13 @@ def _key(text: str) -> str:
 
 
 def _without_title_page(
-    runs: Sequence[_Run], lines: Sequence[str], of_line: Sequence[Look | None], body: Look
+    runs: Sequence[_Run], lines: Sequence[str], pages: Sequence[int], of_line: Sequence[Look | None], body: Look
 ) -> list[_Run]:
     """The runs without the book's title and what stands between it and the text, but for what is right above that."""
+    first = pages.index(pages[0] + 1) if pages[0] + 1 in pages else 0
+    words = [sum(len(line.split()) for line in part) for part in (lines[:first], lines)]
+    if words[0] < _TITLE_PAGE * words[1] / (pages[-1] + 1):
+        runs = [run for run in runs if run.first >= first]
     prose = (
         i
         for i, (line, look) in enumerate(zip(lines, of_line, strict=True))
