@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -19,7 +19,8 @@ from nlb_retriever.reading.omissions import count_words
 from nlb_retriever.reading.outline import find_headings, leave_long_stretches
 from nlb_retriever.reading.package import text_of
 from nlb_retriever.reading.run_looks import SetParagraph, set_paragraphs
-from nlb_retriever.reading.typography import find_book_title, find_titles
+from nlb_retriever.reading.title_page import read_title_page
+from nlb_retriever.reading.typography import find_titles
 from nlb_retriever.reading.wordprocessing import (
     HtmlRenderer,
     TitleLine,
@@ -80,12 +81,13 @@ def _titles_by_look(paragraphs: Sequence[SetParagraph], levels: Mapping[str, int
     }
 
 
-def _title_page(paragraphs: Sequence[SetParagraph], is_heading: Callable[[SetParagraph], bool]) -> str | None:
-    """The title that the document begins with, by its style or by its size; None where none stands out."""
-    others = [paragraph for paragraph in paragraphs if not is_heading(paragraph)]
+def _title_page(paragraphs: Sequence[SetParagraph], headings: Set[str]) -> tuple[str | None, str | None]:
+    """The title and authors that the document begins with, by its styles or by sizes; None where none stand out."""
+    others = [paragraph for paragraph in paragraphs if paragraph.text not in headings]
     front = others[:_TITLE_PAGE]
+    title, authors = read_title_page([p.text for p in front], [p.look for p in others])
     styled = next((paragraph.text for paragraph in front if paragraph.style == "title"), None)
-    return styled or find_book_title([p.text for p in front], [p.look for p in others])
+    return styled or title, authors
 
 
 class _Document:
@@ -119,8 +121,8 @@ class _Document:
             draft.headings = find_headings(draft.text) or draft.headings
         draft.append_notes(self._notes(links, rendered.notes))
         self._properties()
-        headings = {heading.title for heading in draft.headings}
-        draft.title = draft.title or _title_page(paragraphs, lambda paragraph: paragraph.text in headings)
+        title, authors = _title_page(paragraphs, {heading.title for heading in draft.headings})
+        draft.title, draft.author = draft.title or title, draft.author or authors
         self._note_the_rest(links)
         return draft
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,6 @@ from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.listings import without_listings
 from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.printed import (
-    FOOTNOTE_MARKS,
     Bookmark,
     choose_headings,
     find_numbered_titles,
@@ -23,7 +22,8 @@ from nlb_retriever.reading.printed import (
     with_references,
 )
 from nlb_retriever.reading.running_heads import without_running_heads
-from nlb_retriever.reading.typography import Look, find_book_title, find_titles, read_looks
+from nlb_retriever.reading.title_page import read_title_page
+from nlb_retriever.reading.typography import Look, find_titles, read_looks
 from nlb_retriever.records import Page
 
 if TYPE_CHECKING:
@@ -110,17 +110,12 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
     draft.headings = with_references(headings, draft.text)
     named = [one_line(metadata.get(key, "")) for key in ("Title", "Author")]
     draft.title, draft.author = (value if value and not _UNKNOWN.match(value) else None for value in named)
-    if not draft.title:
+    if not (draft.title and draft.author):
         first = bisect_left(of_page, of_page[0] + 1) if lines else 0
         on_page = set() if outlined else {h.title for h in draft.headings if h.start < places[first]}
-        draft.title = _title_page(lines[:first], of_line, on_page)
+        title, authors = read_title_page(lines[:first], of_line, on_page)
+        draft.title, draft.author = draft.title or title, draft.author or authors
     return draft
-
-
-def _title_page(lines: Sequence[str], looks: Sequence[Look | None], headings: Set[str]) -> str | None:
-    """The book's title by its size on its first page, unless that has sections' titles in the same size."""
-    title = one_line(find_book_title(lines, looks) or "").rstrip(FOOTNOTE_MARKS)
-    return title if title and not any(f" {heading} " in f" {title} " for heading in headings) else None
 
 
 def _page_lines(

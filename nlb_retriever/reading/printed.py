@@ -11,10 +11,8 @@ from nlb_retriever.reading.draft import Heading
 from nlb_retriever.reading.headings import is_bibliography, parse_line
 from nlb_retriever.reading.numbering import numbered_lines
 from nlb_retriever.reading.outline import find_headings, leave_long_stretches
-from nlb_retriever.reading.typography import Title, are_numbered
+from nlb_retriever.reading.typography import FOOTNOTE_MARKS, Title, are_numbered
 
-FOOTNOTE_MARKS = "*∗†‡§¹ "
-"""Behind a title."""
 _TERMINAL = re.compile(r"[.!?:…][\"'”’»)\]]*$")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _WRAPPED = 40

@@ -14,6 +14,8 @@ from nlb_retriever.reading.headings import parse_line
 if TYPE_CHECKING:
     from pypdfium2 import PdfTextPage
 
+FOOTNOTE_MARKS = "*∗†‡§¹ "
+"""Behind a title."""
 _LINE = re.compile("[^\r\n\x02\ufffe\uffff]+[\x02\ufffe\uffff]?")
 """Of a page as pdfium gives it: a hyphen at a line's end is one of three marks, and ends the line."""
 _BOLD = re.compile(r"bold|black|heavy|demi|-medi$|(?:cm|sf|lm|ec)bx|biolinumTB|libertineTB|,b$|-bd", re.IGNORECASE)
@@ -24,14 +26,12 @@ _CAPTION = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?:\d{1,2}|[A-Z](?=\.))(?:\.\d{1,3})*[.:]?\s(?=.*[^\W\d_]{2})")
-_WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u9fff\uac00-\ud7af]{2}")
-_LONGEST, _LINES = 160, 4
+HAS_WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u9fff\uac00-\ud7af]{2}")
+_LONGEST, MOST_LINES = 160, 4
 """Characters and lines of a title."""
-_BETWEEN = 2
-"""Lines from one of a book's title to the next: a subtitle may stand between."""
 _BODY = 0.4
 """Share of the letters that the commonest type has: where it has less, looks tell nothing."""
-_LARGER = 1.07
+LARGER = 1.07
 """How much larger than the text a title is set, unless it is bold."""
 _NEARLY = 1.0
 """Points between the sizes of two lines of text."""
@@ -127,24 +127,6 @@ def _look(textpage: PdfTextPage, index: int) -> Look | None:
     return Look(round(2 * size) / 2, _BOLD.search(name.value.decode("latin-1")) is not None)
 
 
-def find_book_title(lines: Sequence[str], looks: Sequence[Look | None]) -> str | None:
-    """What is set largest on a title page; None where nothing there is larger than the text or may be a title.
-
-    Args:
-        lines: of the page, in order.
-        looks: for each line its look, and those of the lines behind the page.
-    """
-    sizes = Counter(look.size for look in looks if look)
-    looks = looks[: len(lines)]
-    largest_size = max((look.size for look in looks if look), default=0.0)
-    if not sizes or largest_size <= _LARGER * sizes.most_common(1)[0][0]:
-        return None
-    largest = [i for i, look in enumerate(looks) if look and look.size == largest_size]
-    apart = next((i for i, (a, b) in enumerate(pairwise(largest), 1) if b - a > _BETWEEN), len(largest))
-    title = " ".join(lines[i] for i in largest[:apart])
-    return title if apart <= _LINES and len(title) <= _LONGEST and _WORD.search(title) else None
-
-
 def find_titles(lines: Sequence[str], pages: Sequence[int], looks: Sequence[Look | None]) -> list[Title]:
     """The titles among the lines of all pages, in order; empty where their looks tell none apart.
 
@@ -176,7 +158,7 @@ def find_titles(lines: Sequence[str], pages: Sequence[int], looks: Sequence[Look
         if 2 * of_titles < letters[look] or 2 * before_text < len(group) or not _are_titles(group):
             continue
         if (len(kept) + len(group)) * _WORDS <= words:
-            larger = look.size > _LARGER * body.size
+            larger = look.size > LARGER * body.size
             enough = len(kept) >= _ENOUGH and _longest_gap(kept, len(lines)) <= _GAP * len(lines)
             kept += _without_odd(group, numbered=enough and not larger, stops=larger)
     return _levelled(sorted(kept)) if len(kept) >= _LEAST else []
@@ -207,7 +189,7 @@ def _is_text(of_line: Sequence[Look | None], i: int, body: Look) -> bool:
 
 
 def _stands_out(look: Look, body: Look) -> bool:
-    return look.size > _LARGER * body.size or (look.bold and not body.bold and look.size >= body.size)
+    return look.size > LARGER * body.size or (look.bold and not body.bold and look.size >= body.size)
 
 
 def _longest_gap(runs: Sequence[_Run], end: int) -> int:
@@ -225,7 +207,7 @@ def _runs(lines: Sequence[str], pages: Sequence[int], of_line: Sequence[Look | N
     for first, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         look = of_line[first]
         text = _HYPHEN.sub("", " ".join(dict.fromkeys(lines[first:end])))
-        if look and end - first <= _LINES and len(text) <= _LONGEST and not _CAPTION.match(text):
+        if look and end - first <= MOST_LINES and len(text) <= _LONGEST and not _CAPTION.match(text):
             yield _Run(first, end - 1, text, look)
 
 
@@ -282,7 +264,7 @@ def _are_titles(group: Sequence[_Run]) -> bool:
     counted = sum(after == before + 1 for before, after in pairwise(numbers))
     if 2 * len(numbers) > len(group):
         return counted >= _CAPITALS * (len(numbers) - 1)
-    worded = len(numbers) + sum(_WORD.search(run.text) is not None for run in group)
+    worded = len(numbers) + sum(HAS_WORD.search(run.text) is not None for run in group)
     begun = sum(not run.text[0].islower() and not run.text.startswith(("-", "−", "–")) for run in group)
     return len(group) > 1 and worded >= _CAPITALS * len(group) and begun >= _CAPITALS * len(group)
 

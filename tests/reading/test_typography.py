@@ -9,7 +9,8 @@ import pytest
 
 from nlb_retriever.errors import NotABook
 from nlb_retriever.reading import read_book
-from nlb_retriever.reading.typography import Look, find_book_title, find_titles
+from nlb_retriever.reading.title_page import read_title_page
+from nlb_retriever.reading.typography import Look, find_titles
 from nlb_retriever.records import Book
 
 Write = Callable[..., Path]
@@ -144,7 +145,7 @@ def test_the_looks_of_a_scan_tell_nothing() -> None:
     lines = [f"Line {chr(97 + i % 26)} of a scan that was read" for i in range(400)]
     looks = [Look(8 + i % 7, False) for i in range(len(lines))]
     assert find_titles(lines, [0] * len(lines), looks) == []
-    assert find_book_title(lines[:3], [None] * 3) is None
+    assert read_title_page(lines[:3], [None] * 3) == (None, None)
 
 
 def test_ligatures_of_old_fonts_are_letters(pdf: Write) -> None:
@@ -194,3 +195,27 @@ def test_names_that_programs_write_are_no_title_and_no_author(pdf: Write, made: 
     )
     book = read_book(pdf([["20b\tThe Book of Bells", *PROSE], PROSE], info=info))
     assert (book.title, book.author) == ("The Book of Bells", None)
+
+
+@pytest.mark.parametrize(
+    ("below", "authors"),
+    [
+        (["Ann Author1 , Bob de Vries2,* and Eve M. Neil*"], "Ann Author, Bob de Vries, Eve M. Neil"),
+        (
+            ["A subtitle of bells", "Ann Author, Bob Vries", "Eve Neil & Ida Ro"],
+            "Ann Author, Bob Vries, Eve Neil, Ida Ro",
+        ),
+        (["by Ann Author"], "Ann Author"),
+        (["by", "Ann Author"], "Ann Author"),
+        (["Ann Author"], None),
+        (["University of Bells, Institute of Clocks"], None),
+        (["The Landing, the Sea"], None),
+        (["DRAFT COPY, Ann Author"], None),
+        (["November 1, 2022"], None),
+        ([], None),
+    ],
+)
+def test_names_below_the_title_are_its_authors(pdf: Write, below: list[str], authors: str | None) -> None:
+    book = read_book(pdf([["20b\tThe Book of Bells", *below, *PROSE], PROSE]))
+    assert (book.title, book.author) == ("The Book of Bells", authors)
+    assert read_book(pdf([["20b\tBells of the Sea", *below, *PROSE]], info="/Author (Zoe)")).author == "Zoe"
