@@ -49,7 +49,7 @@ def read_title_page(
     title = one_line(" ".join(lines[i] for i in largest[:apart])).rstrip(FOOTNOTE_MARKS)
     if apart > MOST_LINES or not HAS_WORD.search(title) or any(f" {each} " in f" {title} " for each in headings):
         return None, None
-    return title, find_authors(lines[largest[apart - 1] + 1 :][: _BELOW + MOST_LINES])
+    return title, find_authors([line for line in lines[largest[apart - 1] + 1 :] if any(map(str.isalnum, line))])
 
 
 def find_authors(lines: Sequence[str]) -> str | None:

@@ -35,7 +35,7 @@ _SINGULAR = {"staves": "stave"}
 _PARTS = rf"chapters|tales|stories|poems|plays|essays|{'|'.join(_NUMBERED)}"
 _QUESTIONS = compile_forms(
     (
-        ("author", rf"who(?: wrote|{_IS} the (?:author|writer) of)\s+{_TITLE}"),
+        ("author", rf"who(?: wrote|(?:{_IS}| are| were) the (?:author|writer)s? of)\s+{_TITLE}"),
         ("hero", rf"who{_IS} the (?:(?:main|central) (?:protagonist|character|figure)|protagonist|hero|heroine){_OF}"),
         (
             "characters",

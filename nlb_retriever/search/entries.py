@@ -12,6 +12,8 @@ from nlb_retriever.text.definitions import Term, skip_labels
 
 LEAST_WORDS = 3
 """Of a sentence that explains."""
+SMALL_WORDS = frozenset("a an the of to in on at by for from with as and or that which who is are used".split())
+"""Words of which such a sentence has one: the head of a table has none."""
 _ORIGIN = "[("
 """Before where a word comes from, which an entry may say first."""
 ENDS = frozenset('.!:;)”’"')
@@ -39,7 +41,7 @@ def find_entries(term: Term, text: str, sentences: Sequence[tuple[int, int]]) ->
             rest = text[begin:stop][skip_labels(text[begin:stop]) :]
             if not rest or rest[0] in _ORIGIN:
                 continue
-            is_said = has_label or rest[0].isupper()
+            is_said = (has_label or rest[0].isupper()) and not SMALL_WORDS.isdisjoint(rest.lower().split())
             if is_said and len(rest.split()) >= LEAST_WORDS and rest[-1] in ENDS and not TELLS.match(rest):
                 found[begin] = has_label
             break

@@ -47,6 +47,7 @@ _COLORS = frozenset(
     " silvery azure rose ruby emerald ivory cream amber auburn blond blonde fair dark pale light rosy russet tawny"
     " vermilion lilac lavender indigo turquoise bronze copper chestnut hazel mauve".split()
 )
+_NOT_WHEN = frozenset("first once ever since last now then".split())
 _NOT_WHO = frozenset("in on at during after before until when while because".split())
 _REFERENCE = re.compile(
     r"(?:(?:see|in) )?(?:§+\s*|(?:section|chapter|appendix|figure|table) )[A-Z]?\d*(?:\.\d+)*(?:\(\w+\))?",
@@ -179,8 +180,9 @@ def fits(question: str, answer: str) -> bool:
     """Whether some words can be what a question asks for; in doubt they can.
 
     They say more than the question's own words and pronouns, "how many", "how old" and "what year" is a number, "what
-    color" a color, what a name is is no other name, who one is a kind of person, and "who" does not begin with "in" or
-    "because", nor is it "sir". Another section of the book answers what asks for one ("which section", "where").
+    color" a color, "when" not "first", what a name is is no other name, who one is a kind of person, and "who" does not
+    begin with "in" or "because", nor is it "sir". Another section of the book answers what asks for one ("which
+    section", "where").
     """
     if asks_about_name(question) and " the " not in question:
         says_what = find_person(answer) if name_of(question) else any(map(str.islower, answer.split()))
@@ -197,6 +199,8 @@ def fits(question: str, answer: str) -> bool:
     if after in {"color", "colour", "colors", "colours"}:
         return not _COLORS.isdisjoint(words)
     if own[start] not in {"where", "which"} and _REFERENCE.fullmatch(answer):
+        return False
+    if own[start] == "when" and {*words} <= _NOT_WHEN and not any(map(str.isdigit, answer)):
         return False
     who = own[start] in {"who", "whom", "whose"}
     return not (who and words and (words[0] in _NOT_WHO or {*words} <= _ADDRESS))

@@ -53,6 +53,8 @@ _NO_CODE = re.compile(r"=\w[^=\n]*\w=|https?://\S+|(?<!\$)\{\w[\w' -]{0,60}\}|\|
 """Words in bold, addresses, numbers of verses, words that a dictionary refers to, and absolute values."""
 _CODE = re.compile(r"[{}<>=|\\]|::|->|\);|//")
 """Signs that program code has."""
+_PROMPT = re.compile(r"(?:^|\s)(?:R>|>>>|(?:sqlite|mysql|julia|octave(?::\d+)?)>|In \[\d+\]:) \S")
+"""Of a program that takes commands, before one."""
 _CODE_SIGNS, _CODE_SHARE = 4, 0.3
 """Least number of these in a sentence of code, and beside the number of its words."""
 _RULE = re.compile(r"^[^\S\n]*([=~^*#+-])\1{2,}[^\S\n]*$", re.MULTILINE)
@@ -93,6 +95,8 @@ def is_question(hit: Hit, start: int, end: int) -> bool:
 def is_code(hit: Hit, start: int, end: int) -> bool:
     """Whether a sentence of a hit is program code, or mostly."""
     text = hit.text[start:end]
+    if _PROMPT.search(text):
+        return True
     signs = len(_CODE.findall(_NO_CODE.sub("", text)))
     return signs >= max(_CODE_SIGNS, _CODE_SHARE * len(text.split()))
 

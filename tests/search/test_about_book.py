@@ -50,6 +50,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         "who wrote the lamp",
         "Who is the author of “The Lamp; or, A Keeper's Tale”?",
         "Who's the author of the novel 'Lamp'?",
+        "Who are the authors of The Lamp?",
         "Who was the writer of the book called The Lamp ?",
         "Who wrote A Keeper's Tale?",
         "who wrote keeper's tale",

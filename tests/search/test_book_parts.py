@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever import Retriever, book_from_text, index_books, index_files
 from nlb_retriever.records import Hit, Page, Section
 from nlb_retriever.search.book_parts import find_beginning, find_chapters
 
@@ -210,3 +210,27 @@ def test_a_long_text_is_no_such_question(voyage: Retriever) -> None:
 def test_a_book_without_chapters_has_no_number_of_them(voyage: Retriever) -> None:
     assert voyage.answer("How many chapters does Country Bread have?").short not in {"0", "1"}
     assert voyage.answer("How does Country Bread begin?").text.startswith("The bread rose.")
+
+
+ABSTRACT = "We measure the fog of forty harbours. It is densest before dawn, when no boat sails."
+PAPERS = {
+    "own line": f"On Fog\n\nAnn Author\n\nAbstract\n\n{ABSTRACT}\n\n1 Introduction\n\n{BODY}",
+    "run in": f"On Fog\n\nAnn Author\n\nAbstract. {ABSTRACT}\n\n1 Introduction\n\n{BODY}",
+    "dash": f"On Fog\n\nABSTRACT—{ABSTRACT}\n\n1 Introduction\n\n{BODY}",
+    "none": f"On Fog\n\nAnn Author\n\n1 Introduction\n\n{BODY} The abstract is missing.",
+}
+
+
+@pytest.mark.parametrize("kind", PAPERS)
+def test_a_paper_is_about_what_its_abstract_says(tmp_path: Path, kind: str) -> None:
+    index_books([book_from_text(PAPERS[kind], source="x", title="On Fog")], tmp_path / "library")
+    answer = Retriever(tmp_path / "library").answer("What is On Fog about?")
+    assert answer.text.startswith("We measure the fog") == (kind != "none")
+
+
+def test_a_section_may_be_the_abstract(tmp_path: Path) -> None:
+    text = f"# On Fog\n\n# Abstract\n\n{ABSTRACT}\n\n# Introduction\n\n{BODY}"
+    path = tmp_path / "fog.md"
+    path.write_text(text, encoding="utf-8")
+    index_files([path], tmp_path / "library")
+    assert Retriever(tmp_path / "library").answer("Summarize On Fog").text.startswith("We measure the fog")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from nlb_retriever.records import Hit
@@ -53,6 +55,21 @@ def test_tables_headings_lists_and_licences_are_no_sentences(text: str) -> None:
 )
 def test_prose_with_wide_spaces_or_italics_is_quoted(text: str) -> None:
     assert is_prose(hit_of(text), 0, len(text))
+
+
+def test_what_stands_in_a_list_of_references_is_not_quoted() -> None:
+    text = "Ann A (1901). A study of the tides of the harbour and of those who sail on them."
+    assert is_prose(hit_of(text), 0, len(text))
+    for title in ("References", "8. References", "Bibliography", "WORKS CITED"):
+        assert not is_prose(replace(hit_of(text), section=("Extras", title)), 0, len(text))
+    assert is_prose(replace(hit_of(text), section=("References", "Letters")), 0, len(text))
+
+
+@pytest.mark.parametrize("prompt", ["R>", ">>>", "sqlite>", "In [12]:"])
+def test_what_is_typed_at_a_prompt_is_code(prompt: str) -> None:
+    text = f"A reason for that is that {prompt} summary of all tides"
+    assert is_code(hit_of(text), 0, len(text))
+    assert not is_code(hit_of("x>y is a reason"), 0, 15)
 
 
 def test_a_sentence_in_italics_within_a_paragraph_is_quoted() -> None:
