@@ -138,6 +138,11 @@ def with_references(headings: list[Heading], text: str) -> list[Heading]:
     return [*headings, *(Heading(match.start(), level, match[1].strip()) for match in found[-1:])]
 
 
+def _ends_line(text: str, end: int) -> bool:
+    """Whether a line ends there, or nearly: a title may have a mark of a footnote or a stop."""
+    return text[end : end + 3].partition("\n")[1] == "\n"
+
+
 def read_outline(bookmarks: Sequence[Bookmark], text: str, starts: Sequence[int]) -> list[Heading]:
     """Bookmarks as headings, each where its title stands on its page (or at the page's top), with its number there."""
     found: list[Heading] = []
@@ -148,9 +153,9 @@ def read_outline(bookmarks: Sequence[Bookmark], text: str, starts: Sequence[int]
         end = starts[bookmark.page + 1] if bookmark.page + 1 < len(starts) else len(text)
         words = re.findall(r"\w+", bookmark.title)[:12]
         title = re.compile(r"\W{1,8}".join(words), re.IGNORECASE)
-        match = title.search(text, start, end) if words else None
         place, named = start, bookmark.title
-        if match:
+        if words and (matches := [*title.finditer(text, start, end)]):
+            match = next((each for each in matches if _ends_line(text, each.end())), matches[0])
             place = match.start()
             line = text.rfind("\n", start, place) + 1 or start
             if number := _NUMBER.fullmatch(text, line, place):

@@ -64,7 +64,7 @@ _QUESTIONS = compile_forms(
         (
             "about",
             rf"what{_IS} the (?:main |central )?"
-            rf"(?:plot|story|summary|subject|topic|theme|genre|moral|message|setting){_OF}",
+            rf"(?:plot|story|summary|abstract|subject|topic|theme|genre|moral|message|setting){_OF}",
         ),
         ("about", rf"what (?:genre|kind of {_WORK}|sort of {_WORK}|type of {_WORK}){_IS} {_TITLE}"),
         ("about", rf"what(?:{_IS}| does) {_TITLE} (?:about|deal with)"),

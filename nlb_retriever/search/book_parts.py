@@ -32,8 +32,8 @@ _ABSTRACT = re.compile(r"^\W*(?:abstract|summary)\W*?(?:[.:—–]\s*|-\s|\n)", 
 _ABSTRACT_WITHIN = 6
 """Passages of a paper that an abstract is looked for in."""
 _BACK = re.compile(
-    r"(?:(?:end|foot)?notes|appendix(?: .*)?|glossary|bibliography|index|references|colophon|acknowledge?ments"
-    r"|about the author|transcriber['’]s notes?|advertisements?)\W*",
+    r"(?:[\dA-Z]{1,3}\W+)?(?:(?:end|foot)?notes|appendix(?: .*)?|glossary|bibliography|index|references|colophon"
+    r"|acknowledge?ments|about the author|transcriber['’]s notes?|advertisements?)\W*",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[.!?…—-][\s\"'”’)»_*\]]*$")
@@ -60,6 +60,11 @@ def find_beginning(hits: Sequence[Hit], *, one: bool = False) -> tuple[Citation,
 
     body = list(dropwhile(is_front, hits))
     return _take(body or hits, one=one)
+
+
+def ends_sentence(text: str) -> bool:
+    """Whether a text ends as a sentence does: with a stop, or a dash where somebody breaks off."""
+    return _SENTENCE.search(text) is not None
 
 
 def find_abstract(hits: Sequence[Hit]) -> tuple[Citation, ...]:
@@ -149,7 +154,7 @@ def _take(hits: Sequence[Hit], *, one: bool, back: bool = False, after: int = 0)
         for order, (start, end) in reversed(spans) if back else spans:
             begin = max(start, after) if index == 0 else start
             text = hit.text[begin:end]
-            if not (_SENTENCE.search(text) and is_prose(hit, begin, end)) or _THE_END.fullmatch(text):
+            if not (ends_sentence(text) and is_prose(hit, begin, end)) or _THE_END.fullmatch(text):
                 continue
             length = len(text.split())
             if quotes and (one or words >= LEAST or words + length > MOST):

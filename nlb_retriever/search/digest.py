@@ -14,7 +14,7 @@ from nlb_retriever.encoding import ChunkEncoder, Vectors, find_salience, score_s
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
 from nlb_retriever.search.about_book import find_titled
-from nlb_retriever.search.book_parts import find_beginning, find_chapters, find_tale, find_tales
+from nlb_retriever.search.book_parts import ends_sentence, find_beginning, find_chapters, find_tale, find_tales
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, join_quotes
@@ -38,7 +38,8 @@ COMPARED = 2_000
 _KINDS = r"(?:chapter|part|book|section|letter|canto|stave|act|scene|volume|lecture|tale|story)"
 _PART = (
     rf"(?P<part>(?:the )?{_KINDS} [\w-]+(?:\.\d+)*(?:,? {_KINDS} [\w-]+)?|the [\w-]+ {_KINDS}"
-    r"|(?:the )?(?:preface|prologue|epilogue|introduction|foreword|afterword|conclusion))"
+    r"|(?:the )?(?:preface|prologue|epilogue|introduction|foreword|afterword|conclusions?|discussion|results|methods"
+    r"|acknowledge?ments))"
 )
 _THIS = rf"(?:here|it|this|(?:in )?(?:this|the) {_KINDS})"
 _NAMED = r"(?P<named>[^?!]{1,100}?)"
@@ -65,6 +66,8 @@ _QUESTIONS = compile_forms(
         ),
     )
 )
+_NAMED_PART = re.compile(r"(?:the )?[a-z]+", re.IGNORECASE)
+"""A part without a number, whose title is no answer."""
 _LAST = re.compile(rf"the (?:last|final) {_KINDS}", re.IGNORECASE)
 _COUNTED = frozenset("volume part book act chapter canto".split())
 """Kinds of sections that a book has, if at all, under headings: there may be a second letter without one."""
@@ -119,7 +122,7 @@ def answer_digest(
         return None
     if verse := _VERSE.search(words.get("named") or ""):
         return _answer(request, _cite_verse(verse[0], hits))
-    if kind == "called" and hits:
+    if kind == "called" and hits and not _NAMED_PART.fullmatch(words["part"]):
         title = ShortAnswer(text=" › ".join(hits[0].section), citation=0)
         citations = find_beginning(hits, one=True)
         return _answer(request, citations, (title,) if citations else ())
@@ -246,13 +249,15 @@ def choose_telling(hits: Sequence[Hit], encoder: ChunkEncoder, count: int) -> li
 
 
 def read_sentences(hits: Sequence[Hit]) -> list[Quote]:
-    """The sentences of prose of some passages, at most `COMPARED`."""
+    """The sentences of prose of some passages, at most `COMPARED`; formulas and rows of tables end as none does."""
     quotes = [
         Quote(hit=index, order=order, start=start, end=end)
         for index, hit in enumerate(hits)
         for order, (start, end) in enumerate(sentence_spans(hit.text))
         if is_prose(hit, start, end)
     ]
+    whole = [quote for quote in quotes if ends_sentence(hits[quote.hit].text[quote.start : quote.end])]
+    quotes = whole if 2 * len(whole) >= len(quotes) else quotes
     return [quotes[at] for at in np.linspace(0, len(quotes) - 1, min(len(quotes), COMPARED)).astype(int)]
 
 

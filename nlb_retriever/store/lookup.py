@@ -123,7 +123,9 @@ def _find_dotted(name: str, sections: Sequence[SectionRecord]) -> list[int]:
 
 
 def _numbered(name: str, sections: Sequence[SectionRecord]) -> list[int]:
-    """The sections of the number that a name is, and of its kind ("chapter"), where their own titles say one.
+    """The sections of the number that a name is, and of its kind ("chapter"), where their titles say one.
+
+    "Section 2" is what is below "2. Methods", too.
 
     "Book 2, Chapter 3" is the chapter in that book.
     """
@@ -136,9 +138,10 @@ def _numbered(name: str, sections: Sequence[SectionRecord]) -> list[int]:
     found = [[read_number(title)[:2] for title in section.path] for section in sections]
     inside = [index for index, titles in enumerate(found) if all(part[:2] in titles for part in outer)]
     same = [index for index in inside if (kind, number) in found[index]]
-    if same or kind not in {"chapter", "bare"}:
+    if same or kind not in {"chapter", "section", "bare"}:
         return same
-    return [index for index in inside if found[index][-1] in {("chapter", number), ("bare", number)}]
+    meant = {("chapter", number), ("bare", number)}
+    return [index for index in inside if not meant.isdisjoint({found[index][0], found[index][-1]})]
 
 
 def _capitalize(name: str) -> str:

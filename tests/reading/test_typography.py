@@ -86,6 +86,13 @@ def test_an_outline_s_titles_have_the_numbers_of_the_page(pdf: Write) -> None:
     assert book.text[book.sections[-1].start :].startswith("A.1 Clocks")
 
 
+def test_an_outline_s_title_is_not_looked_for_in_a_running_head(pdf: Write) -> None:
+    page = ["2 Old bells of the sea", "", *PROSE, "1.1 Old bells", "", *PROSE]
+    book = read_book(pdf([PROSE, page, PROSE], outline=[("The sea", 0), ("Old bells", 1), ("End", 2)]))
+    assert book.sections[-2].path[-1] == "1.1 Old bells"
+    assert book.text[book.sections[-2].start :].startswith("1.1 Old bells")
+
+
 @pytest.mark.parametrize("head", ["{page} bells of the sea", "The Sea {n}:{page}", "The Sea 111:{page}"])
 def test_running_heads_in_small_letters_or_with_an_article_s_number_are_skipped(pdf: Write, head: str) -> None:
     book = read_book(pdf([[head.format(page=i, n=7), f"{'Very ' * i}old.", *PROSE] for i in range(1, 9)]))

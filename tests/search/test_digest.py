@@ -142,6 +142,18 @@ def test_a_chapter_may_be_called_by_its_title(tmp_path: Path) -> None:
         assert len(tales.answer("What happens in the old boat?").citations) <= 5
 
 
+def test_parts_of_a_paper_are_told_by_their_names(tmp_path: Path) -> None:
+    rows = " ".join(f"Fog {number} yes no yes" for number in range(40))
+    parts = {"1. Introduction": DAYS[0], "2. Results": f"{rows}\n\n{DAYS[1]}", "3. Discussion": DAYS[2]}
+    text = "\n\n".join(f"{title}\n\n{text} {DAYS[9]}" for title, text in parts.items())
+    index_books([book_from_text(text, source="x", title="On Fog")], tmp_path / "library")
+    paper = Retriever(tmp_path / "library")
+    assert "ferry to the island" in paper.answer("What is in the discussion of On Fog?").text
+    results = paper.answer("What is the results of On Fog?")
+    assert not results.shorts and "her father was alive" in results.text and "yes no" not in results.text
+    assert "found a letter" in paper.answer("What is in section 1 of On Fog?").text
+
+
 def test_no_more_sentences_are_quoted_than_wanted(retriever: Retriever) -> None:
     assert len(retriever.answer("What happens in chapter 2?", book="Ferry", limit=2).citations) == 2
 

@@ -133,6 +133,7 @@ def test_a_chapter_that_a_part_has_not_is_refused(store: LibraryStore, book: str
 @pytest.mark.parametrize(
     ("name", "titles"),
     [
+        ("section 5", ["5. Clocks", "5.1. Hands", "5.2. Bells", "5.2.1. Bronze"]),
         ("section 5.2", ["5.2. Bells", "5.2.1. Bronze"]),
         ("5.2", ["5.2. Bells", "5.2.1. Bronze"]),
         ("§ 5.2.1", ["5.2.1. Bronze"]),
