@@ -23,7 +23,7 @@ from nlb_retriever.reading.printed import (
 )
 from nlb_retriever.reading.running_heads import without_running_heads
 from nlb_retriever.reading.title_page import read_title_page
-from nlb_retriever.reading.typography import Look, find_titles, read_looks
+from nlb_retriever.reading.typography import Look, LookReader, find_titles
 from nlb_retriever.records import Page
 
 if TYPE_CHECKING:
@@ -126,6 +126,7 @@ def _page_lines(
 
     pages: list[list[str]] = []
     looks: list[dict[str, Look]] = []
+    reader = LookReader()
     total = 0
     for i in range(len(document)):
         seen: dict[str, Look] = {}
@@ -135,7 +136,7 @@ def _page_lines(
             text = textpage.get_text_range() if textpage.count_chars() else ""
             if i < looked_at:
                 seen = {
-                    _SPACES.sub(" ", _clean(f"{line}\r\n")).strip(): look for line, look in read_looks(textpage, text)
+                    _SPACES.sub(" ", _clean(f"{line}\r\n")).strip(): look for line, look in reader.read(textpage, text)
                 }
             textpage.close()
             text += "".join(f"\n{written}" for written in _annotations(page, omissions))

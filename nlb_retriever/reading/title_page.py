@@ -8,7 +8,7 @@ from collections.abc import Sequence, Set
 from itertools import pairwise, takewhile
 
 from nlb_retriever.reading.draft import one_line
-from nlb_retriever.reading.typography import FOOTNOTE_MARKS, HAS_WORD, LARGER, MOST_LINES, Look
+from nlb_retriever.reading.typography import FOOTNOTE_MARKS, HAS_WORD, LARGER, LONGEST, MOST_LINES, Look
 
 _BETWEEN = 2
 """Lines from one of a book's title to the next: a subtitle may stand between."""
@@ -47,7 +47,8 @@ def read_title_page(
     largest = [i for i, look in enumerate(looks) if look and look.size == largest_size]
     apart = next((i for i, (a, b) in enumerate(pairwise(largest), 1) if b - a > _BETWEEN), len(largest))
     title = one_line(" ".join(lines[i] for i in largest[:apart])).rstrip(FOOTNOTE_MARKS)
-    if apart > MOST_LINES or not HAS_WORD.search(title) or any(f" {each} " in f" {title} " for each in headings):
+    is_title = apart <= MOST_LINES and len(title) <= LONGEST and HAS_WORD.search(title)
+    if not is_title or any(f" {each} " in f" {title} " for each in headings):
         return None, None
     return title, find_authors([line for line in lines[largest[apart - 1] + 1 :] if any(map(str.isalnum, line))])
 

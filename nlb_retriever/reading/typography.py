@@ -18,6 +18,7 @@ FOOTNOTE_MARKS = "*∗†‡§¹ "
 """Behind a title."""
 _LINE = re.compile("[^\r\n\x02\ufffe\uffff]+[\x02\ufffe\uffff]?")
 """Of a page as pdfium gives it: a hyphen at a line's end is one of three marks, and ends the line."""
+_LETTER = re.compile(r"[^\W_]")
 _BOLD = re.compile(r"bold|black|heavy|demi|-medi$|(?:cm|sf|lm|ec)bx|biolinumTB|libertineTB|,b$|-bd", re.IGNORECASE)
 _HYPHEN = re.compile(r"(?<=[^\W\d_])- (?=[^\W\d_A-Z])")
 """At the end of a title's line."""
@@ -27,7 +28,7 @@ _CAPTION = re.compile(
 )
 _NUMBER = re.compile(r"(?:\d{1,2}|[A-Z](?=\.))(?:\.\d{1,3})*[.:]?\s(?=.*[^\W\d_]{2})")
 HAS_WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u9fff\uac00-\ud7af]{2}")
-_LONGEST, MOST_LINES = 160, 4
+LONGEST, MOST_LINES = 160, 4
 """Characters and lines of a title."""
 _BODY = 0.4
 """Share of the letters that the commonest type has: where it has less, looks tell nothing."""
@@ -88,43 +89,68 @@ class _Run(NamedTuple):
     look: Look
 
 
-def read_looks(textpage: PdfTextPage, text: str) -> Iterator[tuple[str, Look]]:
-    """Each line of a page's text with its look, but for lines without letters and numbers, turned ones and unseen ones.
-
-    Of a line the first such character, the last and one between are looked at.
-
-    Args:
-        text: the page's text as pdfium gives it.
-    """
-    wide = any(ord(c) > 0xFFFF for c in text)
-    for match in _LINE.finditer(text):
-        letters = [i for i in range(match.start(), match.end()) if text[i].isalnum()]
-        if not letters:
-            continue
-        found = [
-            _look(textpage, len(text[:i].encode("utf-16-le", "surrogatepass")) // 2 if wide else i)
-            for i in {letters[0], letters[len(letters) // 2], letters[-1]}
-        ]
-        seen = [look for look in found if look]
-        if len(seen) == len(found):
-            yield match[0], Look(min(look.size for look in seen), all(look.bold for look in seen))
+def _letters(text: str, start: int, end: int) -> Iterator[int]:
+    """The first letter or number of a part of a text, the last one and one between."""
+    if not (first := _LETTER.search(text, start, end)):
+        return
+    yield first.start()
+    last = next(i for i in range(end - 1, start - 1, -1) if text[i].isalnum())
+    if last > first.start():
+        yield last
+        if between := _LETTER.search(text, (first.start() + last) // 2 + 1, last):
+            yield between.start()
 
 
-def _look(textpage: PdfTextPage, index: int) -> Look | None:
-    """The look of a character; None where it is turned, unknown or, as what a scanner has read, not to be seen."""
-    from pypdfium2 import raw
+class LookReader:
+    """Reads how the lines of a PDF's pages are set, from three of their letters, or one where it is set as most are."""
 
-    at = raw.FPDFText_GetCharIndexFromTextIndex(textpage, index)
-    matrix = raw.FS_MATRIX()
-    if at < 0 or not raw.FPDFText_GetMatrix(textpage, at, matrix) or abs(matrix.b) > abs(matrix.a):
-        return None
-    drawn = raw.FPDFText_GetTextObject(textpage, at)
-    if drawn and raw.FPDFTextObj_GetTextRenderMode(drawn) == raw.FPDF_TEXTRENDERMODE_INVISIBLE:
-        return None
-    size = raw.FPDFText_GetFontSize(textpage, at) * (matrix.c**2 + matrix.d**2) ** 0.5
-    name = ctypes.create_string_buffer(128)
-    raw.FPDFText_GetFontInfo(textpage, at, name, len(name), ctypes.c_int())
-    return Look(round(2 * size) / 2, _BOLD.search(name.value.decode("latin-1")) is not None)
+    def __init__(self) -> None:
+        from pypdfium2 import raw
+
+        self._matrix = raw.FS_MATRIX()
+        self._name = ctypes.create_string_buffer(128)
+        self._flags = ctypes.c_int()
+        self._seen: Counter[Look] = Counter()
+        self._commonest = Look(0.0, False)
+
+    def read(self, textpage: PdfTextPage, text: str) -> Iterator[tuple[str, Look]]:
+        """Each line of a page's text with its look, but for those without letters and numbers, turned and unseen ones.
+
+        Args:
+            textpage: the page.
+            text: its text as pdfium gives it.
+        """
+        wide = max(text, default="") > "\uffff"
+        for match in _LINE.finditer(text):
+            looks: list[Look] = []
+            for i in _letters(text, match.start(), match.end()):
+                look = self._look(textpage, len(text[:i].encode("utf-16-le", "surrogatepass")) // 2 if wide else i)
+                if look is None:
+                    looks = []
+                    break
+                looks.append(look)
+                self._seen[look] += 1
+                if self._seen[look] >= self._seen[self._commonest]:
+                    self._commonest = look
+                    break
+            if looks:
+                yield match[0], Look(min(look.size for look in looks), all(look.bold for look in looks))
+
+    def _look(self, textpage: PdfTextPage, index: int) -> Look | None:
+        """The look of a character; None where it is turned, unknown or, as what a scanner has read, not to be seen."""
+        from pypdfium2 import raw
+
+        at = raw.FPDFText_GetCharIndexFromTextIndex(textpage, index)
+        matrix = self._matrix
+        if at < 0 or not raw.FPDFText_GetMatrix(textpage, at, matrix) or abs(matrix.b) > abs(matrix.a):
+            return None
+        drawn = raw.FPDFText_GetTextObject(textpage, at)
+        if drawn and raw.FPDFTextObj_GetTextRenderMode(drawn) == raw.FPDF_TEXTRENDERMODE_INVISIBLE:
+            return None
+        size = raw.FPDFText_GetFontSize(textpage, at) * (matrix.c**2 + matrix.d**2) ** 0.5
+        self._name[0] = b"\0"
+        raw.FPDFText_GetFontInfo(textpage, at, self._name, len(self._name), self._flags)
+        return Look(round(2 * size) / 2, _BOLD.search(self._name.value.decode("latin-1")) is not None)
 
 
 def find_titles(lines: Sequence[str], pages: Sequence[int], looks: Sequence[Look | None]) -> list[Title]:
@@ -207,7 +233,7 @@ def _runs(lines: Sequence[str], pages: Sequence[int], of_line: Sequence[Look | N
     for first, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         look = of_line[first]
         text = _HYPHEN.sub("", " ".join(dict.fromkeys(lines[first:end])))
-        if look and end - first <= MOST_LINES and len(text) <= _LONGEST and not _CAPTION.match(text):
+        if look and end - first <= MOST_LINES and len(text) <= LONGEST and not _CAPTION.match(text):
             yield _Run(first, end - 1, text, look)
 
 

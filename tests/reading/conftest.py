@@ -93,7 +93,8 @@ def _shown(line: str) -> str:
     if not look:
         return f"({escaped}) Tj"
     font = "/F2" if look.endswith("b") else "/F1"
-    return f"{font} {look.rstrip('b')} Tf ({escaped}) Tj /F1 10 Tf"
+    seen = 3 if look.endswith("i") else 0
+    return f"{seen} Tr {font} {look.rstrip('bi')} Tf ({escaped}) Tj /F1 10 Tf"
 
 
 def pdf_bytes(
@@ -101,7 +102,7 @@ def pdf_bytes(
 ) -> bytes:
     """A minimal PDF: each page's lines of text, bookmarks (title, page index), a page label tree.
 
-    A line "14b Title" with a tabulator for its space is set in 14 points, bold.
+    A line "14b Title" with a tabulator for its space is set in 14 points, bold; "14i" is not to be seen.
     """
     objects: list[str] = []
 

@@ -155,6 +155,13 @@ def test_the_looks_of_a_scan_tell_nothing() -> None:
     assert read_title_page(lines[:3], [None] * 3) == (None, None)
 
 
+def test_what_a_scanner_has_read_below_the_picture_has_no_look(pdf: Write) -> None:
+    scan = [[f"{8 + i % 7}i\t{line}" for i, line in enumerate(lines)] for lines in pages("10")]
+    book = read_book(pdf([[line.replace("\t10\t", "\t") for line in lines] for lines in scan]))
+    assert (titles(book), book.title) == (["Book"], "Book")
+    assert "What the moon saw" in book.text
+
+
 def test_ligatures_of_old_fonts_are_letters(pdf: Write) -> None:
     text = read_book(pdf([["The di\x1berent \x1crst speci\x1ccation of the o\x1ece", *PROSE]])).text
     assert text.startswith("The different first specification of the office")
