@@ -18,6 +18,7 @@ from nlb_retriever.reading.markup import decode_markup
 from nlb_retriever.reading.omissions import count_words
 from nlb_retriever.reading.outline import find_headings, leave_long_stretches
 from nlb_retriever.reading.package import text_of
+from nlb_retriever.reading.plain import title_page
 from nlb_retriever.reading.run_looks import SetParagraph, set_paragraphs
 from nlb_retriever.reading.title_page import read_title_page
 from nlb_retriever.reading.typography import find_titles
@@ -122,6 +123,8 @@ class _Document:
         draft.append_notes(self._notes(links, rendered.notes))
         self._properties()
         title, authors = _title_page(paragraphs, {heading.title for heading in draft.headings})
+        if not (draft.title or title):
+            title, authors = title_page(draft.text)
         draft.title, draft.author = draft.title or title, draft.author or authors
         self._note_the_rest(links)
         return draft

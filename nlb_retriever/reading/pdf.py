@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from nlb_retriever.reading.draft import Draft, clean, one_line
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.listings import without_listings
 from nlb_retriever.reading.omissions import Omissions, count_words
+from nlb_retriever.reading.plain import title_page
 from nlb_retriever.reading.printed import (
     Bookmark,
     choose_headings,
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 _STRAY_CHARS = 20
 """A scan of which most pages are empty may hold as many characters of no sense."""
 _UNKNOWN = re.compile(
-    r"\(?(?:untitled|anonymous|unknown|unspecified)\)?$|untitled|microsoft word|arxiv:"
-    r"|.*\.(?:docx?|tex|indd|pdf|qxd|dvi)$",
+    r"\(?(?:untitled|anonymous|unknown|unspecified|undefined|no (?:title|author) given)\)?$"
+    r"|untitled|microsoft word|arxiv:|.*\.(?:docx?|tex|indd|pdf|qxd|dvi)$",
     re.IGNORECASE,
 )
 """What programs write for a title or author that nobody gave."""
@@ -108,14 +109,18 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
     outline = read_outline(bookmarks, draft.text, starts)
     headings = outline if outlined else choose_headings(titles, places, draft.text) or outline
     draft.headings = with_references(headings, draft.text)
-    named = [one_line(metadata.get(key, "")) for key in ("Title", "Author")]
-    draft.title, draft.author = (value if value and not _UNKNOWN.match(value) else None for value in named)
-    if not (draft.title and draft.author):
-        first = bisect_left(of_page, of_page[0] + 1) if lines else 0
-        on_page = set() if outlined else {h.title for h in draft.headings if h.start < places[first]}
-        title, authors = read_title_page(lines[:first], of_line, on_page)
-        draft.title, draft.author = draft.title or title, draft.author or authors
+    first = bisect_left(of_page, of_page[0] + 1) if lines else 0
+    on_page = {h.title for h in draft.headings if h.start < places[first] and not (outlined and h.title[:1].isalpha())}
+    shown = read_title_page(lines[:first], of_line, on_page)
+    draft.title, draft.author = _names(metadata, shown if shown[0] else title_page(draft.text))
     return draft
+
+
+def _names(metadata: Mapping[str, str], shown: tuple[str | None, str | None]) -> tuple[str | None, str | None]:
+    """Title and author as the file names them, or else as its first page shows them."""
+    named = (one_line(metadata.get(key, "")) for key in ("Title", "Author"))
+    title, author = (name if name and not _UNKNOWN.match(name) else None for name in named)
+    return title or shown[0], author or shown[1]
 
 
 def _page_lines(

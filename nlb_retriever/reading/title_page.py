@@ -40,14 +40,16 @@ def read_title_page(
         headings: of sections that begin on the page; what has one of them is no title.
     """
     sizes = Counter(look.size for look in looks if look)
-    looks = looks[: len(lines)]
-    largest_size = max((look.size for look in looks if look), default=0.0)
+    worded = [
+        (i, look) for i, (line, look) in enumerate(zip(lines, looks, strict=False)) if look and HAS_WORD.search(line)
+    ]
+    largest_size = max((look.size for _, look in worded), default=0.0)
     if not sizes or largest_size <= LARGER * sizes.most_common(1)[0][0]:
         return None, None
-    largest = [i for i, look in enumerate(looks) if look and look.size == largest_size]
+    largest = [i for i, look in worded if look.size == largest_size]
     apart = next((i for i, (a, b) in enumerate(pairwise(largest), 1) if b - a > _BETWEEN), len(largest))
     title = one_line(" ".join(lines[i] for i in largest[:apart])).rstrip(FOOTNOTE_MARKS)
-    is_title = apart <= MOST_LINES and len(title) <= LONGEST and HAS_WORD.search(title)
+    is_title = apart <= MOST_LINES and len(title) <= LONGEST
     if not is_title or any(f" {each} " in f" {title} " for each in headings):
         return None, None
     return title, find_authors([line for line in lines[largest[apart - 1] + 1 :] if any(map(str.isalnum, line))])

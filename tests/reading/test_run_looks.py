@@ -98,3 +98,13 @@ def test_a_plain_document_keeps_its_chapters_and_its_file_s_name(tmp_path: Path)
 
 def test_the_title_that_the_file_names_is_kept(tmp_path: Path) -> None:
     assert read_book(write(tmp_path / "bells.docx", bold, title="From the file")).title == "From the file"
+
+
+def test_a_title_page_in_one_size_may_say_by(tmp_path: Path) -> None:
+    document = docx.Document()
+    for line in ("THE BOOK OF BELLS", "by", "Ann Author", "CHAPTER I", PROSE, "CHAPTER II", PROSE):
+        document.add_paragraph(line)
+    document.core_properties.author = ""
+    document.save(str(tmp_path / "bells.docx"))
+    book = read_book(tmp_path / "bells.docx")
+    assert (book.title, book.author) == ("THE BOOK OF BELLS", "Ann Author")

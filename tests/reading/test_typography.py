@@ -202,6 +202,15 @@ def test_dates_and_numerals_in_plain_pages(pdf: Write) -> None:
     assert f"{diary} most interesting talk" in book.text
 
 
+def test_a_large_initial_is_no_title(pdf: Write) -> None:
+    assert read_book(pdf([["20b\tThe Book of Bells", *PROSE[:3], "24\tT", *PROSE], PROSE])).title == "The Book of Bells"
+
+
+def test_a_title_page_in_one_size_may_say_by(pdf: Write) -> None:
+    book = read_book(pdf([["THE BOOK OF", "BELLS", "by", "Ann Author"], PROSE, PROSE]))
+    assert (book.title, book.author) == ("THE BOOK OF BELLS", "Ann Author")
+
+
 @pytest.mark.parametrize("made", ["(anonymous)", "untitled", "Unknown", "report.docx"])
 def test_names_that_programs_write_are_no_title_and_no_author(pdf: Write, made: str) -> None:
     info = "".join(
