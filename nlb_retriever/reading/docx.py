@@ -20,7 +20,7 @@ from nlb_retriever.reading.outline import find_headings, leave_long_stretches
 from nlb_retriever.reading.package import text_of
 from nlb_retriever.reading.plain import title_page
 from nlb_retriever.reading.run_looks import SetParagraph, set_paragraphs
-from nlb_retriever.reading.title_page import read_title_page
+from nlb_retriever.reading.title_page import is_given, read_title_page
 from nlb_retriever.reading.typography import find_titles
 from nlb_retriever.reading.wordprocessing import (
     HtmlRenderer,
@@ -274,6 +274,7 @@ class _Document:
         if root is None:
             return
         values = {local_name(element): text_of(element) for element in root}
-        self._draft.title = values.get("title") or None
-        self._draft.author = values.get("creator") or None
+        self._draft.title, self._draft.author = (
+            value if is_given(value := values.get(key, "")) else None for key in ("title", "creator")
+        )
         self._draft.language = values.get("language") or None

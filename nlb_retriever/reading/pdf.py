@@ -23,7 +23,7 @@ from nlb_retriever.reading.printed import (
     with_references,
 )
 from nlb_retriever.reading.running_heads import without_running_heads
-from nlb_retriever.reading.title_page import read_title_page
+from nlb_retriever.reading.title_page import is_given, read_title_page
 from nlb_retriever.reading.typography import Look, LookReader, find_titles
 from nlb_retriever.records import Page
 
@@ -32,12 +32,6 @@ if TYPE_CHECKING:
 
 _STRAY_CHARS = 20
 """A scan of which most pages are empty may hold as many characters of no sense."""
-_UNKNOWN = re.compile(
-    r"\(?(?:untitled|anonymous|unknown|unspecified|undefined|no (?:title|author) given)\)?$"
-    r"|untitled|microsoft word|arxiv:|.*\.(?:docx?|tex|indd|pdf|qxd|dvi)$",
-    re.IGNORECASE,
-)
-"""What programs write for a title or author that nobody gave."""
 _DINGBATS = re.compile("[\u2700-\u27bf\u2460-\u2473]")
 """What the letters of old TeX's bitmap fonts are taken for."""
 _STRAY_SHARE = 0.2
@@ -119,7 +113,7 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
 def _names(metadata: Mapping[str, str], shown: tuple[str | None, str | None]) -> tuple[str | None, str | None]:
     """Title and author as the file names them, or else as its first page shows them."""
     named = (one_line(metadata.get(key, "")) for key in ("Title", "Author"))
-    title, author = (name if name and not _UNKNOWN.match(name) else None for name in named)
+    title, author = (name if is_given(name) else None for name in named)
     return title or shown[0], author or shown[1]
 
 

@@ -10,6 +10,11 @@ from itertools import pairwise, takewhile
 from nlb_retriever.reading.draft import one_line
 from nlb_retriever.reading.typography import FOOTNOTE_MARKS, HAS_WORD, LARGER, LONGEST, MOST_LINES, Look
 
+_UNKNOWN = re.compile(
+    r"\(?(?:untitled|anonymous|unknown|unspecified|undefined|no (?:title|author) given|python-docx|word document)\)?$"
+    r"|untitled|microsoft word|arxiv:|.*\.(?:docx?|tex|indd|pdf|qxd|dvi)$",
+    re.IGNORECASE,
+)
 _BETWEEN = 2
 """Lines from one of a book's title to the next: a subtitle may stand between."""
 _NAME = re.compile(
@@ -27,6 +32,11 @@ _SEPARATOR = re.compile(r"\s*(?:,?\s+(?:and|und|et|y|e)\s+|[,;&·])\s*")
 _BY = re.compile(r"by:?\s+", re.IGNORECASE)
 _BELOW = 2
 """Lines between the title and its authors."""
+
+
+def is_given(name: str) -> bool:
+    """Whether somebody gave a file's title or author, and no program wrote it ("untitled", "report.docx")."""
+    return bool(name) and not _UNKNOWN.match(name)
 
 
 def read_title_page(

@@ -76,7 +76,7 @@ _QUESTIONS = compile_forms(
         ("end", rf"(?:what{_IS}|explain|describe|tell me(?: about)?) the (?:end|ending){_OF}"),
     )
 )
-_THIS = re.compile(rf"it|this|(?:this|the) {_WORK}", re.IGNORECASE)
+_THIS = re.compile(rf"it|this|(?:this|the) {_WORK}|this (?:paper|article|thesis|report|manual)", re.IGNORECASE)
 _CALLED = re.compile(rf"the {_WORK} (?:called |titled )?", re.IGNORECASE)
 _OUTER = " _*\"'“”‘’«»"
 TITLE_PAGE = 3

@@ -224,7 +224,9 @@ PAPERS = {
 @pytest.mark.parametrize("kind", PAPERS)
 def test_a_paper_is_about_what_its_abstract_says(tmp_path: Path, kind: str) -> None:
     index_books([book_from_text(PAPERS[kind], source="x", title="On Fog")], tmp_path / "library")
-    answer = Retriever(tmp_path / "library").answer("What is On Fog about?")
+    paper = Retriever(tmp_path / "library")
+    answer = paper.answer("What is On Fog about?")
+    assert paper.answer("What is this paper about?").text == answer.text
     assert answer.text.startswith("We measure the fog") == (kind != "none")
 
 

@@ -15,6 +15,8 @@ from nlb_retriever.records import Answer, Citation, Hit
 _INDENT = "    "
 _CONTEXT = 100
 """Characters shown on each side of a quote."""
+_AUTHORS = 3
+"""Most names behind the first of a book's that are shown."""
 
 
 def hit_lines(question: str, hits: Sequence[Hit], library: str | None) -> Iterator[Line]:
@@ -78,8 +80,14 @@ def _answer(answer: Answer) -> list[Span]:
 
 
 def _title(hit: Hit) -> list[Span]:
-    author = [(f", {inline(hit.author)}", "")] if hit.author else []
+    author = [(f", {_shorten(inline(hit.author))}", "")] if hit.author else []
     return [(inline(hit.title), "bold"), *author]
+
+
+def _shorten(authors: str) -> str:
+    """The first of many authors, and "et al."; "Dumas, Alexandre, 1802-1870" is one."""
+    first, *others = authors.split(", ")
+    return f"{first} et al." if len(others) > _AUTHORS else authors
 
 
 def _location(hit: Hit, library: str | None) -> Line:
