@@ -39,7 +39,7 @@ words: at least this share."""
 HELD = 0.5
 FEW = 3
 """Words of what is looked for that a passage should have, all of them."""
-_BOOKS = r"book|novel|document|manual|file|paper|article|thesis"
+_BOOKS = r"book|novel|document|manual|file|paper|thesis"
 _TALES = r"story|stories|tale|poem|play|essay"
 _CHAPTERS = r"chapter|section|part|letter|canto|stave|act|scene|volume|appendix"
 _PAGES = r"page"

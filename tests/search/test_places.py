@@ -51,7 +51,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("In which book does a frog bring back a golden ball?", "Household Tales"),
         ("Is there a book about bread?", "Country Bread"),
         ("Which paper is about a whale?", "The Whale Ship"),
-        ("Which articles mention widows?", "The Whale Ship; Country Bread"),
+        ("Which papers mention widows?", "The Whale Ship; Country Bread"),
         ("Find me a novel about a baker.", "Country Bread"),
         ("Which books mention widows?", "The Whale Ship; Country Bread"),
         ("Which tale has a frog that is a prince?", "The Frog Prince"),
