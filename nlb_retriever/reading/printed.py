@@ -11,12 +11,15 @@ from nlb_retriever.reading.draft import Heading
 from nlb_retriever.reading.headings import is_bibliography, parse_line
 from nlb_retriever.reading.numbering import numbered_lines
 from nlb_retriever.reading.outline import find_headings, leave_long_stretches
+from nlb_retriever.reading.running_heads import DATE_WORDS
 from nlb_retriever.reading.typography import FOOTNOTE_MARKS, Title, are_numbered
 
 _TERMINAL = re.compile(r"[.!?:…][\"'”’»)\]]*$")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _WRAPPED = 40
 """Characters of a title's line that may go on in the next."""
+_FULL, _REST = 0.7, 0.3
+"""Shares of a line's width that a title's first line has at least, and its second at most."""
 _SHORT = 0.8
 """Share of a line's width that the second line of a title has at most."""
 _NUMBER = re.compile(
@@ -110,6 +113,8 @@ def _glue(line: str, following: str, after: str, width: int, words: Counter[str]
         left, right = _WORD.findall(line)[-1], _WORD.findall(following)[0]
         whole, hyphened = words[(left + right).casefold()], words[f"{left}-{right}".casefold()]
         return (line, "") if hyphened > whole else (line[:-1], "")
+    if _is_cut(line, following, after, width):
+        return line, " "
     if _heading(line, following) or _heading(following, after):
         return line, "\n\n"
     short = len(line) < 0.8 * width
@@ -120,11 +125,19 @@ def _glue(line: str, following: str, after: str, width: int, words: Counter[str]
     return line, " "
 
 
+def _is_cut(line: str, following: str, after: str, width: int) -> bool:
+    """Whether a chapter's title fills its line and ends in the next, a short one."""
+    found = parse_line(line, 0, 0) if _FULL * width < len(line) < 100 and len(following) < _REST * width else []
+    return bool(found) and found[0].number > 0 and found[0].kind != "bare" and not _heading(following, after)
+
+
 def _heading(line: str, following: str) -> bool:
-    """Whether a line is a heading by its words; a number's line that goes on in the next is none."""
+    """Whether a line is a heading by its words; a number's line that goes on in the next is none, nor is a date."""
     found = parse_line(line, 0, 0) if len(line) < 100 else []
     if not found or found[0].kind != "bare":
         return bool(found)
+    if not DATE_WORDS.isdisjoint(_WORD.findall(found[0].rest.lower())[:1]):
+        return False
     alone = not found[0].rest and found[0].style == "roman"
     return (len(found[0].rest) > 3 or alone) and not following[:1].islower()
 

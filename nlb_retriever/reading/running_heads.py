@@ -31,7 +31,7 @@ _DATE_TEXT = """
     wednesday thursday friday saturday sunday lundi mardi mercredi jeudi vendredi samedi dimanche montag dienstag
     mittwoch donnerstag freitag samstag sonntag
 """
-_DATE_WORDS = frozenset(_DATE_TEXT.split())
+DATE_WORDS = frozenset(_DATE_TEXT.split())
 _EDGE = 2
 """Lines at a page's top and bottom that are looked at."""
 _YEAR, _MANY_PAGES = 1_000, 500
@@ -137,7 +137,7 @@ def _numbers(line: str) -> Iterator[tuple[str, int]]:
         return
     words = [word.casefold() for word in re.findall(r"[^\W\d_]+", line)]
     rest = line.lstrip("0123456789 |·•-–—[](),.")
-    if not words or not rest[:1].isalpha() or _DATE_WORDS & set(words):
+    if not words or not rest[:1].isalpha() or DATE_WORDS & set(words):
         return
     if _is_numbered_heading(line) or (_COUNTED.fullmatch(line) and not _PAGE_WORDS.match(line)):
         return

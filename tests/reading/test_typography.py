@@ -200,6 +200,10 @@ def test_dates_and_numerals_in_plain_pages(pdf: Write) -> None:
     book = read_book(pdf(pages))
     assert titles(book) == ["I", "II", "III", "IV", "V"]
     assert f"{diary} most interesting talk" in book.text
+    dated = "11. September.--This afternoon I went over to Hillingham. Found Van"
+    pages = [[*PROSE, *PROSE[:i], dated, "Helsing there, who had come to count the bells.", *PROSE] for i in range(5)]
+    book = read_book(pdf(pages))
+    assert f"{dated} Helsing there" in book.text and titles(book) == ["Book"]
 
 
 def test_a_large_initial_is_no_title(pdf: Write) -> None:
@@ -209,6 +213,12 @@ def test_a_large_initial_is_no_title(pdf: Write) -> None:
 def test_a_title_page_in_one_size_may_say_by(pdf: Write) -> None:
     book = read_book(pdf([["THE BOOK OF", "BELLS", "by", "Ann Author"], PROSE, PROSE]))
     assert (book.title, book.author) == ("THE BOOK OF BELLS", "Ann Author")
+
+
+def test_a_chapter_s_title_in_two_lines_of_the_text_s_look(pdf: Write) -> None:
+    long = "CHAPTER {n}. Doctor Seward, Phonograph Diary, Spoken by Van"
+    pages = [[*PROSE, *PROSE[:i], long.format(n=n), "Helsing.", *PROSE] for i, n in enumerate(["I", "II", "III"])]
+    assert titles(read_book(pdf(pages))) == [f"{long.format(n=n)} Helsing." for n in ("I", "II", "III")]
 
 
 @pytest.mark.parametrize("made", ["(anonymous)", "untitled", "Unknown", "report.docx"])
