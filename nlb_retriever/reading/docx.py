@@ -16,7 +16,7 @@ from nlb_retriever.reading.html import HtmlText, html_to_text
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup import decode_markup
 from nlb_retriever.reading.omissions import count_words
-from nlb_retriever.reading.outline import find_headings, leave_long_stretches
+from nlb_retriever.reading.outline import choose_headings, find_headings
 from nlb_retriever.reading.package import text_of
 from nlb_retriever.reading.plain import title_page
 from nlb_retriever.reading.run_looks import SetParagraph, set_paragraphs
@@ -118,7 +118,9 @@ class _Document:
         pages = [self._chunk(links, piece) if i % 2 else html_to_text(piece) for i, piece in enumerate(rendered.pieces)]
         self._join(pages)
         draft = self._draft
-        if len(draft.headings) < 2 or (titles and leave_long_stretches(draft.headings, len(draft.text))):
+        if titles:
+            draft.headings = choose_headings(draft.headings, draft.text)
+        elif len(draft.headings) < _STYLED:
             draft.headings = find_headings(draft.text) or draft.headings
         draft.append_notes(self._notes(links, rendered.notes))
         self._properties()

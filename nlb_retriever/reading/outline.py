@@ -56,12 +56,20 @@ def find_headings(text: str) -> list[Heading]:
         return of_verses
     found = _find(text)
     numbered = _numbered(text)
-    if numbered and not leave_long_stretches(numbered, len(text)) and not _outside(numbered, found):
+    if numbered and not _leave_long_stretches(numbered, len(text)) and not _outside(numbered, found):
         found = numbered
     marked = max(find_underlined(text), find_marked(text), key=len)
     if 2 * len(marked) >= max(len(found), 1):
         found = marked
     return [replace(h, title=_FOOTNOTE.sub("", _EMPHASIS.sub(r"\1\2", h.title))) for h in found]
+
+
+def choose_headings(by_look: list[Heading], text: str) -> list[Heading]:
+    """Headings by how they are set, unless the words of the text tell better where its sections begin."""
+    if by_look and not _leave_long_stretches(by_look, len(text)):
+        return by_look
+    of_words = find_headings(text)
+    return by_look if len(by_look) >= len(of_words) and _leave_long_stretches(of_words, len(text)) else of_words
 
 
 def _outside(numbered: Sequence[Heading], found: Sequence[Heading]) -> bool:
@@ -110,7 +118,7 @@ def _find(text: str) -> list[Heading]:
         tales = [*_level(caps, UNNUMBERED_LEVEL), *_level([c for c in found if c.kind == "named"], UNNUMBERED_LEVEL)]
         return tales + [h for chain in chains for h in _level(chain, UNNUMBERED_LEVEL + 1)]
     strict = assign_levels(text, found, numbered, chains) if numbered or chains else []
-    if strict and not leave_long_stretches(strict, len(text)):
+    if strict and not _leave_long_stretches(strict, len(text)):
         return strict
     titles = caps or regular_titles([c for c in found if c.kind in {"plain", "caps"}], len(text), least=5, dense=True)
     if not titles:
@@ -145,7 +153,7 @@ def _inside_one(chain: Sequence[Candidate], titles: Sequence[Candidate]) -> bool
     return not any(chain[0].start < t.start < chain[-1].start for t in titles)
 
 
-def leave_long_stretches(headings: Sequence[Heading], size: int) -> bool:
+def _leave_long_stretches(headings: Sequence[Heading], size: int) -> bool:
     """Whether numbered headings leave most of the text without any: a list in an appendix, one "PART II"."""
     starts = sorted(h.start for h in headings)
     longest = max(b - a for a, b in pairwise([0, *starts, size]))

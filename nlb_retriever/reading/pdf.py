@@ -16,8 +16,8 @@ from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.plain import title_page
 from nlb_retriever.reading.printed import (
     Bookmark,
-    choose_headings,
     find_numbered_titles,
+    headings_of,
     join_lines,
     read_outline,
     with_references,
@@ -41,11 +41,9 @@ _OUTLINE = 3
 _TITLE_PAGES = 3
 """First pages of which the looks are read where an outline tells the sections."""
 _SPACES = re.compile(r"[ \t\xa0]+")
-_LIGATURES = dict(zip("\x1b\x1c\x1d\x1e\x1f\x0b\x0c\r\x0e\x0f", 2 * ["ff", "fi", "fl", "ffi", "ffl"], strict=True))
-"""Of fonts that do not say what their characters mean, in the encodings T1 and OT1."""
-_LIGATURE = re.compile(
-    r"[\x1b-\x1f\x0b\x0c\x0e\x0f](?=[a-z]{2})|(?<=[a-z]{2})[\x1b-\x1f\x0b\x0c\x0e\x0f]|(?<=[a-z])\r(?=[a-z])"
-)
+_LIGATURES = {"\x1b": "ff", "\x1c": "fi", "\x1d": "fl", "\x1e": "ffi", "\x1f": "ffl"}
+"""Of TeX's fonts in the encoding T1 that do not say what their characters mean."""
+_LIGATURE = re.compile(r"[\x1b-\x1f](?=[a-z]{2})|(?<=[a-z]{2})[\x1b-\x1f]")
 _HYPHEN = re.compile("[\x02\ufffe\uffff]\r?\n?")
 
 
@@ -101,7 +99,7 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
         if start < len(draft.text)
     ]
     outline = read_outline(bookmarks, draft.text, starts)
-    headings = outline if outlined else choose_headings(titles, places, draft.text) or outline
+    headings = outline if outlined else headings_of(titles, places, draft.text) or outline
     draft.headings = with_references(headings, draft.text)
     first = bisect_left(of_page, of_page[0] + 1) if lines else 0
     on_page = {h.title for h in draft.headings if h.start < places[first] and not (outlined and h.title[:1].isalpha())}

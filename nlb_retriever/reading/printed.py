@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nlb_retriever.reading.draft import Heading
 from nlb_retriever.reading.headings import is_bibliography, parse_line
 from nlb_retriever.reading.numbering import numbered_lines
-from nlb_retriever.reading.outline import find_headings, leave_long_stretches
+from nlb_retriever.reading.outline import choose_headings
 from nlb_retriever.reading.running_heads import DATE_WORDS
 from nlb_retriever.reading.typography import FOOTNOTE_MARKS, Title, are_numbered
 
@@ -26,6 +26,8 @@ _NUMBER = re.compile(
     r"\s*(?:(?:Chapter|Section|Appendix|Part) )?(?:\d{1,3}|[A-Z](?=\.))(?:\.\d{1,3})*[.:]?[ ]+", re.IGNORECASE
 )
 """Before a title, on its line."""
+_DATE = re.compile(r"([^\W\d_]+)(?:[.,:—–-]+|\s\d{4}\b)\W*\w")
+"""The month or day of a diary's entry, before its text: "September.--This afternoon"; no chapter called "May"."""
 _ALONE = re.compile(r"^(.{4,40})\n\n", re.MULTILINE)
 """A short paragraph of one line."""
 
@@ -57,13 +59,10 @@ def find_numbered_titles(lines: Sequence[str], of_page: Sequence[int], titles: S
     return found
 
 
-def choose_headings(titles: Sequence[Title], places: Sequence[int], text: str) -> list[Heading]:
+def headings_of(titles: Sequence[Title], places: Sequence[int], text: str) -> list[Heading]:
     """Titles as headings, unless the words of the text tell better where its sections begin."""
     headings = [Heading(places[title.first], title.level, title.text.rstrip(FOOTNOTE_MARKS)) for title in titles]
-    if headings and not leave_long_stretches(headings, len(text)):
-        return headings
-    of_words = find_headings(text)
-    return headings if len(headings) >= len(of_words) and leave_long_stretches(of_words, len(text)) else of_words
+    return choose_headings(headings, text)
 
 
 def _width(lines: Sequence[str]) -> int:
@@ -136,7 +135,7 @@ def _heading(line: str, following: str) -> bool:
     found = parse_line(line, 0, 0) if len(line) < 100 else []
     if not found or found[0].kind != "bare":
         return bool(found)
-    if not DATE_WORDS.isdisjoint(_WORD.findall(found[0].rest.lower())[:1]):
+    if (date := _DATE.match(found[0].rest)) and date[1].casefold() in DATE_WORDS:
         return False
     alone = not found[0].rest and found[0].style == "roman"
     return (len(found[0].rest) > 3 or alone) and not following[:1].islower()

@@ -23,7 +23,7 @@ _NAME = re.compile(
 _NO_NAME = re.compile(
     r"\b(?:universit\w+|institut\w*|department|school|college|cent(?:er|re)|laborator\w+|edition|manual|guide|report|team"
     r"|project|foundation|version|release|inc|ltd|press|street|conference|proceedings|journal|group|society"
-    r"|(?:user|reference|programming|language|system|software|technical|volume|part|chapter|abstract))\b",
+    r"|user|reference|programming|language|system|software|technical|volume|part|chapter|abstract)\b",
     re.IGNORECASE,
 )
 _MARKS = re.compile(r"(?<=[^\W\d_.])[\d∗*†‡§¶]+(?:,[\d∗*†‡§¶]+)*|[∗*†‡§¶]")

@@ -27,7 +27,9 @@ _CAPTION = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?:\d{1,2}|[A-Z](?=\.))(?:\.\d{1,3})*[.:]?\s(?=.*[^\W\d_]{2})")
+"""Of a section, before its title."""
 HAS_WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u9fff\uac00-\ud7af]{2}")
+"""Not only labels such as "mb"."""
 LONGEST, MOST_LINES = 160, 4
 """Characters and lines of a title."""
 _BODY = 0.4
@@ -37,7 +39,7 @@ LARGER = 1.07
 _NEARLY = 1.0
 """Points between the sizes of two lines of text."""
 _LEAST = 3
-"""Titles of a text, and as many of those in its commonest look."""
+"""Titles of a text: of fewer, looks tell nothing."""
 _WORDS = 60
 """Words of text for each title: more titles are a table's or a list's."""
 _CAPITALS = 0.8
@@ -57,6 +59,7 @@ _NO_TITLE = re.compile(
 )
 _STOP = re.compile(r"[.)]$")
 _PAGE, _FIRST_PAGE = re.compile(r"\s\d{1,4}$"), re.compile(r"^\d{1,4}\s")
+"""The number of a page, behind or before a running head."""
 _COUNTED = re.compile(r"[A-Z][a-z]+\W*\d+\W*")
 """A name with a number ("Lesson 3"): no title with its page."""
 
@@ -238,7 +241,7 @@ def _runs(lines: Sequence[str], pages: Sequence[int], of_line: Sequence[Look | N
 
 
 def _joined(runs: Sequence[_Run], pages: Sequence[int]) -> list[_Run]:
-    """ "Chapter 4" and the title right below it are one."""
+    """The runs, but with the title right below "Chapter 4" as one with it."""
     joined: list[_Run] = []
     for run in runs:
         if joined and joined[-1].last + 1 == run.first and pages[joined[-1].last] == pages[run.first]:

@@ -24,6 +24,6 @@ TEXT = "The lamp is lit at dusk by the keeper. " * 4
 def test_more_than_four_authors_are_shortened(nlb: InProcess, tmp_path: Path, author: str, shown: str) -> None:
     library = tmp_path / "library"
     index_books([book_from_text(TEXT, source="x", title="On Lamps", author=author)], library)
-    asked = ["ask", "When is the lamp lit?", "--library", str(library)]
-    assert shown in nlb(*asked).out
-    assert json.loads(nlb(*asked, "--json").out)["citations"][0]["author"] == author
+    command = ["ask", "When is the lamp lit?", "--library", str(library)]
+    assert shown in nlb(*command).out
+    assert json.loads(nlb(*command, "--json").out)["citations"][0]["author"] == author

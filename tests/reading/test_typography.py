@@ -165,6 +165,7 @@ def test_what_a_scanner_has_read_below_the_picture_has_no_look(pdf: Write) -> No
 def test_ligatures_of_old_fonts_are_letters(pdf: Write) -> None:
     text = read_book(pdf([["The di\x1berent \x1crst speci\x1ccation of the o\x1ece", *PROSE]])).text
     assert text.startswith("The different first specification of the office")
+    assert "fi" not in read_book(pdf([["The value of \x0cdet and \x0fnd", *PROSE]])).text
 
 
 def test_signs_for_letters_say_what_to_do(pdf: Write, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,6 +205,12 @@ def test_dates_and_numerals_in_plain_pages(pdf: Write) -> None:
     pages = [[*PROSE, *PROSE[:i], dated, "Helsing there, who had come to count the bells.", *PROSE] for i in range(5)]
     book = read_book(pdf(pages))
     assert f"{dated} Helsing there" in book.text and titles(book) == ["Book"]
+
+
+def test_a_line_with_a_month_alone_stays_a_line(pdf: Write) -> None:
+    months = ["I. January", "II. March of the Clans", "III. April", "IV. Sunday morning"]
+    text = read_book(pdf([[*PROSE, *PROSE[:i], name, *PROSE] for i, name in enumerate(months)])).text
+    assert all(f"\n\n{name}\n\n" in text for name in months)
 
 
 def test_a_large_initial_is_no_title(pdf: Write) -> None:
