@@ -103,3 +103,41 @@ SUMMARY = (
     "The owner wants to beat him, but is ashamed when he reads. At last the people are given back what they are owed."
 )
 """Of the last chapter of `TALES`: its events in their order, in other words."""
+
+FOREIGN = {
+    "de": (
+        "Der alte Schmied wohnte am Rand des Dorfes, wo die Straße zum Wald hinaufführt. Er hatte drei Häuser "
+        "für seine Söhne gebaut, aber keiner von ihnen wollte bleiben. Als der Winter kam, ging der jüngste mit "
+        "einem Hufeisen in der Tasche fort und versprach, im Frühling wieder da zu sein.\n\n"
+        "Im Dorf wurde erzählt, dass er auf einem Schiff nach Norden gefahren sei. Die Mutter stellte jeden "
+        "Abend eine Laterne in das Fenster."
+    ),
+    "fr": (
+        "La vieille boulangère se levait avant tout le monde pour allumer le four. Elle avait appris ce métier "
+        "de son père, qui ne parlait presque jamais. Dans le village, on disait que ses chevaux blancs "
+        "connaissaient le chemin de la gare.\n\n"
+        "Un matin, elle trouva une lettre sous la porte. Son frère était dans une ville du sud, et il ne "
+        "voulait plus revenir."
+    ),
+    "ru": (
+        "Старый капитан жил на берегу и каждый вечер смотрел на море. Он ждал корабля, который должен был "
+        "вернуться ещё весной. Никто в деревне не верил, что корабли находят дорогу зимой.\n\n"
+        "Однажды ночью он увидел огонь и побежал к пристани. Там стоял мальчик с письмом от его дочери."
+    ),
+    "zh": (
+        "老渔夫住在海边的小屋里，每天早上都去看灯塔。他的女儿在城里学习音乐，很少回家。"
+        "村里的人说，灯塔的灯是他父亲点的。\n\n"
+        "有一天，他在船上找到了一封信。信里说，女儿要带着小提琴回来，和他一起过冬天。"
+    ),
+    "ja": (
+        "古い町に時計を直す職人が住んでいた。彼は毎朝、川のそばを歩いて店に行った。"
+        "子どものころ、父から時計の仕組みを教わったのだ。\n\n"
+        "ある日、知らない女の人が金の時計を持ってきた。それは父がむかし作ったものだった。"
+    ),
+    "ko": (
+        "늙은 목수는 강가의 작은 집에서 살았다. 그는 아침마다 나무로 배를 만들었다."
+        " 마을 사람들은 그의 배가 가라앉지 않는다고 말했다.\n\n"
+        "어느 날 소년이 찾아와 편지를 주었다. 편지에는 딸이 봄에 돌아온다고 적혀 있었다."
+    ),
+}
+"""A short text in each of some languages, by its tag."""

@@ -18,13 +18,24 @@ _TENS_TEXT = "twenty thirty forty fifty sixty seventy eighty ninety"
 _ORDINALS_TEXT = """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
     fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"""
 _ONES, _TENS, _ORDINALS = _ONES_TEXT.split(), _TENS_TEXT.split(), _ORDINALS_TEXT.split()
+_GERMAN_TENS = "zwanzig dreißig vierzig".split()
+_GERMAN_ONES = ["", *(f"{one}und" for one in "ein zwei drei vier fünf sechs sieben acht neun".split())]
 _FOREIGN_ORDINALS = {
     "premier": 1, "première": 1, "deuxième": 2, "second": 2, "seconde": 2, "troisième": 3, "quatrième": 4,
     "cinquième": 5, "sixième": 6, "septième": 7, "huitième": 8, "neuvième": 9, "dixième": 10,
+    "onzième": 11, "douzième": 12, "treizième": 13, "quatorzième": 14, "quinzième": 15, "seizième": 16,
     "erstes": 1, "zweites": 2, "drittes": 3, "viertes": 4, "fünftes": 5, "sechstes": 6, "siebentes": 7,
-    "siebtes": 7, "achtes": 8, "neuntes": 9, "zehntes": 10, "elftes": 11, "zwölftes": 12,
+    "siebtes": 7, "achtes": 8, "neuntes": 9, "zehntes": 10, "elftes": 11, "zwölftes": 12, "dreizehntes": 13,
+    "vierzehntes": 14, "fünfzehntes": 15, "sechzehntes": 16, "siebzehntes": 17, "achtzehntes": 18, "neunzehntes": 19,
     "erster": 1, "zweiter": 2, "dritter": 3, "vierter": 4, "fünfter": 5,
-    "primero": 1, "primera": 1, "segundo": 2, "segunda": 2, "tercero": 3, "tercera": 3, "cuarto": 4,
+    "primero": 1, "primera": 1, "segundo": 2, "segunda": 2, "tercero": 3, "tercera": 3, "cuarto": 4, "cuarta": 4,
+    "quinto": 5, "sexto": 6, "séptimo": 7, "octavo": 8, "noveno": 9, "décimo": 10, "primeiro": 1, "terceiro": 3,
+    "sesto": 6, "settimo": 7, "ottavo": 8, "nono": 9, "decimo": 10,
+    "первая": 1, "вторая": 2, "третья": 3, "четвертая": 4, "четвёртая": 4, "пятая": 5, "шестая": 6, "седьмая": 7,
+    "восьмая": 8, "девятая": 9, "десятая": 10, "одиннадцатая": 11, "двенадцатая": 12, "тринадцатая": 13,
+    "четырнадцатая": 14, "пятнадцатая": 15, "шестнадцатая": 16, "семнадцатая": 17, "восемнадцатая": 18,
+    "девятнадцатая": 19, "двадцатая": 20, "первый": 1, "второй": 2, "третий": 3, "первое": 1, "второе": 2, "третье": 3,
+    "четвертое": 4, "четвёртое": 4, "пятое": 5,
     "primo": 1, "prima": 1, "secondo": 2, "seconda": 2, "terzo": 3, "terza": 3, "quarto": 4, "last": 99,
     "primus": 1, "secundus": 2, "secunda": 2, "tertius": 3, "tertia": 3, "quartus": 4, "quarta": 4,
     "quintus": 5, "quinta": 5, "sextus": 6, "sexta": 6, "septimus": 7, "septima": 7, "octava": 8, "nona": 9,
@@ -38,6 +49,7 @@ _WORDS = (
     | {f"{t}-{o}": 20 + 10 * i + j for i, t in enumerate(_TENS) for j, o in enumerate(_ORDINALS[:9], 1)}
     | {t[:-1] + "ieth": 20 + 10 * i for i, t in enumerate(_TENS)}
     | _FOREIGN_ORDINALS
+    | {f"{o}{t}stes": 10 * n + i for n, t in enumerate(_GERMAN_TENS, 2) for i, o in enumerate(_GERMAN_ONES)}
 )
 
 UNNUMBERED = frozenset({"bare", "named", "front", "caps", "plain"})
@@ -47,12 +59,13 @@ KIND_LEVELS = {
 }  # fmt: skip
 """Outermost first; kinds that are not named here stand beside chapters."""
 _KEYWORDS = {
-    "chapter": "chapter chap chapitre kapitel capitel capítulo capitulo capitolo hoofdstuk kapittel",
-    "book": "book livre buch libro boek liber",
-    "part": "part partie teil theil parte deel phase",
-    "volume": "volume vol tome tomo band",
-    "act": "act acte akt aufzug atto acto actus",
-    "scene": "scene scène szene escena scena scaena scoena scæna",
+    "chapter": "chapter chap chapitre kapitel capitel capítulo capitulo capitolo hoofdstuk kapittel kapitlet rozdział"
+    " kapitola luku fejezet bölüm κεφάλαιο глава розділ",
+    "book": "book livre buch libro boek liber livro księga книга",
+    "part": "part partie teil theil parte deel phase część osa rész часть частина",
+    "volume": "volume vol tome tomo band том",
+    "act": "act acte akt aufzug atto acto actus ato действие",
+    "scene": "scene scène szene escena scena scaena scoena scæna cena сцена явление",
     "canto": "canto chant gesang fytte",
     "letter": "letter lettre brief epistle",
     "stave": "stave",
@@ -101,6 +114,21 @@ _BIBLIOGRAPHY = re.compile(
     r"|literatur(?:verzeichnis)?|bibliographie|bibliograf[ií]a|références(?: bibliographiques)?|参考文献)\W*",
     re.IGNORECASE,
 )
+_EAST_ASIAN = re.compile(
+    r"[第제]\s*(?P<number>[0-9\uff10-\uff19〇零一二三四五六七八九十百]{1,7})\s*(?P<key>[章回話话節节部編编篇卷巻幕장부화권편])"
+    r"(?P<mark>[\s:\uff1a、．.]*)(?P<rest>[^\n。]{0,60})"
+)
+_EAST_ASIAN_KIND = {
+    key: kind
+    for kind, keys in {
+        "chapter": "章回話话장화",
+        "section": "節节",
+        "part": "部編编篇부편",
+        "volume": "卷巻권",
+        "act": "幕",
+    }.items()
+    for key in keys
+}
 _STAGE = re.compile(r"(?:(?:re-?)?enter|exit|exeunt|by)\b", re.IGNORECASE)
 """Stage directions and the author's name under a tale's title are no headings."""
 _DECORATION = " \t_*=#~|/[]{}<>\\"
@@ -145,6 +173,8 @@ def strip_line(line: str) -> str:
 def parse_line(line: str, start: int, end: int) -> list[Candidate]:
     """The headings that a line holds by its own look ("ACT I. SCENE I." holds two)."""
     text = strip_line(line)
+    if match := _EAST_ASIAN.fullmatch(text):
+        return _east_asian(match, start, end)
     if not text or not (text[0].isupper() or text[0].isdigit()) or _STAGE.match(text):
         return []
     if (found := _keyword(text, start, end)) or (found := _bare(text, start, end)):
@@ -155,6 +185,28 @@ def parse_line(line: str, start: int, end: int) -> list[Candidate]:
     if _is_caps(text):
         return [Candidate(start, end, "caps", 0, text, text)]
     return []
+
+
+def _east_asian(match: re.Match[str], start: int, end: int) -> list[Candidate]:
+    """Chapters of Chinese, Japanese and Korean books: "第十二章 旅立ち"."""
+    rest = match["rest"].strip()
+    if rest and not match["mark"]:
+        return []  # "第一章では" is a sentence
+    kind = _EAST_ASIAN_KIND[match["key"]]
+    style = "arabic" if match["number"].isdecimal() else "word"
+    return [Candidate(start, end, kind, _east_asian_number(match["number"]), match[0].strip(), rest, style)]
+
+
+def _east_asian_number(text: str) -> int:
+    if text.isdecimal():
+        return int(text)
+    digits = {digit: value for value, digit in enumerate("〇一二三四五六七八九")} | {"零": 0}
+    if not set(text) & set("十百"):
+        return int("".join(str(digits[digit]) for digit in text))  # 一二 as in 12
+    hundreds, _, below = text.rpartition("百")
+    tens, ten, ones = below.rpartition("十")
+    whole = 100 * digits.get(hundreds[-1:] or "一", 1) if "百" in text else 0
+    return whole + (10 * digits.get(tens[-1:] or "一", 1) if ten else 0) + digits.get(ones[-1:], 0)
 
 
 def _keyword(text: str, start: int, end: int) -> list[Candidate]:

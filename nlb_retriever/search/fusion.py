@@ -20,6 +20,9 @@ WITH_SPANS = 1.3
 """The same for passages whose spans were compared, too: they tell more."""
 WITH_TERMS = 5.0
 """The same where the terms were, too."""
+UNREAD = 0.15
+"""Share of these weights where the chunk encoder hardly knows the query's letters: on questions in Russian, Japanese,
+Chinese and Korean 0.1 to 0.25 are best (docs/benchmarks.md)."""
 UNSEEN = 0.5
 """Similarity of what only words found, as a share of the lowest that vectors found: measured on three libraries, the
 median is 0.4 to 0.6 of it, and to look each up brings no more."""
@@ -103,6 +106,7 @@ def make_pool(
     *,
     with_spans: bool = False,
     with_terms: bool = False,
+    unread: bool = False,
 ) -> Pool:
     """Join what a search by vector and one by words found.
 
@@ -115,12 +119,14 @@ def make_pool(
         words: found by words.
         with_spans: whether the spans of passages were compared, too.
         with_terms: whether their terms were, too.
+        unread: whether the chunk encoder hardly knows the query's letters.
     """
     similarity = _over_best(dense)
     overlap = _over_best(words)
     lowest = min(similarity.values(), default=0.0)
     floor = min(lowest, UNSEEN * lowest)  # half of what is below zero would be more similar
     weight = WITH_TERMS if with_terms else WITH_SPANS if with_spans else DENSE_WEIGHT[level]
+    weight *= UNREAD if unread else 1.0
     candidates = {candidate.id: candidate for candidate in (*dense, *words)}
     return Pool(
         scores={each: overlap.get(each, 0.0) + weight * similarity.get(each, floor) for each in candidates},

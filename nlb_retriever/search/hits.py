@@ -13,6 +13,7 @@ from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.points import point_id
+from nlb_retriever.text.languages import language_of_query
 
 READ_CLOSELY = 20
 """Best passages whose sentences decide their order, and so which are the first ten: 0.5 more of 100 of FairytaleQA's
@@ -52,7 +53,7 @@ def _fetch_closely(query: str, ranking: Ranking, count: int, store: LibraryStore
         highest = max(closely, default=0.0) or 1.0
         bonuses = [SENTENCE_TERMS_WEIGHT * similarity / highest for similarity in closely]
     else:
-        overlap = find_overlap(query, [record.text for record in read])
+        overlap = find_overlap(query, [record.text for record in read], language_of_query(query, store.languages()))
         bonuses = [SENTENCE_WORDS_WEIGHT * bonus for bonus in overlap.bonuses]
     bonuses += [0.0] * (len(records) - len(read))
     scores = [ranking.scores[record.id] / best + bonus for record, bonus in zip(records, bonuses, strict=True)]

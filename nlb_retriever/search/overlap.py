@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
+from nlb_retriever.text.languages import ENGLISH
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_retriever.text.words import all_word_ids, word_ids
 
@@ -79,14 +80,14 @@ class Overlap:
         return sum(self._rarity[word] for word in sorted(words)) / self._total
 
 
-def find_overlap(query: str, texts: Sequence[str]) -> Overlap:
-    """Find a query's words in the sentences of passages."""
-    words = word_ids(query)
+def find_overlap(query: str, texts: Sequence[str], language: str = ENGLISH) -> Overlap:
+    """Find a query's words in the sentences of passages, as a language inflects them."""
+    words = word_ids(query, language)
     return Overlap(
         words,
         tuple(
             tuple(
-                Sentence(start=start, end=end, words=words.intersection(all_word_ids(text[start:end])))
+                Sentence(start=start, end=end, words=words.intersection(all_word_ids(text[start:end], language)))
                 for start, end in sentence_spans(text)
             )
             for text in texts

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from nlb_retriever.encoding import DEFAULT_ENCODER
 from nlb_retriever.model.vectors import EncodedQuery
 from nlb_retriever.records import LEVELS, BookRecord, Level
 from nlb_retriever.search.fusion import UNSEEN, Pool, combine, make_pool
@@ -15,6 +16,7 @@ from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope
 from nlb_retriever.search.titles import find_named
 from nlb_retriever.store import Candidate, Condition, LibraryStore, StoreQuery, all_of
+from nlb_retriever.text.languages import is_latin
 
 CANDIDATES = 100
 """Most similar, and as many by words, that are scored at each level: with 200, or with every missing score looked up,
@@ -88,17 +90,18 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
         return Ranking(scores=scores, pools={}, dense=dense[level], words=words[level])
     compared: list[Candidate] = []
     matches = None
+    unread = request.mode == "fused" and store.manifest.chunk_encoder == DEFAULT_ENCODER and not is_latin(request.query)
     if vectors is not None and not flat:
         passages = {each.id: each for each in (*dense["passage"], *words["passage"])}
-        if len(vectors.terms) and _wants_terms(request, vectors):
+        if len(vectors.terms) and not unread and _wants_terms(request, vectors):
             matches = TermMatches(vectors.terms, store.terms([*passages]))
         if matches or _wants_spans(request, vectors):
             compared = _compare_parts(passages, dense["passage"], vectors, _similarities(matches, level), store)
             dense["passage"] = compared or dense["passage"]
-    pools = {each: make_pool(each, dense[each], words[each]) for each in levels}
+    pools = {each: make_pool(each, dense[each], words[each], unread=unread) for each in levels}
     if compared:
         pools["passage"] = make_pool(
-            "passage", compared, words["passage"], with_spans=True, with_terms=matches is not None
+            "passage", compared, words["passage"], with_spans=True, with_terms=matches is not None, unread=unread
         )
     if flat:
         return Ranking(scores=pools[level].scores, pools={}, dense=dense[level], words=words[level])

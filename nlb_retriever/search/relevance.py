@@ -25,7 +25,8 @@ from nlb_retriever.reader import Reading
 from nlb_retriever.records import Hit
 from nlb_retriever.search.question import MOST_WORDS, find_capitals, find_names
 from nlb_retriever.store import Filter, LibraryStore, StoreQuery
-from nlb_retriever.text.words import word_ids
+from nlb_retriever.text.languages import ENGLISH, is_latin
+from nlb_retriever.text.words import all_word_ids, word_ids
 
 COMPARED = 5
 """Best passages whose mean cosine with the query counts."""
@@ -54,6 +55,8 @@ IN_BOOK = 0.235
 """How much lower the bound is in a book that was named: keeps 97% of LiteraryQA's val questions there."""
 LEAST_RELEVANCE = -4.0
 """The reader's, for the best passage, where cosines are missing or mean something else."""
+LEAST_SHARE = 0.2
+"""Share of the query's words that one passage must have, where the encoder hardly knows the query's letters."""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -77,6 +80,7 @@ def judge_relevance(
     share: float,
     passages: int,
     in_book: bool,
+    language: str = ENGLISH,
 ) -> Judgement:
     """Judge whether hits are likely to answer a query.
 
@@ -89,17 +93,24 @@ def judge_relevance(
         share: of the query's words that one passage has (`share_of_words`).
         passages: how many were searched.
         in_book: whether one was.
+        language: of the query (`text.languages`).
     """
     if not hits:
         return Judgement(False)
     relevance = max((reading.relevance for reading in readings), default=0.0)
     if vectors is None or vectorizer is None or vectorizer.encoder.identity.name != DEFAULT_ENCODER:
         return Judgement(relevance >= LEAST_RELEVANCE)
+    if not is_latin(query):
+        words = word_ids(query, language)
+        most = max(len(words.intersection(all_word_ids(hit.text, language))) for hit in hits[:JUDGED])
+        return Judgement(most >= LEAST_SHARE * len(words))
     found = vectorizer.encoder.encode([hit.text for hit in hits[:COMPARED]])
     factuality = float(_factuality(found).mean())
     facts = min(max((factuality - FICTIONAL_PASSAGES) / (FACTUAL_PASSAGES - FICTIONAL_PASSAGES), 0.0), 1.0)
     score = (1.0 + FACTUAL_COSINE * facts) * float((found @ vectors.whole).mean())
-    score += (WORDS_WEIGHT + FACTUAL_WORDS * facts) * share + NAMES_WEIGHT * share_of_names(query, hits[:JUDGED])
+    score += (WORDS_WEIGHT + FACTUAL_WORDS * facts) * share + NAMES_WEIGHT * share_of_names(
+        query, hits[:JUDGED], language
+    )
     score += (READER_WEIGHT + FACTUAL_READER * facts) * min(max(relevance, -CLIP), CLIP)
     if facts < 1.0:
         score -= FACTS_WEIGHT * max(0.0, float(_factuality(vectors.whole)) - FACTUAL_QUERY)
@@ -114,7 +125,9 @@ def _factuality(vectors: Vectors) -> Vectors:
     return logits
 
 
-def share_of_words(query: str, where: Filter | None, store: LibraryStore, *, passages: int) -> float:
+def share_of_words(
+    query: str, where: Filter | None, store: LibraryStore, *, passages: int, language: str = ENGLISH
+) -> float:
     """Share of a query's words that one passage has: its BM25 score by that of every word's own best passage, summed.
 
     So a rare word counts more than a common one, and one that no passage has counts most. Of a long query the first
@@ -124,9 +137,10 @@ def share_of_words(query: str, where: Filter | None, store: LibraryStore, *, pas
         query: cleaned.
         where: the passages that are searched, of which there are `passages`.
         store: the library, in a session.
+        language: of the query.
     """
-    counted = word_ids(query)
-    forms = {ids: word for word in _WORD.findall(query) if (ids := word_ids(word) & counted)}
+    counted = word_ids(query, language)
+    forms = {ids: word for word in _WORD.findall(query) if (ids := word_ids(word, language) & counted)}
     words = [*forms.values()][:MOST_WORDS]
     texts = [" ".join(words), *words]
     found = store.search([StoreQuery(level="passage", text=text, where=where, limit=1) for text in texts])
@@ -135,16 +149,16 @@ def share_of_words(query: str, where: Filter | None, store: LibraryStore, *, pas
     return (best or 0.0) / (sum(unknown if score is None else score for score in alone) or 1.0)
 
 
-def share_of_names(query: str, hits: Sequence[Hit]) -> float:
+def share_of_names(query: str, hits: Sequence[Hit], language: str = ENGLISH) -> float:
     """Share of a query's names that the passages of one book have, of the book with most; 1 for a query without names.
 
     A passage has the words that it writes with a capital; a book, those of its title and author, too.
     """
-    names = [ids for ids in map(word_ids, find_names(query)) if ids]
+    names = [ids for name in find_names(query) if (ids := word_ids(name, language))]
     if not names:
         return 1.0
     books: dict[str, set[int]] = {}
     for hit in hits:
-        own = books.setdefault(hit.book_id, {*word_ids(f"{hit.title} {hit.author or ''}")})
-        own |= word_ids(find_capitals(hit.text))
+        own = books.setdefault(hit.book_id, {*word_ids(f"{hit.title} {hit.author or ''}", language)})
+        own |= word_ids(find_capitals(hit.text), language)
     return max((fmean(bool(name & own) for name in names) for own in books.values()), default=0.0)

@@ -23,6 +23,7 @@ from nlb_retriever.search.scope import Scope, resolve_scope
 from nlb_retriever.search.spelling import respell
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.filters import is_searched, weaken
+from nlb_retriever.text.languages import ENGLISH, language_of_query
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,13 +42,15 @@ class SearchResult:
     """What the reader says about the first hits; none where it did not take part."""
     facts: float = 0.0
     """How far the passages are about facts of the world, 0 to 1, where that was judged."""
+    language: str = ENGLISH
+    """Whose inflections the query's words have."""
     compared: Overlap | None = field(default=None, repr=False, compare=False)
     """`overlap`, where the search needed it."""
 
     @cached_property
     def overlap(self) -> Overlap:
         """The query's words in the hits' sentences, hit by hit."""
-        return self.compared or find_overlap(self.request.query, [hit.text for hit in self.hits])
+        return self.compared or find_overlap(self.request.query, [hit.text for hit in self.hits], self.language)
 
     @cached_property
     def heading_fits(self) -> tuple[float, ...]:
@@ -77,12 +80,13 @@ def run_search(
     scope = resolve_scope(request, store)
     vectorizer = None if request.mode == "bm25" else load_vectorizer()
     vectors, searched = request.vectors, None
+    language = language_of_query(request.query, store.languages())
     if vectors is None and vectorizer is not None:
         with store.session():
-            searched = respell(request.query, scope, vectorizer, store)
+            searched = respell(request.query, scope, vectorizer, store, language)
         request = replace(request, query=searched) if searched else request
         vectors = vectorizer.encode_query(request.query)
-    reader = load_reader() if request.rerank and request.is_readable else None
+    reader = load_reader() if request.rerank and request.is_readable and language == ENGLISH else None
     limit = request.limit
     read_at_least = (READ if request.diversify else READ_TO_ANSWER) if reader else 0
     passages_of_sections: list[Hit] = []
@@ -99,7 +103,7 @@ def run_search(
         if request.relevant_only:
             where = weaken(scope.filter("passage"), is_searched)
             passages = store.count("passage", where)
-            share = share_of_words(request.query, where, store, passages=passages)
+            share = share_of_words(request.query, where, store, passages=passages, language=language)
     found = hits
     readings: tuple[Reading, ...] = ()
     order: Sequence[int] = range(len(hits))
@@ -120,6 +124,7 @@ def run_search(
             share=share,
             passages=passages,
             in_book=scope.book is not None,
+            language=language,
         )
     if not judgement.relevant:
         return SearchResult(request=request, hits=(), vectors=vectors, searched=searched)
@@ -134,6 +139,7 @@ def run_search(
         searched=searched,
         readings=readings[:limit],
         facts=judgement.facts,
+        language=language,
         compared=overlap,
     )
 

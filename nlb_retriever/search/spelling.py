@@ -21,8 +21,9 @@ from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.search.question import MOST_WORDS, find_names
 from nlb_retriever.search.scope import Scope
 from nlb_retriever.store import Condition, Filter, LibraryStore, StoreQuery, all_of
+from nlb_retriever.text.languages import ENGLISH
 from nlb_retriever.text.transliteration import make_variants
-from nlb_retriever.text.words import word_ids
+from nlb_retriever.text.words import is_counted, word_ids
 
 LEAST_LETTERS = 5
 """Of a word that is looked at: too many short ones are one edit from another."""
@@ -38,19 +39,26 @@ _WORD = re.compile(r"[^\W\d_]+")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzàáâãäåæçèéêëíîïñòóôõöøùúûüœ"
 
 
-def respell(query: str, scope: Scope, vectorizer: Vectorizer, store: LibraryStore) -> str | None:
+def respell(
+    query: str, scope: Scope, vectorizer: Vectorizer, store: LibraryStore, language: str = ENGLISH
+) -> str | None:
     """A query with its words as the books spell them; None where they do, or it has more than `MOST_WORDS`.
+
+    In other languages than English, whose words the encoder does not know, only what has a capital is looked at.
 
     Args:
         query: cleaned.
         scope: its books are searched, whatever their sections.
         vectorizer: the library's.
         store: the library, in a session.
+        language: of the query (`text.languages`).
     """
     words = _WORD.findall(query)
     if len(words) > MOST_WORDS:
         return None
     rare = [word for word in dict.fromkeys(words) if len(word) >= LEAST_LETTERS and not _is_known(word, vectorizer)]
+    if language != ENGLISH:
+        rare = [word for word in rare if word[0].isupper() and is_counted(word, language)]
     where = replace(scope, sections=None, before=None).filter("passage")
     found = store.search([StoreQuery(level="passage", text=word, where=where, limit=SELDOM + 1) for word in rare])
     names = _WORD.findall(" ".join(find_names(query)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -27,6 +28,7 @@ from nlb_retriever.store.lock import WriterLock
 from nlb_retriever.store.lookup import find_book
 from nlb_retriever.store.points import BookVectors
 from nlb_retriever.store.query import Candidate, StoreQuery, prepare, run
+from nlb_retriever.text.languages import ENGLISH, find_language
 
 if TYPE_CHECKING:
     from nlb_retriever.store.backends.folder import FolderBackend
@@ -46,7 +48,7 @@ class LibraryStore:
         """
         self._backend = backend
         self._lock = lock
-        self._known: tuple[View, list[BookRecord]] | None = None
+        self._known: tuple[View, list[BookRecord], tuple[str, ...]] | None = None
         self.manifest: Manifest = backend.read(lambda view: view.manifest)
 
     @property
@@ -63,6 +65,10 @@ class LibraryStore:
     def books(self) -> list[BookRecord]:
         """All published books, by title."""
         return list(self._read(self._books))
+
+    def languages(self) -> tuple[str, ...]:
+        """In which languages its books' words were counted (`text.languages`), each once."""
+        return self._read(self._languages)
 
     def find_book(self, name: str) -> BookRecord:
         """The book with this id, unique start of an id (4 digits or more), file, title or part of a title.
@@ -144,9 +150,13 @@ class LibraryStore:
         Raises:
             QueryError: a vector that does not fit, or a metadata key that no book has.
         """
-        prepared = [prepare(query, self.manifest.dims) for query in queries]
 
-        return self._read(lambda view: run(view, prepared, self._find_books(view)))
+        def answer(view: View) -> list[list[Candidate]]:
+            languages = self._languages(view) if any(query.text is not None for query in queries) else ()
+            prepared = [prepare(query, self.manifest.dims, languages) for query in queries]
+            return run(view, prepared, self._find_books(view))
+
+        return self._read(answer)
 
     def terms(self, passages: Sequence[str]) -> PassageTerms:
         """The terms of some passages, in any order; those without are left out."""
@@ -164,10 +174,14 @@ class LibraryStore:
     def publish(self, book: Book, passages: Sequence[Passage], vectors: BookVectors) -> None:
         """Add a book, or replace its older version; readers see it whole or not at all.
 
+        Its words are counted as its language inflects them (`text.languages`). Where it names none, it gets that.
+
         Raises:
             StoreError: the vectors are wrong or it cannot be written; what was published stays.
         """
         points.check_vectors(book, passages, vectors, self.manifest.dims)
+        found = find_language(book.text)
+        book, language = replace(book, language=book.language or found), found or ENGLISH
 
         def compose(current: str | None) -> NewVersion:
             version = points.version_of(book, self.manifest, current)
@@ -176,9 +190,9 @@ class LibraryStore:
                 version=version,
                 text=book.text,
                 points={
-                    "book": [points.book_point(book, version, passages, vectors)],
-                    "section": list(points.section_points(book, version, passages, vectors)),
-                    "passage": list(points.passage_points(book, version, passages, vectors)),
+                    "book": [points.book_point(book, version, passages, vectors, language)],
+                    "section": list(points.section_points(book, version, passages, vectors, language)),
+                    "passage": list(points.passage_points(book, version, passages, vectors, language)),
                 },
             )
 
@@ -246,10 +260,17 @@ class LibraryStore:
         return self._backend.read(checked)
 
     def _books(self, view: View) -> list[BookRecord]:
+        return self._know(view)[1]
+
+    def _languages(self, view: View) -> tuple[str, ...]:
+        return self._know(view)[2]
+
+    def _know(self, view: View) -> tuple[View, list[BookRecord], tuple[str, ...]]:
         if self._known is None or self._known[0] is not view:
-            books = map(points.to_book_record, view.books())
-            self._known = view, sorted(books, key=lambda book: (book.title.casefold(), book.id))
-        return self._known[1]
+            found = view.books()
+            books = sorted(map(points.to_book_record, found), key=lambda book: (book.title.casefold(), book.id))
+            self._known = view, books, tuple(sorted({*map(points.words_language, found)}))
+        return self._known
 
     def _find_books(self, view: View) -> Callable[[Filter], list[str]]:
         def find(where: Filter) -> list[str]:

@@ -15,8 +15,11 @@ from nlb_retriever.encoding.packing import Packed
 from nlb_retriever.errors import StoreError
 from nlb_retriever.records import Book, BookRecord, Level, Page, Passage, PassageRecord, Section, SectionRecord
 from nlb_retriever.store.backends.base import Floats, PassagePart, Point, StoredPoint
+from nlb_retriever.text.languages import ENGLISH
 from nlb_retriever.text.words import book_words, passage_words, section_words, weigh_document
 
+WORDS_LANGUAGE = "words_language"
+"""Key of books whose words are not counted as English ones."""
 NAMESPACE = UUID("6ba3b2a6-8d0e-5d5c-9a51-3a9f0e7c1b42")
 _TEXT_KEYS = (
     "book_id", "version", "title", "author", "language", "year", "source",
@@ -78,7 +81,9 @@ def check_vectors(book: Book, passages: Sequence[Passage], vectors: BookVectors,
             raise StoreError(f"book {book.id} ({book.title}): {len(packed)} of {len(passages)} passages have {part}")
 
 
-def book_point(book: Book, version: str, passages: Sequence[Passage], vectors: BookVectors) -> Point:
+def book_point(
+    book: Book, version: str, passages: Sequence[Passage], vectors: BookVectors, language: str = ENGLISH
+) -> Point:
     payload = {
         **_common(book, version),
         "kind": "book",
@@ -90,16 +95,19 @@ def book_point(book: Book, version: str, passages: Sequence[Passage], vectors: B
         "tokens": sum(passage.tokens for passage in passages),
         **({"description": book.description} if book.description else {}),
         **({} if book.from_file else {"from_file": False}),
+        **({} if language == ENGLISH else {WORDS_LANGUAGE: language}),
     }
     return Point(
         id=point_id(book.id, version, "book", 0),
         payload=payload,
         dense=vectors.book,
-        sparse=weigh_document("book", book_words(book)),
+        sparse=weigh_document("book", book_words(book), language),
     )
 
 
-def section_points(book: Book, version: str, passages: Sequence[Passage], vectors: BookVectors) -> Iterator[Point]:
+def section_points(
+    book: Book, version: str, passages: Sequence[Passage], vectors: BookVectors, language: str = ENGLISH
+) -> Iterator[Point]:
     common = _common(book, version)
     firsts = [passage.section for passage in passages]
     for ordinal, section in enumerate(book.sections):
@@ -116,11 +124,13 @@ def section_points(book: Book, version: str, passages: Sequence[Passage], vector
             id=identifier,
             payload=payload,
             dense=vectors.sections[ordinal],
-            sparse=weigh_document("section", section_words(book, section)),
+            sparse=weigh_document("section", section_words(book, section), language),
         )
 
 
-def passage_points(book: Book, version: str, passages: Sequence[Passage], vectors: BookVectors) -> Iterator[Point]:
+def passage_points(
+    book: Book, version: str, passages: Sequence[Passage], vectors: BookVectors, language: str = ENGLISH
+) -> Iterator[Point]:
     common = _common(book, version)
     parts: dict[PassagePart, Sequence[Packed]] = {"span": vectors.spans, "term": vectors.terms}
     for ordinal, passage in enumerate(passages):
@@ -136,7 +146,7 @@ def passage_points(book: Book, version: str, passages: Sequence[Passage], vector
             id=point_id(book.id, version, "passage", ordinal),
             payload=payload,
             dense=vectors.passages[ordinal],
-            sparse=weigh_document("passage", passage_words(book, passage)),
+            sparse=weigh_document("passage", passage_words(book, passage), language),
             parts={part: packed[ordinal] for part, packed in parts.items() if packed},
         )
 
@@ -158,6 +168,12 @@ def _pages_in(pages: Sequence[Page], section: Section) -> dict[str, Any]:
     """The pages that begin in a section, so that a book can be read back."""
     first, last = (bisect_left(pages, offset, key=lambda page: page.start) for offset in (section.start, section.end))
     return {"pages": [[page.start, page.number, page.label] for page in pages[first:last]]} if first < last else {}
+
+
+def words_language(point: StoredPoint) -> str:
+    """In which language a book's words were counted, from its point; English in libraries of former versions."""
+    language: str = point.payload.get(WORDS_LANGUAGE, ENGLISH)
+    return language
 
 
 def to_book_record(point: StoredPoint) -> BookRecord:

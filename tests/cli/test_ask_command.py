@@ -88,7 +88,8 @@ def test_an_empty_question_is_one_line(nlb: InProcess, shelf: Path, question: st
     [
         (("--book", "lamp of skerry"), {"THE LAMP OF SKERRY"}),
         (("--author", "MORROW"), {"THE LAMP OF SKERRY", "A NIGHT AT THE OBSERVATORY"}),
-        (("--language", "en"), {"Orchard Letters"}),
+        (("--language", "en"), {"THE LAMP OF SKERRY", "A NIGHT AT THE OBSERVATORY", "Orchard Letters"}),
+        (("--language", "de"), set()),
         (("--year", "1930-1940"), {"Orchard Letters"}),
         (("--year", "1932-"), set()),
         (("--year", "-1930"), set()),

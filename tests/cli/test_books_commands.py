@@ -70,7 +70,7 @@ def test_a_book_is_shown_as_its_tree_of_sections(nlb: InProcess, shelf: Path) ->
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == (
         "THE LAMP OF SKERRY, Anna Morrow\n"
-        f"4 sections, 4 passages, {entry.chars:,} characters\n"
+        f"en, 4 sections, 4 passages, {entry.chars:,} characters\n"
         f"{entry.id}  {entry.source}\n"
         "\n"
         "   PART ONE\n"

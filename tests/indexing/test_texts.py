@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,10 +52,10 @@ def held(library: Path) -> dict[str, Book]:
     return {source: book for source, book in books.items() if book}
 
 
-def test_a_given_book_is_read_back_as_it_was_given(library: Path) -> None:
+def test_a_given_book_is_read_back_as_it_was_given_with_its_language(library: Path) -> None:
     report = index_books([lamp(), bread()], library)
     assert [ref.source for ref in report.indexed] == ["lamp", "bread"]
-    assert held(library) == {"lamp": lamp(), "bread": bread()}
+    assert held(library) == {"lamp": replace(lamp(), language="en"), "bread": replace(bread(), language="en")}
 
 
 def test_unchanged_is_no_work_and_changed_is_a_new_version_under_the_same_id(library: Path) -> None:

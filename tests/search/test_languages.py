@@ -1,0 +1,71 @@
+"""Books in other languages than English, beside English ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever.store import Condition
+from tests.texts import FOREIGN, LIGHTHOUSE
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    library = tmp_path_factory.mktemp("languages") / "library"
+    texts = {**FOREIGN, "en": LIGHTHOUSE}
+    index_books(
+        [book_from_text(text, source=f"{tag}.txt", title=f"Book {tag}") for tag, text in texts.items()], library
+    )
+    return library
+
+
+@pytest.fixture(scope="module")
+def retriever(library: Path) -> Retriever:
+    return Retriever(library)
+
+
+@pytest.mark.parametrize("mode", ["fused", "bm25"])
+@pytest.mark.parametrize(
+    ("query", "language"),
+    [
+        ("Welches Haus baut ein Schmied für den Sohn?", "de"),
+        ("Où était le cheval de la boulangère?", "fr"),
+        ("Где корабль старого капитана?", "ru"),
+        ("谁点了灯塔的灯？", "zh"),
+        ("金の時計を作ったのは誰ですか", "ja"),
+        ("누가 배를 만들었나요?", "ko"),
+        ("Who keeps the lighthouse?", "en"),
+    ],
+)
+def test_questions_find_their_book_in_any_language(retriever: Retriever, query: str, language: str, mode: str) -> None:
+    [hit] = retriever.search(query, limit=1, mode=mode)  # type: ignore[arg-type]
+    assert hit.source == f"{language}.txt"
+
+
+def test_a_book_that_names_no_language_gets_the_one_of_its_text(retriever: Retriever) -> None:
+    assert {book.source: book.language for book in retriever.store.books()} == {
+        f"{tag}.txt": tag for tag in (*FOREIGN, "en")
+    }
+    hits = retriever.search("the captain", where=Condition("language", "eq", "ru"))
+    assert {hit.source for hit in hits} == {"ru.txt"}
+
+
+def test_answers_are_quoted_by_the_words_of_the_language(retriever: Retriever) -> None:
+    answer = retriever.answer("Wie viele Häuser hatte der Schmied für einen Sohn gebaut?")
+    assert "Er hatte drei Häuser für seine Söhne gebaut" in answer.text
+    assert not answer.shorts  # the reader knows English alone, though "Was" and "Will" begin questions there, too
+    assert not retriever.answer("Was hatte der Schmied gebaut?").shorts
+    assert retriever.answer("谁点了灯塔的灯？").text.startswith("村里的人说，灯塔的灯是他父亲点的。")
+
+
+@pytest.mark.parametrize("question", ["Сколько калорий в яблоке?", "Как испечь хлеб на закваске?"])
+def test_letters_that_the_encoder_does_not_know_are_judged_by_words(retriever: Retriever, question: str) -> None:
+    assert not retriever.answer(question).found
+    assert retriever.answer("Кто ждал корабля на берегу?").found
+
+
+def test_common_words_of_the_language_are_not_respelled(retriever: Retriever) -> None:
+    for query in ("Warum, weshalb und wohin ging meiner Meinung nach der Schmied?", "Pourquoi voulait la boulangère?"):
+        assert retriever.answer(query).searched is None
