@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nlb_retriever.records import Citation, Hit
+from nlb_retriever.text.languages import count_words
 
 NOT_FOUND = "Not in your library."
 SENTENCES, WORDS = 5, 94
@@ -167,26 +168,29 @@ def _is_table(sentence: str) -> bool:
 
 
 def choose_quotes(hits: Sequence[Hit], quotes: Iterable[Quote], limit: int | None) -> list[Quote]:
-    """The first sentences among quotes, each once; the best, and of the others none that asks or is very short.
+    """The first sentences among quotes, each once a book; the best, and of the others none that asks or is very short.
 
     Args:
         hits: that they are of.
         quotes: the best first.
         limit: so many sentences; None for `SENTENCES` in `WORDS` words, without those too long for what is left.
     """
-    chosen: dict[tuple[int, int], Quote] = {}
+    chosen: list[Quote] = []
+    seen: list[tuple[str, list[str]]] = []
     left = WORDS if limit is None else math.inf
     for quote in quotes:
         if len(chosen) == (SENTENCES if limit is None else limit):
             break
         hit, start, end = hits[quote.hit], quote.start, quote.end
-        length = len(hit.text[start:end].split())
+        same = (hit.book_id, hit.text[start:end].split())
+        length = count_words(hit.text[start:end])
         if chosen and (not LEAST_WORDS <= length <= left or is_question(hit, start, end)):
             continue
-        if (quote.hit, quote.order) not in chosen:
-            chosen[quote.hit, quote.order] = quote
+        if same not in seen:
+            chosen.append(quote)
+            seen.append(same)
             left -= length
-    return list(chosen.values())
+    return chosen
 
 
 def cite(hits: Sequence[Hit], quotes: Sequence[Quote]) -> tuple[Citation, ...]:

@@ -40,6 +40,7 @@ LEAST_LATIN = 0.8
 SLICES, SLICE = 20, 1000
 """So many slices of so many characters are looked at in a long text."""
 _LATIN = re.compile(r"[^\W\d_\u0250-\u1dff\u1f00-\uffff]")  # with all their accents
+_UNSPACED = re.compile("|".join(BY_LETTERS[language].pattern for language in ("ja", "th", "zh")))
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -84,6 +85,11 @@ def is_latin(text: str) -> bool:
     """Whether nearly all letters of a text are Latin ones."""
     letters = _LETTER.findall(text)
     return len(_LATIN.findall(text)) >= LEAST_LATIN * len(letters)
+
+
+def count_words(text: str) -> int:
+    """How many words a text has; where no spaces are between them, as many as half its letters."""
+    return len(text.split()) + len(_UNSPACED.findall(text)) // 2
 
 
 def _sample(text: str) -> str:

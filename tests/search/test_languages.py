@@ -57,7 +57,7 @@ def test_answers_are_quoted_by_the_words_of_the_language(retriever: Retriever) -
     assert "Er hatte drei Häuser für seine Söhne gebaut" in answer.text
     assert not answer.shorts  # the reader knows English alone, though "Was" and "Will" begin questions there, too
     assert not retriever.answer("Was hatte der Schmied gebaut?").shorts
-    assert retriever.answer("谁点了灯塔的灯？").text.startswith("村里的人说，灯塔的灯是他父亲点的。")
+    assert "村里的人说，灯塔的灯是他父亲点的。" in retriever.answer("谁点了灯塔的灯？").text
 
 
 @pytest.mark.parametrize("question", ["Сколько калорий в яблоке?", "Как испечь хлеб на закваске?"])

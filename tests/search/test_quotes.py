@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from nlb_retriever.records import Hit
-from nlb_retriever.search.quotes import is_code, is_prose
+from nlb_retriever.search.quotes import Quote, choose_quotes, is_code, is_prose
+from nlb_retriever.text.sentences import sentence_spans
 
 
 def hit_of(text: str) -> Hit:
@@ -173,3 +174,17 @@ def test_the_name_before_a_speech_is_not_quoted() -> None:
     assert is_prose(hit_of(text), 35, 38)
     assert is_prose(hit_of("London. Michaelmas Term lately over."), 0, 7)
     assert is_prose(hit_of("He saw it.\nKent.\nIt rained."), 11, 16)
+
+
+def test_a_sentence_is_quoted_once_a_book() -> None:
+    hits = [hit_of("The keeper trimmed the lamp\nat night."), hit_of("The keeper trimmed the lamp at night.")]
+    quotes = [Quote(hit=index, order=0, start=0, end=len(hit.text)) for index, hit in enumerate(hits)]
+    assert choose_quotes(hits, quotes, None) == quotes[:1]
+    assert choose_quotes([hits[0], replace(hits[1], book_id="3")], quotes, None) == quotes
+
+
+def test_sentences_without_spaces_have_words() -> None:
+    text = "老渔夫住在海边的小屋里。灯塔的灯是他父亲点的。好。" + "他每天早上都去看灯塔" * 20 + "。"
+    spans = [(start, end) for start, end in sentence_spans(text)]
+    quotes = [Quote(hit=0, order=order, start=start, end=end) for order, (start, end) in enumerate(spans)]
+    assert choose_quotes([hit_of(text)], quotes, None) == quotes[:2]  # the third is too short, the last too long
