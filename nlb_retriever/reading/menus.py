@@ -6,10 +6,10 @@ import re
 
 _BEGIN, _END = r"(?:^|[\s_-])(?:", r")(?=$|[\s_-])"
 _MENUS = re.compile(
-    rf"{_BEGIN}nav(?:igation|bar|header|footer)?|\w*menu|breadcrumbs?|sphinxsidebar(?:wrapper)?{_END}",
+    rf"{_BEGIN}(?:doc)?nav(?:igation|bar|header|footer)?|\w*menu|breadcrumbs?|sphinxsidebar(?:wrapper)?{_END}",
     re.IGNORECASE,
 )
-"""Of DocBook and Sphinx, too."""
+"""Of DocBook, Publican and Sphinx, too."""
 _CONTENTS = re.compile(
     rf"{_BEGIN}toc\d?|toctree|(?<!table-)(?<!figure-)(?<!example-)(?:short|table-?of-?)?contents"
     rf"|(?:chapter|section)?index|related|sidebar|header|footer{_END}",
