@@ -1,4 +1,4 @@
-"""Chapters and books by what happens in them, and what happens in a chapter: docs/reader.md, "A book, a chapter".
+"""Chapters and books by what happens in them, and what happens in a chapter: docs/reader-notes.md, "A book, a chapter".
 
     python benchmarks/chapters.py LIBRARY [--every N]
 

@@ -1,4 +1,4 @@
-"""Who the characters of twelve books are, and yes-or-no questions on them: docs/reader.md, "Of a whole book".
+"""Who the characters of twelve books are, and yes-or-no questions on them: docs/reader-notes.md, "Of a whole book".
 
     python benchmarks/characters.py [--verbose]
 

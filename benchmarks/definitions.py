@@ -1,4 +1,4 @@
-"""What terms mean, asked of textbooks, articles and twelve books: docs/reader.md, "What a term means".
+"""What terms mean, asked of textbooks, articles and twelve books: docs/reader-notes.md, "What a term means".
 
     python benchmarks/definitions.py [--verbose]
 

@@ -1,4 +1,4 @@
-"""Questions on given paragraphs as questions to a library: docs/reader.md, "Articles and textbooks".
+"""Questions on given paragraphs as questions to a library: docs/reader-notes.md, "Articles and textbooks".
 
     python benchmarks/paragraphs.py {squad,bipar} FOLDER
     nlb eval FOLDER/questions.jsonl --books FOLDER/books

@@ -32,7 +32,7 @@ READ = 24
 RELEVANCE, CLIP = 0.5, 8.0
 """Weight of the reader's relevance, a logit cut at `CLIP`, beside a form's strength."""
 LEAST, UNSURE, LIKELY, SURE = 1.0, 2.9, 3.0, 5.0
-"""Least scores of an answer, the most of an unsure one, and the least of the others (docs/reader.md)."""
+"""Least scores of an answer, the most of an unsure one, and the least of the others (docs/reader-notes.md)."""
 HEADED, LABELLED, LEAST_HEADED = 2.5, 4.0, 4
 """Strength of the first sentence below the term as a heading, and in a dictionary's entry, and the least words of the
 former."""

@@ -13,7 +13,7 @@ from nlb_retriever.text.languages import count_words
 NOT_FOUND = "Not in your library."
 SENTENCES, WORDS = 5, 94
 """Most sentences and words of an answer whose limit is not given, about 90 words on average: little more than three
-sentences are, and more often with the answer in it, since one long sentence leaves room for fewer (docs/reader.md)."""
+sentences are, and with the answer in it more often, as a long sentence leaves room for fewer (docs/reader-notes.md)."""
 LEAST_WORDS = 5
 """Of a sentence that is quoted beside the best one: shorter ones ("My God!") say little."""
 LABEL_WORDS = 16

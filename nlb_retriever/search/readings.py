@@ -23,7 +23,7 @@ WEIGHT, WEIGHT_OF_SECTION = 0.07, 0.04
 section, beside the section's score: 0.1 is hardly better for statements, and worse for textbooks' questions."""
 COVERAGE, TEMPERATURE = 5.0, 5.0
 """Weight of the likely answers that a passage holds and those before it do not, and temperature of their scores: chosen
-on LiteraryQA and FairytaleQA val (docs/reader.md)."""
+on LiteraryQA and FairytaleQA val (docs/reader-notes.md)."""
 CLAUSE_TOKENS = 5
 """Least tokens of a span that answers why, how, or what somebody does."""
 

@@ -7,7 +7,7 @@ it, what the reader says where it has read them, and how far the query asks for 
 similar to passages of any kind that explain something. Where the passages are about facts, too, similarity and reader
 count more, words less. The more passages, the more similar the best are by chance, so the bound grows with them.
 The weights were chosen on questions on novels, tales, textbooks and articles, put to libraries with and without their
-book, and judged on others (docs/reader.md).
+book, and judged on others (docs/reader-notes.md).
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ HIT_WEIGHT, WORDS_WEIGHT, QUESTION_PENALTY = 4.0, 1.5, 3.0
 """Weights of a passage's score, of the share of the question's words in the sentence, and of a sentence that is itself
 a question, beside 1 for the span's score over "no answer": chosen on FairytaleQA and LiteraryQA val."""
 HEADING_WEIGHT = 4.0
-"""Weight of the fit of the section's heading, which in manuals is often the question itself (docs/reader.md)."""
+"""Weight of the fit of the section's heading, which in manuals is often the question itself (docs/reader-notes.md)."""
 VOTES = 3.5
 """Weight of the same words in several passages, where a question asks for words: names that come back answer more
 often. 1 for a clause, whose words hardly come back, and for who a name is, which another name does not answer."""
@@ -36,7 +36,7 @@ CLOSE = 1.0
 TRUST_VOTES, LEAD, RELEVANCE = 5.0, 0.5, 1.5
 """How far an answer is trusted, beside its span's score: weights of the same words in several passages, which tell more
 of it in novels, of its lead over the best other answer and, against it, of the mean relevance of the passages, by which
-questions on tales, novels and articles compare (docs/reader.md)."""
+questions on tales, novels and articles compare (docs/reader-notes.md)."""
 MOST_LEAD = 8.0
 """A greater lead counts as so much."""
 SURE, LIKELY = 13.0, 8.0

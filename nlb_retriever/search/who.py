@@ -31,7 +31,7 @@ PHRASE = 80
 VOTES = 2.0
 """Weight of the logarithm of how many spans have the same noun."""
 LEAST = -4.0
-"""Least score of an answer; chosen, as the others, on 96 questions on twelve books (docs/reader.md)."""
+"""Least score of an answer; chosen, as the others, on 96 questions on twelve books (docs/reader-notes.md)."""
 LIKELY = 3.0
 """Least score, without votes, of one that is likely."""
 _DET = r"\b(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Mm]y|[Oo]ur|[Tt]heir|[Yy]our|[Oo]ne of|[A-Z][\w.]*[’']s)\s+"

@@ -32,7 +32,8 @@ def test_a_list_of_links_is_skipped_where_it_is_called_so(start: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["navheader", "docnav top", "nav", "navbar", "menu mainmenu", "breadcrumb", "sphinxsidebar", "this-page-menu"]
+    "name",
+    ["navheader", "docnav top", "nav", "navbar", "menu mainmenu", "breadcrumb", "sphinxsidebar", "this-page-menu"],
 )
 def test_a_menu_may_have_a_few_words_besides(name: str) -> None:
     body = f'<div class="{name}">Chapter 2. The bells of the old tower <a href="a">Prev</a> <a href="b">Next</a></div>'
