@@ -38,6 +38,12 @@ _NUMBERS = frozenset(
     " million dozen dozens score pair couple both half single once twice thrice many few several all every".split()
 )
 _MEASURED = {"how": {"many", "old"}, "what": {"age", "year"}, "which": {"year"}}
+_AMOUNT = re.compile(
+    r"\bwhat(?:['’]?s| is| was| were| are) (?:the |its |their |his |her )?(?:[\w-]+ ){0,2}?"
+    r"(?:population|height|length|width|depth|distance|temperature|speed|weight|percentage|elevation|altitude|number)"
+    r"(?: (?:of|in|between|at|for|from)\b|\W*$)",
+    re.IGNORECASE,
+)
 _AGES = frozenset(
     "teens twenties thirties forties fifties sixties seventies eighties nineties year years month months week weeks"
     " infant baby child".split()
@@ -179,10 +185,10 @@ def find_capitals(text: str) -> str:
 def fits(question: str, answer: str) -> bool:
     """Whether some words can be what a question asks for; in doubt they can.
 
-    They say more than the question's own words and pronouns, "how many", "how old" and "what year" is a number, "what
-    color" a color, "when" not "first", what a name is is no other name, who one is a kind of person, and "who" does not
-    begin with "in" or "because", nor is it "sir". Another section of the book answers what asks for one ("which
-    section", "where").
+    They say more than the question's own words and pronouns, "how many", "how old", "what year" and "what is the
+    population of" is a number, "what color" a color, "when" not "first", what a name is is no other name, who one is a
+    kind of person, and "who" does not begin with "in" or "because", nor is it "sir". Another section of the book
+    answers what asks for one ("which section", "where").
     """
     if asks_about_name(question) and " the " not in question:
         says_what = find_person(answer) if name_of(question) else any(map(str.islower, answer.split()))
@@ -196,6 +202,8 @@ def fits(question: str, answer: str) -> bool:
     after = (*own[start : start + 2], "")[1]
     if after in _MEASURED.get(own[start], ()):
         return has_number or (after in {"old", "age"} and not _AGES.isdisjoint(words))
+    if not has_number and _AMOUNT.search(question):
+        return False
     if after in {"color", "colour", "colors", "colours"}:
         return not _COLORS.isdisjoint(words)
     if own[start] not in {"where", "which"} and _REFERENCE.fullmatch(answer):
