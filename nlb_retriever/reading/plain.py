@@ -10,6 +10,7 @@ from pathlib import Path
 
 from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
+from nlb_retriever.reading.form_feeds import join_pages
 from nlb_retriever.reading.gutenberg import Wrapper, find_wrapper, kept_pieces
 from nlb_retriever.reading.headings import parse_line, title_like
 from nlb_retriever.reading.limits import Limits
@@ -29,14 +30,16 @@ _BETWEEN = "\n\n\n"
 def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
     """Read a text file. Without wrapper, hard wraps and control characters its text is the file's, exactly.
 
-    But a blank line stands below the rule of a title.
+    But a blank line stands below the rule of a title, and pages are joined (`form_feeds`).
 
     Raises:
         NotABook: the file is binary (message without the path).
     """
     text, note = decode(data)
-    text = clean(text)
-    draft = Draft(text, warnings=[note] if note else [])
+    draft = Draft("", warnings=[note] if note else [])
+    if "\f" in text:
+        text = join_pages("\f".join(map(clean, text.split("\f"))), draft.omissions)
+    draft.text = text = clean(text)
     pieces = [text]
     wrapper = find_wrapper(text)
     if wrapper and (kept := kept_pieces(text, wrapper, draft.omissions)):

@@ -1,0 +1,86 @@
+"""Plain text with a form feed after each page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nlb_retriever.reading.form_feeds import join_pages
+from nlb_retriever.reading.limits import Limits
+from nlb_retriever.reading.omissions import Omissions
+from nlb_retriever.reading.plain import read_plain
+
+FIRST, SECOND = (
+    "The keeper trimmed the lamp and went to bed, and nobody on the island said a word about it",
+    "until the boat came.",
+)
+BODY = f"{FIRST}\n{SECOND}"
+HEAD = "RFC 1234                    Lamps                    May 1903\n\n\n"
+NAMES = ("Oil", "Wick", "Glass", "Keeper", "Boat")
+
+
+def printed(*bodies: str) -> str:
+    """Pages as RFCs have them."""
+    pages = enumerate(bodies, 1)
+    return "\f".join(f"{HEAD}{body}\n\n\nWick        Informational        [Page {number}]\n" for number, body in pages)
+
+
+def lines_on(name: str) -> str:
+    return (
+        f"{name} is on the shelf.\nAsk for {name} in the shop,\nor bring {name} from home,\nand pay for {name} later."
+    )
+
+
+def test_running_heads_are_skipped_and_paragraphs_go_on() -> None:
+    oil, wick, glass = map(lines_on, NAMES[:3])
+    omissions = Omissions()
+    text = join_pages(printed(f"{oil}\n\n{FIRST}", f"{SECOND}\n\n{wick}", f"2. Glass\n\n{glass}"), omissions)
+    # the first head stays: it may be a title
+    assert text == f"{HEAD}{oil}\n\n{BODY}\n\n{wick}\n\n2. Glass\n\n{glass}\n"
+    assert any("Wick Informational [Page #]" in line for line in omissions.warnings())
+
+
+def test_a_full_line_goes_on_and_a_title_does_not() -> None:
+    line = "The keeper of the lamp, whose name was Tobias, had a daughter in the town called"
+    pages = [
+        f"{BODY}\n\n{line}",
+        f"Margaret, who came every summer with her boys, and a dog that hated the sea\n{BODY}",
+        line,
+    ]
+    text = join_pages("\f".join([*pages, "CHAPTER II\n\nThe Storm"]), Omissions())
+    assert f"{line}\nMargaret" in text
+    assert f"{line}\n\nCHAPTER II\n\nThe Storm" in text
+
+
+def test_few_pages_keep_all_their_lines() -> None:
+    assert join_pages("1\nOne.\f1\nTwo.", Omissions()) == "1\nOne.\n\n1\nTwo."
+
+
+def test_the_book_has_chapters_and_no_heads() -> None:
+    chapters = (f"CHAPTER {number}. The {name}\n\n{lines_on(name) * 6}" for number, name in enumerate(NAMES, 1))
+    draft = read_plain(printed(*chapters).encode(), Path("rfc.txt"), Limits())
+    assert [heading.title for heading in draft.headings] == [
+        f"CHAPTER {number}. The {name}" for number, name in enumerate(NAMES, 1)
+    ]
+    assert "[Page" not in draft.text
+    assert "\f" not in draft.text
+
+
+@given(st.text(alphabet="aB1. \n\f-", max_size=200))
+@settings(max_examples=200, deadline=None)
+def test_any_text_keeps_its_words_or_names_them(text: str) -> None:
+    omissions = Omissions()
+    joined = join_pages(text, omissions)
+    assert "\f" not in joined
+    kept, words = joined.split(), text.split()
+    assert not set(kept) - set(words)
+    assert len(kept) <= len(words)
+    if text.count("\f") < 2:
+        assert kept == words
+
+
+def test_pages_without_words_are_no_page() -> None:
+    assert join_pages("\f\f\f\f", Omissions()).split() == []
+    assert join_pages(f"\f{BODY}\f\f\n\n\f{BODY}\f", Omissions()) == f"{BODY}\n\n{BODY}\n"
