@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nlb_retriever.records import Citation, Hit
-from nlb_retriever.text.languages import count_words
+from nlb_retriever.text.languages import number_of_words
 
 NOT_FOUND = "Not in your library."
 SENTENCES, WORDS = 5, 94
@@ -183,7 +183,7 @@ def choose_quotes(hits: Sequence[Hit], quotes: Iterable[Quote], limit: int | Non
             break
         hit, start, end = hits[quote.hit], quote.start, quote.end
         same = (hit.book_id, hit.text[start:end].split())
-        length = count_words(hit.text[start:end])
+        length = number_of_words(hit.text[start:end])
         if chosen and (not LEAST_WORDS <= length <= left or is_question(hit, start, end)):
             continue
         if same not in seen:

@@ -36,7 +36,9 @@ languages counts as English. In 600 English books 30 to 50% are common, and at m
 LEAST_WORDS = 20
 """Fewer tell too little."""
 SURELY_ENGLISH = 0.3
+"""Share of common English words from which on no other language is looked for."""
 LEAST_LATIN = 0.8
+"""Share of Latin letters where the encoder, which knows hardly any others, reads a query."""
 SLICES, SLICE = 20, 1000
 """So many slices of so many characters are looked at in a long text."""
 _LATIN = re.compile(r"[^\W\d_\u0250-\u1dff\u1f00-\uffff]")  # with all their accents
@@ -87,7 +89,7 @@ def is_latin(text: str) -> bool:
     return len(_LATIN.findall(text)) >= LEAST_LATIN * len(letters)
 
 
-def count_words(text: str) -> int:
+def number_of_words(text: str) -> int:
     """How many words a text has; where no spaces are between them, as many as half its letters."""
     return len(text.split()) + len(_UNSPACED.findall(text)) // 2
 
@@ -99,9 +101,9 @@ def _sample(text: str) -> str:
     return "\n".join(text[at * step : at * step + SLICE] for at in range(SLICES))
 
 
-def _count(text: str, language: str | None) -> float:
+def _count(text: str, language: str | None) -> int:
     """How many words a text has without a language's common ones."""
-    return sum(_counter(language).embed_document(text).values)
+    return round(sum(_counter(language).embed_document(text).values))
 
 
 @cache

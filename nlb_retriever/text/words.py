@@ -113,7 +113,8 @@ def count_words(text: str) -> Sparse:
 
 def word_ids(text: str, language: str = ENGLISH) -> frozenset[int]:
     """The words that count in a text, stemmed, as numbers; without stop words and `QUESTION_WORDS`."""
-    return frozenset(weigh_query("passage", text, (language,)).indices)
+    found = frozenset(_find_words("passage", text, language))
+    return found - _question_words("passage", (language,)) or found
 
 
 def all_word_ids(text: str, language: str = ENGLISH) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nlb_retriever.text.languages import count_words, find_language, is_latin, language_of_query, languages_of_query
+from nlb_retriever.text.languages import find_language, is_latin, language_of_query, languages_of_query, number_of_words
 from nlb_retriever.text.words import OTHER_LANGUAGE_WEIGHT, is_counted, weigh_query, word_ids
 from tests.texts import FOREIGN, KITCHEN, LIGHTHOUSE
 
@@ -96,7 +96,7 @@ def test_words_are_found_where_no_spaces_are() -> None:
     [("", 0), ("the white whale", 3), ("老渔夫住在海边的小屋里。", 6), ("배를 만들었다", 2), ("Debian 是什么", 3)],
 )
 def test_words_are_counted_where_no_spaces_are(text: str, count: int) -> None:
-    assert count_words(text) == count
+    assert number_of_words(text) == count
 
 
 def test_words_of_other_languages_count_less_and_common_ones_not() -> None:
