@@ -31,6 +31,8 @@ FORMATS = {
 _NAMES = {"plain": "text", "markdown": "text", "html": "text", "epub": "EPUB", "pdf": "PDF", "docx": "Word"}
 _SMALL = "a an and as at by for from in of on or the to with de la le les du des der die das und el y e o"
 _SMALL_WORDS = frozenset(_SMALL.split())
+_ADDRESS = re.compile(r"\s*<[^<>@\s]+@[^<>@\s]+>")
+"""Of mail, behind an author's name."""
 _DESCRIPTION = 1_000
 """Characters that are kept of a description."""
 _CHUNK = 1 << 20
@@ -130,7 +132,7 @@ def _read(path: Path, data: bytes, limits: Limits) -> Book:
         id=content_hash[:16],
         content_hash=content_hash,
         title=title,
-        author=one_line(draft.author or "") or None,
+        author=one_line(_ADDRESS.sub("", draft.author or "")) or None,
         language=language_tag(draft.language),
         year=draft.year,
         description=one_line(draft.description or "", _DESCRIPTION) or None,

@@ -34,7 +34,7 @@ _ENTRY = re.compile(
 )
 """A line of a table of contents: it begins with a number in Roman numerals, or any after "Chapter", or has a section's
 and no stop."""
-_LEADERS = re.compile(r"(?:[.·…] ?){4,}(?:\d+|[ivxl]+)\b")
+_LEADERS = re.compile(r"(?:[.·…] ?){4,}\s*(?:\d+|[ivxl]+)\b|(?:[.·] ){8}")
 """Dots before the page in a printed table of contents."""
 _LABELS = re.compile(r"(?:\b(?!AM|PM)[A-Z]{1,3}: [^\W\d].*){3}", re.DOTALL)
 """Of words in several languages: "ES: acento, I: accento, F: accent"."""

@@ -174,14 +174,17 @@ class LibraryStore:
     def publish(self, book: Book, passages: Sequence[Passage], vectors: BookVectors) -> None:
         """Add a book, or replace its older version; readers see it whole or not at all.
 
-        Its words are counted as its language inflects them (`text.languages`). Where it names none, it gets that.
+        Its words are counted as its language inflects them (`text.languages`). Where it names none, it gets that; also
+        where it names English, as programs do by themselves, and is in another.
 
         Raises:
             StoreError: the vectors are wrong or it cannot be written; what was published stays.
         """
         points.check_vectors(book, passages, vectors, self.manifest.dims)
         found = find_language(book.text)
-        book, language = replace(book, language=book.language or found), found or ENGLISH
+        language = found or ENGLISH
+        if not book.language or (language != ENGLISH and book.language.partition("-")[0].lower() == ENGLISH):
+            book = replace(book, language=found)
 
         def compose(current: str | None) -> NewVersion:
             version = points.version_of(book, self.manifest, current)

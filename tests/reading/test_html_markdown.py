@@ -112,3 +112,11 @@ def test_real_markdown_books_have_their_chapters(data_dir: Path) -> None:
     invisible = read_book(data_dir / "library" / "invisible-man.md")
     assert (invisible.title, invisible.year, len(invisible.sections)) == ("The Invisible Man", 1897, 29)
     assert invisible.sections[-1].path == ("THE EPILOGUE",)
+
+
+def test_an_authors_address_is_no_name(tmp_path: Path) -> None:
+    path = tmp_path / "manual.md"
+    path.write_text(
+        "---\ntitle: The Manual\nauthor: Live Project <live@example.org>\n---\n\nOil the lamp.", encoding="utf-8"
+    )
+    assert read_book(path).author == "Live Project"

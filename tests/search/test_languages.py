@@ -52,6 +52,16 @@ def test_a_book_that_names_no_language_gets_the_one_of_its_text(retriever: Retri
     assert {hit.source for hit in hits} == {"ru.txt"}
 
 
+def test_english_is_believed_only_of_english_books(tmp_path: Path) -> None:
+    declared = {"ru": "en", "de": "en-GB", "fr": "fr-CA", "zh": "ja", "en": "en-US"}
+    texts = {**FOREIGN, "en": LIGHTHOUSE}
+    books = [book_from_text(texts[tag], source=tag, language=language) for tag, language in declared.items()]
+    index_books(books, tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        found = {book.source: book.language for book in retriever.store.books()}
+    assert found == {"ru": "ru", "de": "de", "fr": "fr-CA", "zh": "ja", "en": "en-US"}
+
+
 def test_answers_are_quoted_by_the_words_of_the_language(retriever: Retriever) -> None:
     answer = retriever.answer("Wie viele Häuser hatte der Schmied für einen Sohn gebaut?")
     assert "Er hatte drei Häuser für seine Söhne gebaut" in answer.text

@@ -32,6 +32,8 @@ def hit_of(text: str) -> Hit:
         "_Letter, Lucy Westenra to Mina Murray._",
         "_4 May_.",
         "1.3.1.",
+        "The Ogg page format  . . . . . . . . . . . . . . . . .",
+        "6. The Ogg page format  . . . . . . . .  8",
         "13 3.4 Meeting Minimum Requirements . . . . . . . . 9",
         "Section 1.20 [appoggiatura], page 6, Section 1.146 [grace notes], page 36.",
         "ES: acento, I: accento, F: accent, D: Akzent.",
