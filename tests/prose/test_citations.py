@@ -17,6 +17,7 @@ import pytest
 from nlb_integrations.prose.citations import SUPPORT, Checker, support
 from nlb_integrations.prose.records import ProseSentence
 from nlb_retriever.records import Hit
+from tests.texts import FOREIGN
 
 LAMP = "Old Tobias kept the lighthouse for forty years. Every evening he climbed the steps and lit the lamp."
 STORM = "The storm of that November broke the clock. Tobias turned the lamp by hand until the morning."
@@ -143,6 +144,24 @@ def test_words_that_only_the_question_brought_are_no_support() -> None:
 def test_a_word_elsewhere_in_a_passage_is_no_answer() -> None:
     assert support("Tobias.", ASKED, LAMP) >= SUPPORT
     assert support("Steps.", ASKED, LAMP) < SUPPORT
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "said", "invented"),
+    [
+        (
+            "de",
+            "Was baute der Schmied?",
+            "Der Schmied baute ein Haus für den Sohn.",
+            "Der Schmied kaufte eine Mühle.",
+        ),
+        ("ru", "Кого ждал капитан?", "Капитан ждёт корабль.", "Капитан продал лодку соседу."),
+        ("zh", "灯塔的灯是谁点的？", "渔夫的父亲点了灯塔的灯。", "国王买下了那座城堡。"),
+    ],
+)
+def test_a_passage_supports_in_its_own_language(language: str, question: str, said: str, invented: str) -> None:
+    assert support(said, question, FOREIGN[language]) >= SUPPORT
+    assert support(invented, question, FOREIGN[language]) < SUPPORT
 
 
 def statement(question: str, answer: str) -> str | None:

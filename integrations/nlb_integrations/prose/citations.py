@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from nlb_integrations.prose.prompt import DECLINED
 from nlb_integrations.prose.records import ProseSentence
 from nlb_retriever.records import Citation, Hit
 from nlb_retriever.search.overlap import Overlap, find_overlap
+from nlb_retriever.text.languages import ENGLISH, find_language
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_retriever.text.words import word_ids
 
@@ -123,15 +125,13 @@ class Checker:
             return ProseSentence(text=text, citations=(), supported=True)
         if _LOOP.search(text):
             return ProseSentence(text=text, citations=(), supported=False)
-        overlaps = [find_overlap(text, [hit.text]) for hit in self._hits]
-        scores = [
-            _support(text, self._question, hit.text, overlap) for hit, overlap in zip(self._hits, overlaps, strict=True)
-        ]
+        pairs = [(hit, find_overlap(text, [hit.text], _language(hit.text))) for hit in self._hits]
+        scores = [_support(text, self._question, hit.text, overlap) for hit, overlap in pairs]
         supporting = [index for index, score in enumerate(scores) if score >= SUPPORT]
         cited = [mark - 1 for mark in marks if mark - 1 in supporting] or sorted(
             supporting, key=lambda index: -scores[index]
         )[:1]
-        numbers = tuple(self._number(index, overlaps[index]) for index in cited)
+        numbers = tuple(self._number(index, pairs[index][1]) for index in cited)
         return ProseSentence(text=text, citations=numbers, supported=bool(cited))
 
     def _number(self, index: int, overlap: Overlap) -> int:
@@ -152,20 +152,27 @@ def support(sentence: str, question: str, passage: str) -> float:
 
     A word or two occur in many passages: they must be in a sentence that is about the question.
     """
-    return _support(sentence, question, passage, find_overlap(sentence, [passage]))
+    return _support(sentence, question, passage, find_overlap(sentence, [passage], _language(passage)))
 
 
 def _support(sentence: str, question: str, passage: str, overlap: Overlap) -> float:
     """Support where the sentence's overlap with the passage is known."""
     if not overlap.words:
         return 0.0
-    question_words = word_ids(question)
+    language = _language(passage)
+    question_words = word_ids(question, language)
     if question_words and len(overlap.words) < _FEW_WORDS:
-        about = find_overlap(question, [passage])
+        about = find_overlap(question, [passage], language)
         return max(map(min, overlap.shares[0], about.shares[0]), default=0.0)
-    new = " ".join(word for word in sentence.split() if not word_ids(word) <= question_words)
+    new = " ".join(word for word in sentence.split() if not word_ids(word, language) <= question_words)
     whole = overlap.pair_shares[0]
-    return (whole + find_overlap(new, [passage]).pair_shares[0]) / 2 if new else whole
+    return (whole + find_overlap(new, [passage], language).pair_shares[0]) / 2 if new else whole
+
+
+@lru_cache(256)
+def _language(passage: str) -> str:
+    """Whose inflections a passage's words have."""
+    return find_language(passage) or ENGLISH
 
 
 def _bare(text: str) -> str:
