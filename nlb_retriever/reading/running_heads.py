@@ -34,6 +34,9 @@ _DATE_TEXT = """
 DATE_WORDS = frozenset(_DATE_TEXT.split())
 _EDGE = 2
 """Lines at a page's top and bottom that are looked at."""
+_SENTENCE_ENDS = frozenset('.!?”"’»…')
+_DENSE = 0.25
+"""Share of pages on which a running head stands at least, from its first to its last: often every second one."""
 _YEAR, _MANY_PAGES = 1_000, 500
 """A number from the first on is a year, not a page's, in books of fewer pages than the second."""
 
@@ -49,7 +52,11 @@ def without_running_heads(pages: Sequence[list[str]], labels: Sequence[str], omi
         omissions: where what is skipped is noted.
     """
     key_of = _keys(pages, labels)
-    seen = Counter(key for i, lines in enumerate(pages) for key in {key_of(i, line) for line in _edges(lines)})
+    on_pages: defaultdict[str, list[int]] = defaultdict(list)
+    for i, lines in enumerate(pages):
+        for key in {key_of(i, line) for line in _edges(lines)}:
+            on_pages[key].append(i)
+    seen = {key: len(on) for key, on in on_pages.items() if not _is_scattered_sentence(key, on, pages)}
     least = _least(len(pages))
     met: set[str] = set()
     skipped: defaultdict[str, list[str]] = defaultdict(list)
@@ -61,7 +68,7 @@ def without_running_heads(pages: Sequence[list[str]], labels: Sequence[str], omi
             if key in {"#", _HEADING_KEY}:
                 return True
             first = key not in met and (bool(parse_line(line, 0, 0)) or any(map(str.isdigit, key)))
-            return seen[key] >= least and not first  # the first may be a heading, or a date
+            return seen.get(key, 0) >= least and not first  # the first may be a heading, or a date
 
         top, bottom = 0, len(lines)
         while top < min(_EDGE, bottom) and running(lines[top]):
@@ -80,6 +87,13 @@ def without_running_heads(pages: Sequence[list[str]], labels: Sequence[str], omi
         return [list(lines) for lines in pages]
     _note(skipped, omissions)
     return kept_pages
+
+
+def _is_scattered_sentence(key: str, on: Sequence[int], pages: Sequence[Sequence[str]]) -> bool:
+    """Whether a line is one that people say ("Certainly."): on few of the pages from its first to its last."""
+    if key[-1:] not in _SENTENCE_ENDS or len(on) > _DENSE * (on[-1] - on[0] + 1):
+        return False
+    return any(line.strip().casefold() == key and not line.isupper() for line in _edges(pages[on[0]]))
 
 
 def _note(skipped: dict[str, list[str]], omissions: Omissions) -> None:

@@ -46,6 +46,13 @@ def test_running_heads_with_chapter_and_page_are_skipped(pdf: Write, head: str) 
     assert read_book(pdf(chapters)).text.count("Bells") == 8
 
 
+def test_short_sentences_at_the_edges_of_pages_are_kept(pdf: Write) -> None:
+    said = [["THE CLOCK", "Yes." if i % 9 == 4 else f"The {'very ' * i}old clock.", *LINES, *LINES] for i in range(40)]
+    assert read_book(pdf(said)).text.count("Yes.") == 4
+    under = [[f"The {'very ' * i}old clock.", *LINES, "The Clock."] for i in range(8)]
+    assert "The Clock." not in read_book(pdf(under)).text
+
+
 def test_pages_carry_printed_labels_and_physical_numbers(pdf: Write) -> None:
     book = read_book(pdf(pages(4), labels="0 << /S /r /St 9 >> 2 << /S /D /St 1 >>"))
     assert [(p.number, p.label) for p in book.pages] == [(1, "ix"), (2, "x"), (3, "1"), (4, "2")]
