@@ -14,11 +14,13 @@ from typing import BinaryIO
 
 from nlb_retriever.errors import NlbError, NotABook, ReadingError, ReadingLimit
 from nlb_retriever.reading.draft import Draft, clean, one_line
-from nlb_retriever.reading.gutenberg import LANGUAGES
+from nlb_retriever.reading.gutenberg import LANGUAGES, without_wrapper
 from nlb_retriever.reading.limits import DEFAULT, Limits, shown
 from nlb_retriever.reading.omissions import LONGEST
 from nlb_retriever.reading.signatures import kind_of
 from nlb_retriever.reading.structure import partition
+from nlb_retriever.reading.subtitles import with_titles
+from nlb_retriever.reading.title_page import is_given
 from nlb_retriever.records import Book
 
 logger = logging.getLogger(__name__)
@@ -26,9 +28,14 @@ logger = logging.getLogger(__name__)
 FORMATS = {
     ".txt": "plain", ".text": "plain", ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html",
     ".xhtml": "html", ".epub": "epub", ".pdf": "pdf", ".docx": "docx",
+    ".odt": "odt", ".fb2": "fb2", ".fb2.zip": "fb2",
 }  # fmt: skip
 """Module of this package that reads files of each suffix."""
-_NAMES = {"plain": "text", "markdown": "text", "html": "text", "epub": "EPUB", "pdf": "PDF", "docx": "Word"}
+_NAMES = {
+    "plain": "text", "markdown": "text", "html": "text", "epub": "EPUB", "pdf": "PDF", "docx": "Word",
+    "odt": "OpenDocument", "fb2": "text",
+}  # fmt: skip
+_ZIPPED = frozenset({"epub", "docx", "odt", "fb2"})
 _SMALL = "a an and as at by for from in of on or the to with de la le les du des der die das und el y e o"
 _SMALL_WORDS = frozenset(_SMALL.split())
 _ADDRESS = re.compile(r"\s*<[^<>@\s]+@[^<>@\s]+>")
@@ -122,6 +129,7 @@ def _read(path: Path, data: bytes, limits: Limits) -> Book:
     module = importlib.import_module(f"nlb_retriever.reading.{kind}")
     reader: Callable[[bytes, Path, Limits], Draft] = getattr(module, f"read_{kind}")
     draft = reader(data, path, limits)
+    without_wrapper(draft)
     if len(draft.text) > limits.chars:
         raise ReadingLimit(f"holds more than {limits.chars} characters")
     if not draft.text.strip():
@@ -132,16 +140,22 @@ def _read(path: Path, data: bytes, limits: Limits) -> Book:
         id=content_hash[:16],
         content_hash=content_hash,
         title=title,
-        author=one_line(_ADDRESS.sub("", draft.author or "")) or None,
+        author=author if is_given(author := one_line(_ADDRESS.sub("", draft.author or ""))) else None,
         language=language_tag(draft.language),
         year=draft.year,
         description=one_line(draft.description or "", _DESCRIPTION) or None,
         source=os.fspath(path),
         text=draft.text,
-        sections=partition(draft.text, draft.headings, title),
+        sections=partition(draft.text, with_titles(draft.text, draft.headings), title),
         pages=tuple(draft.pages),
         warnings=(*draft.omissions.warnings(), *(one_line(warning, LONGEST) for warning in draft.warnings)),
     )
+
+
+def suffix_of(path: PurePath) -> str:
+    """What a file's name says about its format: ".epub", ".fb2.zip"."""
+    two = "".join(path.suffixes[-2:]).lower()
+    return two if two in FORMATS else path.suffix.lower()
 
 
 def language_tag(declared: str | None) -> str | None:
@@ -153,15 +167,16 @@ def language_tag(declared: str | None) -> str | None:
 
 def _format(path: Path, data: bytes) -> str:
     """The reader for a file: its suffix says which, its first bytes must not say otherwise."""
-    suffix = path.suffix.lower()
+    suffix = suffix_of(path)
     kind = FORMATS.get(suffix)
     if kind is None:
         raise NotABook(f"has no suffix of a book ({', '.join(sorted(FORMATS))})")
     found = kind_of(data)
-    if found == _NAMES[kind] or (found == "zip" and kind in {"epub", "docx"}):
+    if found == _NAMES[kind] or (found == "zip" and kind in _ZIPPED):
         return kind
     if found == "text":
         raise NotABook(f"is no {_NAMES[kind]} file, though its suffix is {suffix}")
     other = {"EPUB": "an EPUB book: rename it to .epub", "PDF": "a PDF document: rename it to .pdf"}
+    other |= {"OpenDocument": "an OpenDocument text: rename it to .odt"}
     other |= {"Word": "a Word document: rename it to .docx", "zip": "a zip file", "binary": "binary data"}
     raise NotABook(f"is {other.get(found, found)}, though its suffix is {suffix}")

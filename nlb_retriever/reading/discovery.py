@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from nlb_retriever.reading.book import FORMATS
+from nlb_retriever.reading.book import FORMATS, suffix_of
 from nlb_retriever.reading.limits import shown
 from nlb_retriever.records import FailedFile, source_of
 
@@ -122,7 +122,7 @@ def _add_named(path: Path, search: _Search) -> None:
                 search.fail(path, f"holds no book ({_SUFFIXES})")
         elif not stat.S_ISREG(mode):
             search.fail(path, "is no regular file")
-        elif path.suffix.lower() not in FORMATS:
+        elif suffix_of(path) not in FORMATS:
             search.fail(path, f"has no suffix of a book ({_SUFFIXES})")
         else:
             search.add(path)
@@ -184,7 +184,7 @@ def _add_found(path: Path, search: _Search) -> None:
         return
     if not stat.S_ISREG(mode):
         search.skipped["no regular file"] += 1
-    elif path.suffix.lower() not in FORMATS:
+    elif suffix_of(path) not in FORMATS:
         search.skipped["no book's suffix"] += 1
     else:
         search.add(path)

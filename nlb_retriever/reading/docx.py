@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 from nlb_retriever.errors import NlbError, NotABook, ReadingError, ReadingLimit
 from nlb_retriever.reading.archive import Archive, resolve, shown_name
 from nlb_retriever.reading.decode import decode
-from nlb_retriever.reading.draft import Draft, Heading, clean
+from nlb_retriever.reading.draft import Draft, clean
 from nlb_retriever.reading.html import HtmlText, html_to_text
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup import decode_markup
 from nlb_retriever.reading.omissions import count_words
 from nlb_retriever.reading.outline import choose_headings, find_headings
-from nlb_retriever.reading.package import text_of
 from nlb_retriever.reading.plain import title_page
 from nlb_retriever.reading.run_looks import SetParagraph, set_paragraphs
 from nlb_retriever.reading.title_page import is_given, read_title_page
@@ -25,12 +24,12 @@ from nlb_retriever.reading.typography import find_titles
 from nlb_retriever.reading.wordprocessing import (
     HtmlRenderer,
     TitleLine,
-    attribute,
+    contents_lines,
     heading_levels,
-    local_name,
     paragraph_level,
     plain_text,
 )
+from nlb_retriever.reading.xmltree import attribute, local_name, text_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -43,7 +42,6 @@ _UNSHOWN = {
     "glossaryDocument": "building blocks", "diagramDrawing": "copy of a diagram",
 }  # fmt: skip
 """Parts with text that is no part of the document's, by the type of relationship."""
-_GAP = "\n\n"
 _STYLED = 2
 """Paragraphs with heading styles from which these tell the sections."""
 _TITLE_PAGE = 12
@@ -113,11 +111,19 @@ class _Document:
         levels = heading_levels(style_sheet)
         paragraphs = [*set_paragraphs(root, style_sheet)]
         titles = _titles_by_look(paragraphs, levels)
-        self._renderer = HtmlRenderer(levels, lambda key: self._drawing(links, key), self._draft.omissions, titles)
+        self._renderer = HtmlRenderer(
+            levels,
+            lambda key: self._drawing(links, key),
+            self._draft.omissions,
+            titles,
+            contents_lines(root, style_sheet),
+        )
         rendered = self._renderer.render(root)
         pages = [self._chunk(links, piece) if i % 2 else html_to_text(piece) for i, piece in enumerate(rendered.pieces)]
-        self._join(pages)
         draft = self._draft
+        for page in pages:
+            draft.omissions.add(page.omissions)
+            draft.add_page(page.text, page.headings)
         if titles:
             draft.headings = choose_headings(draft.headings, draft.text)
         elif len(draft.headings) < _STYLED:
@@ -130,16 +136,6 @@ class _Document:
         draft.title, draft.author = draft.title or title, draft.author or authors
         self._note_the_rest(links)
         return draft
-
-    def _join(self, pages: list[HtmlText]) -> None:
-        draft = self._draft
-        for page in pages:
-            draft.omissions.add(page.omissions)
-            if not page.text.strip():
-                continue
-            draft.text += _GAP if draft.text else ""
-            draft.headings += [Heading(h.start + len(draft.text), h.level, h.title) for h in page.headings]
-            draft.text += page.text
 
     def _main_part(self) -> str:
         for link in self._links("").values():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from nlb_retriever.reading.omissions import Omissions
 from nlb_retriever.records import Page
@@ -40,6 +41,30 @@ class Draft:
     warnings: list[str] = field(default_factory=list)
     """What was mended or guessed."""
     omissions: Omissions = field(default_factory=Omissions)
+
+    def add_page(self, text: str, headings: Sequence[Heading]) -> None:
+        """Put a page of text behind what there is."""
+        if text.strip():
+            self.text += "\n\n" if self.text else ""
+            self.headings += [Heading(h.start + len(self.text), h.level, h.title) for h in headings]
+            self.text += text
+
+    def keep(self, pieces: Sequence[tuple[int, str]]) -> None:
+        """Reduce the text to pieces of it, three line ends apart, with their headings and pages.
+
+        Args:
+            pieces: where each begins, and its text; in order.
+        """
+        text, headings, pages = "", [], []
+        for start, piece in pieces:
+            text += "\n\n\n" if text else ""
+            shift, end = len(text) - start, start + len(piece)
+            headings += [replace(h, start=h.start + shift) for h in self.headings if start <= h.start < end]
+            opened = [page for page in self.pages if page.start <= start][-1:]
+            inside = [page for page in self.pages if start < page.start < end]
+            pages += [replace(page, start=max(page.start, start) + shift) for page in opened + inside]
+            text += piece
+        self.text, self.headings, self.pages = text, headings, pages
 
     def append_notes(self, notes: str) -> None:
         """Put footnotes into a section of their own at the end."""

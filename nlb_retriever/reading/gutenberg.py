@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nlb_retriever.reading.draft import one_line
+from nlb_retriever.reading.draft import Draft, one_line
 from nlb_retriever.reading.omissions import Omissions, count_words
 
 _IN_MARKERS = ("Gutenberg", "GUTENBERG", "gutenberg", "SMALL PRINT")
@@ -238,3 +238,19 @@ def kept_pieces(text: str, wrapper: Wrapper, omissions: Omissions) -> list[tuple
     for stretch in wrapper.stretches if pieces else ():
         omissions.skip(stretch.name, count_words(text[stretch.start : stretch.end]))
     return pieces
+
+
+def without_wrapper(draft: Draft) -> None:
+    """Take Project Gutenberg's headers and licenses out of a book that was made of such a text.
+
+    Title and author of its header count more than the file's own; of a text that only names the project, less.
+    """
+    wrapper = find_wrapper(draft.text)
+    if not wrapper:
+        return
+    pieces = kept_pieces(draft.text, wrapper, draft.omissions)
+    if wrapper.stretches and pieces:
+        draft.keep(pieces)
+        draft.title, draft.author = wrapper.title or draft.title, wrapper.author or draft.author
+    draft.title, draft.author = draft.title or wrapper.title, draft.author or wrapper.author
+    draft.language, draft.year = draft.language or wrapper.language, draft.year or wrapper.year

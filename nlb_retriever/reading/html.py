@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
-from nlb_retriever.reading.gutenberg import find_wrapper, kept_pieces, title_of_mention
+from nlb_retriever.reading.gutenberg import title_of_mention, without_wrapper
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup import decode_markup, make_safe
 from nlb_retriever.reading.menus import name_menu
@@ -102,19 +102,7 @@ def read_html(data: bytes, path: Path, limits: Limits) -> Draft:
     draft.description = page.description
     if draft.title and (mention := title_of_mention(draft.title)):
         draft.title, draft.author = mention[0], draft.author or mention[1]
-    wrapper = find_wrapper(draft.text)
-    if wrapper and (pieces := kept_pieces(draft.text, wrapper, draft.omissions)):
-        draft.title, draft.author = wrapper.title or draft.title, wrapper.author or draft.author
-        text, headings = "", []
-        for start, piece in pieces:
-            text += "\n\n\n" if text else ""
-            headings += [
-                Heading(h.start - start + len(text), h.level, h.title)
-                for h in draft.headings
-                if start <= h.start < start + len(piece)
-            ]
-            text += piece
-        draft.text, draft.headings = text, headings
+    without_wrapper(draft)
     if page.notes:
         draft.append_notes(page.notes)
     if len(draft.headings) < 2:

@@ -258,7 +258,7 @@ def _take_title(text: str, spans: Sequence[tuple[int, int]], blank: Sequence[boo
         if below and below[0].kind != "caps" and not (below[0].rest and _ROMAN_WORD.match(line)):
             break
         follows_prose = j + 1 >= len(spans) or blank[j + 1]
-        if not (title_like(line) and (line.isupper() or (follows_prose and not _speech(line)))):
+        if not (title_like(line) and (line.isupper() or (follows_prose and not is_speech(line)))):
             break
         taken.append(line)
         c.end, c.line = end, j
@@ -267,7 +267,8 @@ def _take_title(text: str, spans: Sequence[tuple[int, int]], blank: Sequence[boo
         c.title = f"{c.title.rstrip('.:')}. {c.rest}"
 
 
-def _speech(line: str) -> bool:
+def is_speech(line: str) -> bool:
+    """Whether a line, which may be a title, is rather what somebody says."""
     words = [w for w in re.findall(r"[^\W\d_]+", line) if len(w) > 3]
     return line[-1] in ".!?”\"'’" and (
         line[0] in "“\"‘'" or sum(w[0].isupper() for w in words) < max(1, 0.6 * len(words))

@@ -7,12 +7,11 @@ import re
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html.entities import html5
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
 from nlb_retriever.reading.archive import Archive, resolve, shown_name
-from nlb_retriever.reading.draft import one_line
+from nlb_retriever.reading.xmltree import parse_xml, text_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -22,7 +21,6 @@ _FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/p
 _REPUBLISHERS = re.compile(
     r"gutenberg|standard ?ebooks|feedbooks|wikisource|manybooks|archive\.org|mobileread", re.IGNORECASE
 )
-_ENTITY = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,30});")
 _TEXT_TYPES = frozenset(
     {"application/xhtml+xml", "text/html", "text/x-oeb1-document", "application/x-dtbook+xml", "text/plain"}
 )
@@ -73,41 +71,6 @@ class _Item:
 
     def is_text(self) -> bool:
         return self.media_type in _TEXT_TYPES or self.name.lower().endswith((".xhtml", ".html", ".htm"))
-
-
-def parse_xml(data: bytes) -> _Element | None:
-    """Parse XML, without its declarations of entities; None where there is nothing to parse.
-
-    HTML's named characters (&nbsp;) are read although no declaration is; all other entities vanish.
-    """
-    from lxml import etree
-
-    parser = etree.XMLParser(
-        resolve_entities=False,
-        no_network=True,
-        huge_tree=False,
-        load_dtd=False,
-        recover=True,
-        remove_comments=True,
-        remove_pis=True,
-    )
-    start = data[:4096].find(b"<!DOCTYPE")
-    if start >= 0:
-        end, subset = data.find(b">", start), data.find(b"[", start)
-        if 0 <= subset < end:
-            end = data.find(b">", data.find(b"]", subset))
-        data = data[:start] + data[end + 1 :] if end >= 0 else data[:start]
-    try:
-        return etree.fromstring(_ENTITY.sub(_character, data), parser)
-    except (etree.XMLSyntaxError, ValueError):
-        return None
-
-
-def _character(match: re.Match[bytes]) -> bytes:
-    name = match[1].decode("ascii")
-    if name in {"amp", "lt", "gt", "quot", "apos"}:
-        return match[0]
-    return b"".join(b"&#%d;" % ord(c) for c in html5.get(f"{name};", ""))
 
 
 def open_package(archive: Archive) -> Package:
@@ -189,10 +152,6 @@ def _package_name(archive: Archive) -> str:
 
 def _all(root: _Element, name: str) -> list[_Element]:
     return list(root.iter("{*}" + name))
-
-
-def text_of(element: Any) -> str:
-    return one_line("".join(element.itertext()))
 
 
 def _metadata(root: _Element, package: Package) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nlb_retriever.reading.typography import Look
-from nlb_retriever.reading.wordprocessing import attribute, local_name, plain_text
+from nlb_retriever.reading.wordprocessing import plain_text
+from nlb_retriever.reading.xmltree import attribute, local_name
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

@@ -13,12 +13,14 @@ _MAGIC = (
 
 
 def kind_of(data: bytes) -> str:
-    """What a file is: "text", "EPUB", "Word", "PDF", "zip", or words for a message ("a PNG image")."""
+    """What a file is: "text", "EPUB", "OpenDocument", "Word", "PDF", "zip", or words for a message ("a PNG image")."""
     if b"%PDF-" in data[:1024]:
         return "PDF"
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         if b"application/epub+zip" in data[:200] or b"META-INF/container.xml" in data:
             return "EPUB"
+        if b"application/vnd.oasis.opendocument.text" in data[:200]:
+            return "OpenDocument"
         return "Word" if b"word/document.xml" in data else "zip"
     if data[60:68] == b"BOOKMOBI":
         return "a Kindle book (convert it to .epub)"

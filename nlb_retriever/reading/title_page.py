@@ -12,7 +12,7 @@ from nlb_retriever.reading.typography import FOOTNOTE_MARKS, HAS_WORD, LARGER, L
 
 _UNKNOWN = re.compile(
     r"\(?(?:untitled|anonymous|unknown|unspecified|undefined|no (?:title|author) given|python-docx|word document)\)?$"
-    r"|untitled|microsoft word|arxiv:|.*\.(?:docx?|tex|indd|pdf|qxd|dvi)$",
+    r"|untitled|microsoft word|arxiv:|calibre\b|.*\.(?:docx?|tex|indd|pdf|qxd|dvi)$",
     re.IGNORECASE,
 )
 _BETWEEN = 2

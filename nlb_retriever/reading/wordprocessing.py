@@ -7,12 +7,13 @@ are looked through, so that no text is lost by a new one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING
 
 from nlb_retriever.reading.omissions import Omissions, count_words
+from nlb_retriever.reading.xmltree import attribute, local_name
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -34,6 +35,9 @@ _GREEK = dict(
     )
 )
 """Letters of the font Symbol."""
+_CONTENTS_STYLE = re.compile(r"toc (?:[1-9]|heading)", re.IGNORECASE)
+_LINKS = 4
+"""Paragraphs in a row that are nothing but links: a table of contents."""
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 
 
@@ -54,16 +58,6 @@ class Rendered:
     """HTML, and the relationship ids of such files: even and odd entries take turns."""
     notes: list[tuple[str, str]] = field(default_factory=list)
     """Kind ("footnote") and id of each reference to a note, in order."""
-
-
-def local_name(element: _Element) -> str:
-    tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
-
-
-def attribute(element: _Element, name: str) -> str:
-    """An attribute by its local name; empty where there is none."""
-    return next((str(value) for key, value in element.attrib.items() if str(key).rpartition("}")[2] == name), "")
 
 
 def heading_levels(styles: _Element | None) -> dict[str, int]:
@@ -105,6 +99,34 @@ def paragraph_level(paragraph: _Element, levels: Mapping[str, int]) -> int:
     return 0
 
 
+def contents_lines(root: _Element, styles: _Element | None) -> set[_Element]:
+    """The paragraphs of tables of contents: by their styles ("toc 2"), or several in a row that are links to places."""
+    named = {
+        attribute(style, "styleId")
+        for style in (styles.iter("{*}style") if styles is not None else ())
+        for name in style.iterchildren("{*}name")
+        if _CONTENTS_STYLE.fullmatch(attribute(name, "val"))
+    }
+    found: set[_Element] = set()
+    links: list[_Element] = []
+    for paragraph in root.iter("{*}p"):
+        style = next((attribute(e, "val") for e in paragraph.iterfind("{*}pPr/{*}pStyle")), "")
+        if style in named:
+            found.add(paragraph)
+        texts = [text for text in paragraph.iter("{*}t") if (text.text or "").strip()]
+        if texts and all(_is_link(text) for text in texts):
+            links.append(paragraph)
+        elif texts:
+            found.update(links if len(links) >= _LINKS else ())
+            links = []
+    return found | set(links if len(links) >= _LINKS else ())
+
+
+def _is_link(text: _Element) -> bool:
+    """Whether a text is a link to a place in the document."""
+    return any(attribute(link, "anchor") for link in text.iterancestors("{*}hyperlink"))
+
+
 def plain_text(element: _Element) -> str:
     """All text of an element, its paragraphs on lines of their own."""
     parts: list[str] = []
@@ -133,6 +155,7 @@ class HtmlRenderer:
         drawing: Callable[[str], str],
         omissions: Omissions,
         titles: Mapping[_Element, TitleLine],
+        contents: Set[_Element] = frozenset(),
     ) -> None:
         """
         Args:
@@ -140,9 +163,11 @@ class HtmlRenderer:
             drawing: gives the text of the diagram or chart with a relationship id.
             omissions: where what is skipped is noted.
             titles: paragraphs that are titles whatever their styles.
+            contents: paragraphs of tables of contents.
         """
         self._levels = levels
         self._titles = titles
+        self._contents = contents
         self._drawing = drawing
         self._omissions = omissions
 
@@ -170,6 +195,9 @@ class HtmlRenderer:
                 walker.skip_subtree()
             elif name in _REMOVED:
                 self._omissions.skip_element(_REMOVED[name], count_words(plain_text(element)))
+                walker.skip_subtree()
+            elif element in self._contents:
+                self._omissions.skip_element("contents line", count_words(plain_text(element)))
                 walker.skip_subtree()
             elif name == "Fallback" and _has_choice(element):
                 walker.skip_subtree()

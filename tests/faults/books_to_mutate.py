@@ -55,7 +55,9 @@ def real_stories(data: Path | None, rng: random.Random) -> list[list[str]]:
 
 def make_all(data: Path | None, rng: random.Random) -> dict[str, list[bytes]]:
     """Suffix -> files: those of the library as they are, and some made in every format."""
-    books: dict[str, list[bytes]] = {suffix: [] for suffix in (".txt", ".md", ".html", ".epub", ".pdf", ".docx")}
+    books: dict[str, list[bytes]] = {
+        suffix: [] for suffix in (".txt", ".md", ".html", ".epub", ".pdf", ".docx", ".odt", ".fb2")
+    }
     for lines in [story(rng), story(rng, 15), *real_stories(data, rng)]:
         books[".txt"].append("\n\n".join(lines).encode())
         books[".md"].append("\n\n".join(f"# {p}" if p.startswith("CHAPTER") else p for p in lines).encode())
@@ -63,6 +65,8 @@ def make_all(data: Path | None, rng: random.Random) -> dict[str, list[bytes]]:
         books[".epub"].append(epub(lines))
         books[".pdf"].append(pdf(lines))
         books[".docx"].append(word(lines))
+        books[".odt"].append(odt(lines))
+        books[".fb2"].append(fb2(lines))
     for path in sorted((data / "library").iterdir()) if data else ():
         books[path.suffix].append(path.read_bytes())
     return books
@@ -104,6 +108,44 @@ def word(lines: list[str]) -> bytes:
     out = io.BytesIO()
     document.save(out)
     return out.getvalue()
+
+
+def odt(lines: list[str]) -> bytes:
+    spaces = "".join(
+        f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "text", "table", "draw")
+    )
+    tags = (("h" if p.startswith("CHAPTER") else "p", _xml(p)) for p in lines)
+    note = (
+        "<text:note><text:note-citation>1</text:note-citation>"
+        "<text:note-body><text:p>a note</text:p></text:note-body></text:note>"
+    )
+    body = "".join(f"<text:{tag}>{p}{note if i % 9 == 8 else ''}</text:{tag}>" for i, (tag, p) in enumerate(tags))
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        archive.writestr(
+            "content.xml",
+            f"<office:document-content{spaces}><office:body><office:text>{body}</office:text></office:body>"
+            "</office:document-content>",
+        )
+    return out.getvalue()
+
+
+def fb2(lines: list[str]) -> bytes:
+    parts = [
+        f"</section><section><title><p>{_xml(p)}</p></title>" if p.startswith("CHAPTER") else f"<p>{_xml(p)}</p>"
+        for p in lines
+    ]
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0">'
+        "<description><title-info><book-title>x</book-title></title-info></description>"
+        f"<body><section>{''.join(parts)}</section></body></FictionBook>\n"
+    ).encode()
+
+
+def _xml(text: str) -> str:
+    return escape("".join(c if c.isprintable() else " " for c in text), quote=False)
 
 
 def _wrap(paragraph: str, width: int = 70) -> Iterator[str]:

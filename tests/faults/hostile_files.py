@@ -23,9 +23,19 @@ from nlb_retriever.reading import Limits, ReaderPool
 from nlb_retriever.records import Book
 from tests.faults.books_to_mutate import make_all
 from tests.faults.mutations import SNIPPETS, mutate
-from tests.reading.words import BLOCKS, docx_text, epub_entries, html_text, markdown_text, named_words, words_of
+from tests.reading.words import (
+    BLOCKS,
+    docx_text,
+    epub_entries,
+    fb2_text,
+    html_text,
+    markdown_text,
+    named_words,
+    odt_text,
+    words_of,
+)
 
-SUFFIXES = (".txt", ".md", ".html", ".epub", ".pdf", ".docx")
+SUFFIXES = (".txt", ".md", ".html", ".epub", ".pdf", ".docx", ".odt", ".fb2")
 LIMITS = Limits(seconds=60.0, memory=1536 << 20)
 _UNCLEAR = re.compile(r"Traceback|does not know|crashed|took more than|needs more memory|\n")
 """What no message to a user may hold: the reader failed in a way that it was not made for."""
@@ -189,6 +199,10 @@ def words_of_file(data: bytes, suffix: str) -> Counter[str]:
             return counts
         case ".docx":
             return Counter(words_of(docx_text(data)))
+        case ".odt":
+            return Counter(words_of(odt_text(data)))
+        case ".fb2":
+            return Counter(words_of(fb2_text(data)))
         case _:
             return Counter(_whole_words(_pdf_text(data), suffix))
 

@@ -39,6 +39,14 @@ SNIPPETS = {
         "<button>", "<form>", "<pre>", "<li>", "<dd>", "<image>", "<body epub:type='cover'>", "<div>" * 400,
         "<font>" * 90,
     ],
+    ".fb2": [
+        "<!--", "-->", "<p>", "</p>", "<section>", "</section>", "<section/>", "<title/>", "<title>", "</title>",
+        "<title><p>x</p><p>y</p><p>z</p></title>", "<body>", "</body>", "<body name='notes'>", "<a type='note'>1</a>",
+        "<v>x</v>", "<poem><stanza><v>x</v></stanza></poem>", "<table><tr><td>x</td></tr></table>", "<empty-line/>",
+        "<image/>", "<binary>QUJD</binary>", "<binary>", "<![CDATA[<words>]]>", "<?pi x?>", "&nbsp;", "&x;", "&",
+        "&amp;", "&#0;", "\x00", "<section>" * 300, "<emphasis>", "<subtitle>* * *</subtitle>", "<x:y>",
+        "<cite><p>x</p></cite>",
+    ],
 }  # fmt: skip
 _WRAPPERS = (b"aside", b"nav", b"section", b"a", b"title", b"w:del", b"w:p", b"w:fldSimple", b"m:oMath")
 _XML = [
@@ -204,6 +212,7 @@ MUTATIONS: dict[str, tuple[Mutation, ...]] = {
 } | {
     ".epub": (*BYTES, *[change_entries] * 16),
     ".docx": (*BYTES, *[change_entries] * 16),
+    ".odt": (*BYTES, *[change_entries] * 16),
     ".pdf": BYTES,
 }  # fmt: skip
 """By suffix; those that leave most of a file readable stand more often."""

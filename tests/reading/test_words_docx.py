@@ -281,3 +281,27 @@ def test_a_damaged_part_beside_the_text_costs_that_part_only(word: Write) -> Non
 def test_a_hundred_thousand_nested_elements_are_read(word: Write) -> None:
     deep = "<w:smartTag>" * 200 + run("deep words") + "</w:smartTag>" * 200
     assert_all_words("deep words", read_book(word(para(deep))))
+
+
+def test_contents_of_a_document_are_skipped_and_counted(word: Callable[..., Path]) -> None:
+    link = '<w:hyperlink w:anchor="a{0}"><w:r><w:t>Chapter {0}</w:t></w:r></w:hyperlink>'
+    links = "".join(para(link.format(i)) for i in range(1, 5))
+    styled = para('<w:pPr><w:pStyle w:val="TOC2"/></w:pPr>' + run("Part one 3"))
+    text = para(run("See ") + link.format(9)) + para(link.format(8)) + para(run("The end."))
+    book = read_all_words(word(links + para(run("Words.")) + text))
+    assert "Chapter 1" not in book.text
+    assert "See Chapter 9\n\nChapter 8\n\nThe end." in book.text
+    assert any("4 contents lines (8 words)" in warning for warning in book.warnings)
+    assert "Part one" in read_all_words(word(styled)).text  # of a style that is none of contents
+
+
+def test_styles_of_contents_are_skipped(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.styles.add_style("toc 1", docx.enum.style.WD_STYLE_TYPE.PARAGRAPH)
+    document.add_paragraph("The Landing 7", style="toc 1")
+    document.add_heading("The Landing")
+    document.add_paragraph("The clock struck.")
+    document.save(str(tmp_path / "a.docx"))
+    book = read_all_words(tmp_path / "a.docx")
+    assert book.text == "The Landing\n\nThe clock struck."
+    assert any("1 contents line (3 words)" in warning for warning in book.warnings)

@@ -85,6 +85,10 @@ def text_of_file(path: Path) -> str:
             return epub_text(data)
         case ".docx":
             return docx_text(data)
+        case ".fb2":
+            return fb2_text(data)
+        case ".odt":
+            return odt_text(data)
     raise ValueError(f"no extraction of words from {path.suffix} files")
 
 
@@ -167,6 +171,51 @@ def _docx_part(root: etree._Element) -> str:
         text = element.text or "" if etree.QName(element).localname in {"t", "delText"} else " "
         parts.append("" if "Fallback" in above else text)
     return "".join(parts)
+
+
+def fb2_text(data: bytes) -> str:
+    """All text of the bodies.
+
+    Raises:
+        ValueError: the XML is damaged.
+    """
+    root = _strict_xml(re.sub(rb"&(?!(?:amp|lt|gt|quot|apos);|#)\w+;", b" ", data))
+    return " ".join(_xml_text(body) for body in root.iterchildren("{*}body"))
+
+
+def odt_text(data: bytes) -> str:
+    """All text of the content.
+
+    Raises:
+        ValueError: the archive or its XML is damaged.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            root = _strict_xml(archive.read("content.xml"))
+    except (*_DAMAGE, KeyError) as error:
+        raise ValueError(str(error)) from error
+    return " ".join(_xml_text(body) for body in root.iterfind("{*}body/{*}text"))
+
+
+_XML_INLINE = frozenset("span a emphasis strong style strikethrough sub sup code soft-page-break bookmark".split())
+
+
+def _xml_text(root: etree._Element) -> str:
+    parts: list[str] = []
+    for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
+        if event in {"comment", "pi"}:
+            parts.append(element.tail or "")
+            continue
+        border = "" if etree.QName(element).localname in _XML_INLINE else " "
+        parts.append(border + ((element.text if event == "start" else element.tail) or ""))
+    return "".join(parts)
+
+
+def _strict_xml(data: bytes) -> etree._Element:
+    try:
+        return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True))
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise ValueError(str(error)) from error
 
 
 def markdown_text(source: str) -> str:

@@ -1,0 +1,195 @@
+"""ODT (OpenDocument text): headings become sections, footnotes and endnotes an end section."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nlb_retriever.errors import NotABook, ReadingError
+from nlb_retriever.reading.archive import Archive, resolve, shown_name
+from nlb_retriever.reading.draft import Draft
+from nlb_retriever.reading.html import html_to_text
+from nlb_retriever.reading.limits import Limits
+from nlb_retriever.reading.omissions import Omissions, count_words
+from nlb_retriever.reading.outline import find_headings
+from nlb_retriever.reading.plain import title_page
+from nlb_retriever.reading.title_page import is_given
+from nlb_retriever.reading.xmltree import attribute, local_name, parse_xml, text_of
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_CONTENT = "content.xml"
+_SKIPPED = {
+    "tracked-changes": "deleted stretch", "annotation": "reader's comment", "table-of-content": "table of contents",
+    "note-citation": "note reference", "desc": "picture's description", "forms": "form",
+}  # fmt: skip
+"""Elements with text that is none of the document's."""
+_EMPTY = frozenset({"tab", "s", "line-break"})
+_TAGS = {"table": "table", "table-row": "tr", "table-cell": "td", "ruby-text": "rt"}
+_STYLED = 2
+"""Headings from which they tell the sections."""
+
+
+def read_odt(data: bytes, path: Path, limits: Limits) -> Draft:
+    """Read an OpenDocument text.
+
+    Raises:
+        NotABook, ReadingError, ReadingLimit: as for any zip (messages without the path); it is encrypted.
+    """
+    archive = Archive(data, limits)
+    draft = Draft("")
+    archive.note_doubled(draft.omissions)
+    manifest = archive.find("META-INF/manifest.xml")
+    if manifest and b"encryption-data" in archive.read(manifest):
+        raise ReadingError("is encrypted with a password: save it without one")
+    content = archive.find(_CONTENT)
+    if not content:
+        raise NotABook(f"is a zip file but no OpenDocument text (no {_CONTENT} in it)")
+    damage: list[str] = []
+    root = parse_xml(archive.read(content), damage)
+    body = root.find("{*}body/{*}text") if root is not None else None
+    if root is None or body is None:
+        raise NotABook("holds no OpenDocument text (a spreadsheet, slides, or damaged)")
+    if damage:
+        draft.warnings.append(f"its XML is damaged, and was read as far as that goes ({damage[0]})")
+    renderer = _Renderer(archive, draft.omissions)
+    page = html_to_text(renderer.render(body))
+    draft.omissions.add(page.omissions)
+    draft.add_page(page.text, page.headings)
+    if len(draft.headings) < _STYLED:
+        draft.headings = find_headings(draft.text) or draft.headings
+    draft.append_notes("\n\n".join(text for note in renderer.notes if (text := html_to_text(note).text.strip())))
+    _properties(archive, draft)
+    if not draft.title:
+        title, author = title_page(draft.text)
+        draft.title, draft.author = _styled_title(root, archive) or title, draft.author or author
+    return draft
+
+
+@dataclass
+class _Renderer:
+    """OpenDocument's XML to HTML."""
+
+    archive: Archive
+    omissions: Omissions
+    notes: list[str] = field(default_factory=list)
+    """HTML of each, in order."""
+    _out: list[str] = field(default_factory=list)
+    _outer: list[list[str]] = field(default_factory=list)
+    """Outputs around the boxes and notes that are open."""
+    _boxes: list[str] = field(default_factory=list)
+    """HTML of boxes to stand behind the paragraph in which they are anchored."""
+    _cells: list[int] = field(default_factory=list)
+    """Paragraphs so far in each open table cell; -1 in a box."""
+
+    def render(self, body: _Element) -> str:
+        from lxml.etree import iterwalk
+
+        walker = iterwalk(body, events=("start", "end"))
+        for event, element in walker:
+            name = local_name(element)
+            if event == "end":
+                self._end(name, element)
+                if element is not body:
+                    self._out.append(escape(element.tail or "", quote=False))
+            elif name in _SKIPPED or (name == "title" and element.prefix == "svg"):
+                words = count_words(" ".join(map(str, element.itertext())))
+                self.omissions.skip_element(_SKIPPED.get(name, "picture's description"), words)
+                walker.skip_subtree()
+            else:
+                self._start(name, element)
+                self._out.append(escape(element.text or "", quote=False))
+        return "".join([*self._out, *self._boxes])
+
+    def _start(self, name: str, element: _Element) -> None:
+        if name in {"p", "h"}:
+            self._out.append(self._tag(name, element, ""))
+        elif name in _EMPTY:
+            self._out.append("<br>" if name == "line-break" else " ")
+        elif name in _TAGS:
+            if name == "table":
+                self._cells.append(0)
+            elif name == "table-cell" and self._cells:
+                self._cells[-1] = 0
+            self._out.append(f"<{_TAGS[name]}>")
+        elif name in {"text-box", "note-body"}:
+            self._outer.append(self._out)
+            self._out = []
+            self._cells.append(-1)
+        elif name == "object":
+            self._out.append(escape(self._object(attribute(element, "href")), quote=False))
+
+    def _end(self, name: str, element: _Element) -> None:
+        if name in {"p", "h"}:
+            self._out.append(self._tag(name, element, "/"))
+            if not self._outer and not self._in_cell():
+                self._out += self._boxes
+                self._boxes = []
+        elif name in _TAGS:
+            self._out.append(f"</{_TAGS[name]}>")
+            if name == "table" and self._cells:
+                self._cells.pop()
+        elif name in {"text-box", "note-body"} and self._outer:
+            (self._boxes if name == "text-box" else self.notes).append("".join(self._out))
+            self._out = self._outer.pop()
+            self._cells.pop()
+
+    def _tag(self, name: str, element: _Element, slash: str) -> str:
+        if self._in_cell():
+            self._cells[-1] += not slash
+            return "<br>" if not slash and self._cells[-1] > 1 else ""
+        if name == "p" or self._outer:
+            parent = element.getparent()
+            return f"<{slash}li>" if parent is not None and local_name(parent) == "list-item" else f"<{slash}p>"
+        level = attribute(element, "outline-level")
+        return f"<{slash}h{min(int(level), 6) if level.isdecimal() and int(level) else 1}>"
+
+    def _in_cell(self) -> bool:
+        return bool(self._cells) and self._cells[-1] >= 0
+
+    def _object(self, href: str) -> str:
+        """The text of a formula; other things inside the document are named as left out."""
+        target = resolve("", f"{href.rstrip('/')}/{_CONTENT}") if href else None
+        part = self.archive.find(target[0]) if target else None
+        root = parse_xml(self.archive.read(part)) if part else None
+        if root is None:
+            return ""
+        if local_name(root) == "math":
+            return f" {' '.join(text_of(e) for e in root.iter('{*}mi', '{*}mn', '{*}mo', '{*}mtext'))} "
+        words = count_words(" ".join(map(str, root.itertext())))
+        self.omissions.lose(shown_name(href), "files inside the document are not read", words)
+        return ""
+
+
+def _properties(archive: Archive, draft: Draft) -> None:
+    part = archive.find("meta.xml")
+    root = parse_xml(archive.read(part)) if part else None
+    values = (
+        {local_name(element): text_of(element) for meta in root.iter("{*}meta") for element in meta}
+        if root is not None
+        else {}
+    )
+    authors = (values.get("initial-creator", ""), values.get("creator", ""))
+    draft.title = title if is_given(title := values.get("title", "")) else None
+    draft.author = next((author for author in authors if is_given(author)), None)
+    draft.language = values.get("language") or None
+    draft.description = values.get("description")
+
+
+def _styled_title(root: _Element, archive: Archive) -> str | None:
+    """The first paragraph with the style "Title" or one that is made from it."""
+    part = archive.find("styles.xml")
+    sheet = parse_xml(archive.read(part)) if part else None
+    made_from = {
+        attribute(style, "name"): attribute(style, "parent-style-name")
+        for tree in (sheet, root)
+        for style in (tree.iter("{*}style") if tree is not None else ())
+    }
+    for paragraph in root.iter("{*}p"):
+        style = attribute(paragraph, "style-name")
+        if "Title" in {style, made_from.get(style), made_from.get(made_from.get(style, ""))}:
+            return text_of(paragraph) or None
+    return None

@@ -1,0 +1,78 @@
+"""Chapter numbers and titles in lines of their own, of which the file names one as the heading.
+
+"IV" and below it, in a paragraph of its own, "A Second Visit" is one heading: "IV. A Second Visit".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from nlb_retriever.reading.contents import normal
+from nlb_retriever.reading.draft import Heading, one_line
+from nlb_retriever.reading.headings import MAX_LINE, Candidate, parse_line, strip_line, title_like
+from nlb_retriever.reading.outline import is_speech
+
+_LEAST, _SHARE = 3, 0.6
+"""Numbers with a title, at least, and their share of all: else what stands below is a chapter's first words."""
+_ABOVE = 40
+"""Characters before a title in which its number is looked for."""
+_NEXT = re.compile(r"\n\s*(\S[^\n]*)\n[^\S\n]*\n\s*\S")
+"""The line behind a number, in a paragraph of its own."""
+
+
+def with_titles(text: str, headings: Sequence[Heading]) -> list[Heading]:
+    """The headings in order, numbers with the titles below them and titles with the numbers above."""
+    ordered = sorted(headings, key=lambda h: (h.start, h.level))
+    ends = [following.start for _, following in pairwise(ordered)] + [len(text)]
+    numbers = [i for i, heading in enumerate(ordered) if _number(heading.title)]
+    titles = {i: title for i in numbers if (title := _title_below(text, ordered[i], ends[i]))}
+    if len(titles) >= max(_LEAST, _SHARE * len(numbers)):
+        for i, title in titles.items():
+            ordered[i] = replace(ordered[i], title=_joined(ordered[i].title, title))
+    above = {i: found for i, heading in enumerate(ordered) if (found := _number_above(text, heading))}
+    counted = [number for _, number in above.values()]
+    if len(above) >= _LEAST and sum(b.number - a.number == 1 for a, b in pairwise(counted)) >= _SHARE * len(above):
+        for i, (start, number) in above.items():
+            ordered[i] = replace(ordered[i], start=start, title=_joined(number.title, ordered[i].title))
+    return ordered
+
+
+def _joined(number: str, title: str) -> str:
+    return one_line(f"{number.rstrip('.: ')}. {title}")
+
+
+def _number(title: str) -> Candidate | None:
+    """A line that is a number alone ("IV", "Chapter 4"), but not of a scene: what stands below is a place."""
+    found = parse_line(title, 0, len(title))
+    alone = len(found) == 1 and found[0].number and not found[0].rest and found[0].kind != "scene"
+    return found[0] if alone else None
+
+
+def _title_below(text: str, heading: Heading, end: int) -> str:
+    """The title below a number; empty where text follows."""
+    line = text[heading.start : min(end, heading.start + MAX_LINE)].lstrip().partition("\n")[0]
+    shown, named = _number(line), _number(heading.title)
+    if not (shown and named and shown.number == named.number):
+        return ""
+    start = text.find(line, heading.start, end) + len(line)
+    match = _NEXT.match(text, start, min(end, start + 3 * MAX_LINE))
+    below = strip_line(match[1]) if match else ""
+    if not title_like(below) or any(found.kind != "caps" for found in parse_line(below, 0, 0)):
+        return ""
+    return below if below.isupper() or not is_speech(below) else ""
+
+
+def _number_above(text: str, heading: Heading) -> tuple[int, Candidate] | None:
+    """A number in a line of its own above a title, and where it begins."""
+    if parse_line(heading.title, 0, 0) and parse_line(heading.title, 0, 0)[0].number:
+        return None
+    begin = max(0, heading.start - _ABOVE)
+    lines = list(re.finditer(r"[^\n]*\S[^\n]*", text[begin : heading.start + 2 * MAX_LINE]))
+    at = next((i for i, line in enumerate(lines) if normal(line[0]) == normal(heading.title)), 0)
+    number = _number(lines[at - 1][0].strip()) if at else None
+    if number is None or (at == 1 and begin and text[begin - 1] != "\n" and text[begin] != "\n"):
+        return None  # the end of a line
+    return begin + lines[at - 1].start(), number
