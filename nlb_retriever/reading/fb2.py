@@ -26,6 +26,7 @@ _BLOCKS = {
 }  # fmt: skip
 _SAME = frozenset({"table", "tr", "td", "th", "sub", "sup"})
 """What HTML calls by the same names."""
+_LONGEST_TITLE = 500
 _YEAR = re.compile(r"\b(1\d\d\d|20\d\d)\b")
 
 
@@ -125,9 +126,13 @@ def _to_html(body: _Element, *, titled: bool) -> str:
 
 
 def _title(title: _Element, level: int) -> str:
-    """A title's lines; at level 0 as text. Two headings in a row become one section's."""
-    lines = [escape(line, quote=False) for child in title if (line := text_of(child))]
-    if not level:
+    """The lines of a title, several as two headings; at level 0, or where it is too long for one, as text."""
+    texts = [
+        title.text or "",
+        *(text for child in title for text in ("".join(map(str, child.itertext())), child.tail or "")),
+    ]
+    lines = [escape(text, quote=False) for text in texts if text.strip()]
+    if not level or sum(map(len, lines)) > _LONGEST_TITLE:
         return "".join(f"<p>{line}</p>" for line in lines)
     tag = f"h{min(level, 6)}"
     return "".join(f"<{tag}>{line}</{tag}>" for line in (lines[0], "<br>".join(lines[1:])) if line) if lines else ""
