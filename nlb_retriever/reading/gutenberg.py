@@ -139,7 +139,9 @@ def find_wrapper(text: str) -> Wrapper | None:
 
 def _title(header: str) -> str:
     fields = {m[1].lower(): one_line(m[2]) for m in _FIELD.finditer(header)}
-    return fields.get("title") or (title_of_mention(header.lstrip("\ufeff\n ")) or ("",))[0]
+    mention = _MENTION.search(header)
+    line = header[header.rfind("\n", 0, mention.start()) + 1 :] if mention else header
+    return fields.get("title") or (title_of_mention(line.lstrip("\ufeff ")) or ("",))[0]
 
 
 def _marked_lines(text: str) -> list[int]:
@@ -251,6 +253,7 @@ def without_wrapper(draft: Draft) -> None:
     pieces = kept_pieces(draft.text, wrapper, draft.omissions)
     if wrapper.stretches and pieces:
         draft.keep(pieces)
-        draft.title, draft.author = wrapper.title or draft.title, wrapper.author or draft.author
+        named = wrapper.title or next((title for _, title in wrapper.titles), "")
+        draft.title, draft.author = named or draft.title, wrapper.author or draft.author
     draft.title, draft.author = draft.title or wrapper.title, draft.author or wrapper.author
     draft.language, draft.year = draft.language or wrapper.language, draft.year or wrapper.year

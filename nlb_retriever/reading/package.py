@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _CONTAINER = "META-INF/container.xml"
+_TIMESTAMP = "calibre:timestamp"
+"""When Calibre converted the file: it gives this date to books that have none."""
 _FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 _REPUBLISHERS = re.compile(
     r"gutenberg|standard ?ebooks|feedbooks|wikisource|manybooks|archive\.org|mobileread", re.IGNORECASE
@@ -176,7 +178,10 @@ def _metadata(root: _Element, package: Package) -> None:
         "; ".join(dict.fromkeys(text for e in _all(root, "subject") if (text := text_of(e)))),
     )
     origin = " ".join(text_of(e) for tag in ("publisher", "identifier") for e in _all(root, tag))
+    converted = {(meta.get("content") or "")[:10] for meta in _all(root, "meta") if meta.get("name") == _TIMESTAMP}
     for date in _all(root, "date"):
+        if text_of(date)[:10] in converted:
+            continue
         event = next((str(v).lower() for k, v in date.attrib.items() if str(k).endswith("event")), "")
         year = _YEAR.match(text_of(date))
         if not year or not 1000 <= int(year[1]) <= 2100:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -17,6 +17,8 @@ from nlb_retriever.reading.outline import is_speech
 
 _LEAST, _SHARE = 3, 0.6
 """Numbers with a title, at least, and their share of all: else what stands below is a chapter's first words."""
+_SHARE_UNNAMED = 0.3
+"""Of titles with a number above, where the file names no number as a heading: prefaces and appendices have none."""
 _ABOVE = 40
 """Characters before a title in which its number is looked for."""
 _NEXT = re.compile(r"\n\s*(\S[^\n]*)\n[^\S\n]*\n\s*\S")
@@ -33,11 +35,36 @@ def with_titles(text: str, headings: Sequence[Heading]) -> list[Heading]:
         for i, title in titles.items():
             ordered[i] = replace(ordered[i], title=_joined(ordered[i].title, title))
     above = {i: found for i, heading in enumerate(ordered) if (found := _number_above(text, heading))}
+    if not _are_chapters(ordered, above):
+        return ordered
+    levels = {heading.start: heading.level for heading in reversed(ordered) if _number(heading.title)}
+    numbered = {start for start, _ in above.values()}
+    return [
+        replace(
+            heading,
+            start=above[i][0],
+            level=min(heading.level, levels.get(above[i][0], heading.level)),
+            title=_joined(above[i][1].title, heading.title),
+        )
+        if i in above
+        else heading
+        for i, heading in enumerate(ordered)
+        if i in above or not (heading.start in numbered and _number(heading.title))
+    ]
+
+
+def _are_chapters(headings: Sequence[Heading], above: Mapping[int, tuple[int, Candidate]]) -> bool:
+    """Whether numbers above titles count these: one after the other, for most titles of their level.
+
+    Else they are parts, above the first chapter of each, or pages.
+    """
+    levels = {headings[i].level for i in above}
+    titles = sum(heading.level in levels and not _number(heading.title) for heading in headings)
+    named = {heading.start for heading in headings if _number(heading.title)} & {start for start, _ in above.values()}
+    share = _SHARE if named else _SHARE_UNNAMED
     counted = [number for _, number in above.values()]
-    if len(above) >= _LEAST and sum(b.number - a.number == 1 for a, b in pairwise(counted)) >= _SHARE * len(above):
-        for i, (start, number) in above.items():
-            ordered[i] = replace(ordered[i], start=start, title=_joined(number.title, ordered[i].title))
-    return ordered
+    following = sum(b.number - a.number == 1 for a, b in pairwise(counted))
+    return len(above) >= max(_LEAST, share * titles) and following >= _SHARE * len(above)
 
 
 def _joined(number: str, title: str) -> str:

@@ -34,6 +34,12 @@ def test_the_date_of_a_republished_file_is_not_the_books_year(simple_epub: Write
     assert read_book(simple_epub(metadata=metadata)).year is None
 
 
+def test_the_date_of_a_conversion_is_not_the_books_year(simple_epub: Write) -> None:
+    stamp = '<meta name="calibre:timestamp" content="2026-11-28T04:52:10+00:00"/>'
+    assert read_book(simple_epub(metadata=f"{stamp}<dc:date>2026-11-28T04:52:02+00:00</dc:date>")).year is None
+    assert read_book(simple_epub(metadata=f"{stamp}<dc:date>1911-01-01T00:00:00+00:00</dc:date>")).year == 1911
+
+
 def test_nested_contents_with_fragments_become_a_tree(epub: Write) -> None:
     body = f'<h2 id="a">A</h2><p>{SENTENCE * 5}</p><h2 id="b">B</h2><p>{SENTENCE * 5}</p>'
     items = (

@@ -64,6 +64,13 @@ def test_pieces_keep_their_headings_and_the_page_that_they_begin_on() -> None:
     assert [(page.start, page.label) for page in draft.pages] == [(0, "ii")]
 
 
+def test_the_title_stands_in_the_first_line_where_a_header_was_joined() -> None:
+    header = "Contents\n\nThe Project Gutenberg EBook of The Clock, by Ann Author For the use of anyone Title: x"
+    draft = Draft(f"{header}\n\n*** START OF THIS PROJECT GUTENBERG EBOOK THE CLOCK ***\n\nTick.", title="clock-1")
+    without_wrapper(draft)
+    assert (draft.text, draft.title) == ("Tick.", "The Clock")
+
+
 def test_a_book_that_names_the_project_keeps_its_text_title_and_author() -> None:
     draft = Draft("This Project Gutenberg text was bound by hand.", title="The Clock", author="Ann Author")
     without_wrapper(draft)

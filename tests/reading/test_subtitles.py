@@ -56,6 +56,24 @@ def test_a_chapters_first_words_are_no_title(below: list[str]) -> None:
     assert [title for title, _ in joined(chapters(NUMBERS, below), NUMBERS)] == NUMBERS
 
 
+def test_a_number_and_its_title_that_are_both_headings_are_one() -> None:
+    lines = chapters(NUMBERS, ["The Landing", "Of Clocks and Bells", "What the Moon Saw", "The Sea"])
+    text = "\n\n".join(lines)
+    at = {line: text.index(f"{line}\n\n") for line in lines}
+    headings = [Heading(at[line], 1 if line in NUMBERS else 2, line) for line in lines if len(line) < 60]
+    found = with_titles(text, headings)
+    assert [(h.level, h.title) for h in found] == [
+        (1, f"{number}. {title}") for number, title in zip(NUMBERS, lines[1::3], strict=True)
+    ]
+
+
+def test_parts_above_their_first_chapters_stay_parts() -> None:
+    lines = [line for n in NUMBERS for line in (f"PART {n}", f"First of {n}", SENTENCE, f"Second of {n}", SENTENCE)]
+    text = "\n\n".join(lines)
+    headings = [Heading(text.index(f"{line}\n\n"), 1 + ("PART" not in line), line) for line in lines if len(line) < 60]
+    assert with_titles(text, headings) == headings
+
+
 def test_page_numbers_above_titles_are_no_chapters() -> None:
     titles = ["The Landing", "Of Clocks and Bells", "What the Moon Saw", "The Sea"]
     found = joined(["Front.", *chapters(["12", "31", "47", "80"], titles)], titles)
