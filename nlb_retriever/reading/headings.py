@@ -74,7 +74,7 @@ _KEYWORDS = {
     "story": "story tale adventure episode chronicle narrative novel fable",
     "day": "day night",
     "period": "period epoch",
-    "poem": "sonnet ode psalm elegy idyll",
+    "poem": "sonnet ode psalm elegy idyl idyll",
     "legend": "legend rhapsody",
 }
 _KIND = {word: kind for kind, words in _KEYWORDS.items() for word in words.split()}

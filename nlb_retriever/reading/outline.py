@@ -8,6 +8,7 @@ whom. What remains is handed to `structure.partition`.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,6 +26,7 @@ from nlb_retriever.reading.headings import (
     title_like,
 )
 from nlb_retriever.reading.levels import assign_levels, bare_chains
+from nlb_retriever.reading.listed import find_listed_titles
 from nlb_retriever.reading.numbering import is_reference, numbered_lines
 from nlb_retriever.reading.titles import UNNUMBERED_LEVEL, fill_long_stretches, regular_titles, without_subtitles
 from nlb_retriever.reading.underlined import find_marked, find_underlined
@@ -61,7 +63,18 @@ def find_headings(text: str) -> list[Heading]:
     marked = max(find_underlined(text), find_marked(text), key=len)
     if 2 * len(marked) >= max(len(found), 1):
         found = marked
+    spans = _lines(text)
+    listed = find_listed_titles(text, spans, _blank_before(text, spans))
+    if len(listed) > len(found) * (1 if _are_others(listed, found) else 2):
+        found = listed
     return [replace(h, title=_FOOTNOTE.sub("", _EMPHASIS.sub(r"\1\2", h.title))) for h in found]
+
+
+def _are_others(listed: Sequence[Heading], found: Sequence[Heading]) -> bool:
+    """Whether most titles of a table of contents are found by nothing else, not even by a number above them."""
+    starts = sorted(heading.start for heading in found)
+    known = sum(bisect_left(starts, h.start - MAX_LINE) < bisect_right(starts, h.start) for h in listed)
+    return 2 * known < len(listed)
 
 
 def choose_headings(by_look: list[Heading], text: str) -> list[Heading]:

@@ -14,6 +14,8 @@ from nlb_retriever.text.folding import fold
 
 _WORD = re.compile(r"\w+")
 _SUBTITLE = re.compile(r"[:;(]|,? or,")
+_TITLE_BY = re.compile(r"(.+),? by (.+)", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"(.+?)(?:['’]s|(?<=s)['’]) (.+)")
 _ARTICLES = frozenset({"the", "a", "an"})
 _IN = re.compile(r"\bin (?:the (?:book|novel|play|story) )?", re.IGNORECASE)
 _WHO_IS = re.compile(r"who(?: is|['’]s) (?!(?:the|an?|his|her|their|my)\b)[\w'’-]+(?: [\w'’-]+)?\s*")
@@ -42,9 +44,29 @@ def is_titled(book: BookRecord, title: str) -> bool:
 def is_in_title(book: BookRecord, title: str) -> bool:
     """Whether a book's title has these words in a row: two of them, or one that is written with a capital."""
     words, own = title_words(title), title_words(book.title)
-    if not words or (len(words) == 1 and not title[:1].isupper()):
+    if not words or (len(words) == 1 and not title.rsplit(maxsplit=1)[-1][:1].isupper()):
         return False
-    return any(own[start : start + len(words)] == words for start in range(len(own)))
+    return _holds(own, words)
+
+
+def is_titled_by(book: BookRecord, title: str) -> bool:
+    """Whether a book has that title and author: "Emma by Jane Austen", "Austen's Emma".
+
+    One without an author may have the name in its title ("Dante's Inferno": "Dante The Inferno").
+    """
+    if match := _TITLE_BY.fullmatch(title):
+        wanted, names = title_words(match[1]), name_words(match[2])
+    elif match := _POSSESSIVE.fullmatch(title):
+        wanted, names = title_words(match[2]), name_words(match[1])
+    else:
+        return False
+    own = title_words(book.title)
+    known = {*name_words(book.author)} if book.author else {*own} - {*wanted}
+    return bool(wanted and names) and known.issuperset(names) and (wanted in _titles(book) or _holds(own, wanted))
+
+
+def _holds(words: list[str], part: list[str]) -> bool:
+    return any(words[start : start + len(part)] == part for start in range(len(words)))
 
 
 def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchRequest:
@@ -69,7 +91,7 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
         is_short = len(title_words(title)) < 2
         names = bool(_WHO_IS.fullmatch(rest))
         if rest and (not is_short or names or title[:1].isupper()):
-            named = [book for book in store.books() if is_titled(book, title)]
+            named = [book for book in store.books() if is_titled(book, title) or is_titled_by(book, title)]
             if len(named) == 1:
                 question = f"{rest[0].upper() if query[0].isupper() else rest[0]}{rest[1:].rstrip()}?"
                 keeps = is_short and not (names or asks_about_name(question))

@@ -11,7 +11,7 @@ import pytest
 from nlb_retriever import Condition, Retriever, book_from_text, index_books
 from nlb_retriever.records import BookRecord
 from nlb_retriever.search.request import SearchRequest
-from nlb_retriever.search.titles import find_named, is_in_title, narrow_to_title
+from nlb_retriever.search.titles import find_named, is_in_title, is_titled_by, narrow_to_title
 from tests.texts import KITCHEN, LIGHTHOUSE
 
 
@@ -93,6 +93,8 @@ def test_a_named_book_comes_first_within_the_scope(tmp_path: Path) -> None:
         ("Age of Innocence", True),
         ("of innocence", True),
         ("Innocence", True),
+        ("the Innocence", True),
+        ("the innocence", False),
         ("innocence", False),
         ("The Age", True),
         ("Innocence Age", False),
@@ -102,6 +104,28 @@ def test_a_named_book_comes_first_within_the_scope(tmp_path: Path) -> None:
 )
 def test_some_words_of_a_title_name_it_too(title: str, named: bool) -> None:
     assert is_in_title(_BOOKS[1], title) is named
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("Emma by Jane Austen", "Emma: A Novel"),
+        ("Austen's Emma", "Emma: A Novel"),
+        ("Herman Melville’s Moby Dick", "Moby-Dick; or, The Whale"),
+        ("Wharton's Innocence", "The Age of Innocence"),
+        ("innocence, by Edith Wharton", "The Age of Innocence"),
+        ("Wharton's The Age of Innocence", "The Age of Innocence"),
+        ("Almayer's Folly by Joseph Conrad", "Almayer’s Folly"),
+        ("Shakespeare's As You Like It", None),  # it names no author
+        ("As's You Like It", "As You Like It"),
+        ("Austen's Summer", None),
+        ("Emma by", None),
+        ("by Jane Austen", None),
+        ("Jane Austen's", None),
+    ],
+)
+def test_a_title_with_its_author_names_a_book(name: str, title: str | None) -> None:
+    assert [book.title for book in _BOOKS if is_titled_by(book, name)] == ([title] if title else [])
 
 
 @pytest.fixture(scope="module")
