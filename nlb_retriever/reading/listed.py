@@ -31,7 +31,9 @@ _BY = re.compile(r"\s*(?:--|—|\bby\b)", re.IGNORECASE)
 _NUMBER = re.compile(r"(?:[IVXLC]{1,7}|\d{1,3})[.:)]\s+(?=\S)")
 
 
-def find_listed_titles(text: str, spans: Sequence[tuple[int, int]], blank: Sequence[bool]) -> list[Heading]:
+def find_listed_titles(
+    text: str, spans: Sequence[tuple[int, int]], blank: Sequence[bool]
+) -> tuple[list[Heading], list[Heading]]:
     """The lines that stand alone and that a table of contents at the beginning lists, in its order.
 
     Args:
@@ -40,11 +42,12 @@ def find_listed_titles(text: str, spans: Sequence[tuple[int, int]], blank: Seque
         blank: whether a blank line stands before each, and before the end.
 
     Returns:
-        All of one level; none where most of the table is not found again.
+        These, and the headings of the table itself and of what stands between it and the first; all of one level. None
+        where most of the table is not found again.
     """
     head = next((i for i, (start, end) in enumerate(spans) if _is_head(text, start, end)), None)
     if head is None:
-        return []
+        return [], []
     entries: list[tuple[str, ...]] = []
     at = head + 1
     while at < len(spans) and spans[at][1] - spans[at][0] <= _PROSE:
@@ -64,8 +67,11 @@ def find_listed_titles(text: str, spans: Sequence[tuple[int, int]], blank: Seque
     ]
     kept = _in_order([where for _, _, where in found])
     if len(kept) < max(_LEAST, _SHARE * len(entries)):
-        return []
-    return [Heading(found[i][0], 1, _NOTE.sub("", found[i][1]).strip()) for i in kept]
+        return [], []
+    titles = [Heading(found[i][0], 1, _NOTE.sub("", found[i][1]).strip()) for i in kept]
+    behind = at - 1 if at < len(spans) and spans[at][1] - spans[at][0] > _PROSE and at - 1 > head else at
+    table = [Heading(spans[i][0], 1, text[slice(*spans[i])].strip()) for i in (head, behind)]
+    return titles, [heading for heading in table if heading.start < titles[0].start]
 
 
 def _is_head(text: str, start: int, end: int) -> bool:

@@ -64,9 +64,9 @@ def find_headings(text: str) -> list[Heading]:
     if 2 * len(marked) >= max(len(found), 1):
         found = marked
     spans = _lines(text)
-    listed = find_listed_titles(text, spans, _blank_before(text, spans))
+    listed, table = find_listed_titles(text, spans, _blank_before(text, spans))
     if len(listed) > len(found) * (1 if _are_others(listed, found) else 2):
-        found = listed
+        found = table + listed
     return [replace(h, title=_FOOTNOTE.sub("", _EMPHASIS.sub(r"\1\2", h.title))) for h in found]
 
 

@@ -40,10 +40,12 @@ _LABELS = re.compile(r"(?:\b(?!AM|PM)[A-Z]{1,3}: [^\W\d].*){3}", re.DOTALL)
 """Of words in several languages: "ES: acento, I: accento, F: accent"."""
 _REFERENCE = re.compile(r"(?:see )?(?:section|chapter|appendix) [\w.]+ \[[^\]]*\](?:, page \w+)?", re.IGNORECASE)
 """To another section of the book, as manuals have it."""
-_BIBLIOGRAPHY = re.compile(
-    r"(?:[\dA-Z]{1,3}\W+)?(?:references(?: cited)?|bibliography|(?:works|literature) cited)\W*", re.IGNORECASE
+_NAMES = re.compile(
+    r"(?:[\dA-Z]{1,3}\W+)?(?:references(?: cited)?|bibliography|(?:works|literature) cited"
+    r"|(?:the )?(?:table of )?contents(?: of \w+(?:\W+\w+)?)?|list of (?:illustrations|figures|tables|plates|maps))\W*",
+    re.IGNORECASE,
 )
-"""The title of a section that only names works."""
+"""The title of a section that only names works or sections."""
 _WORD = re.compile(r"\w+")
 _SPEAKER = re.compile(r"[A-Z][\w’']*(?: [A-Z][\w’']*){0,2}\.")
 """Before a speech of a play: "Kent." of "Kent. I thought the king had more affected the Duke."."""
@@ -81,7 +83,7 @@ class Quote:
 def is_prose(hit: Hit, start: int, end: int) -> bool:
     """Whether a sentence of a hit is no heading, list, table, licence, reference, speaker's name or bare number."""
     text = hit.text[start:end]
-    if not any(map(str.isalpha, text)) or (hit.section and _BIBLIOGRAPHY.fullmatch(hit.section[-1])):
+    if not any(map(str.isalpha, text)) or (hit.section and _NAMES.fullmatch(hit.section[-1])):
         return False
     heading = _is_heading(hit, text) or _is_label(hit.text, start, end)
     listed = _is_list(text) or _is_entry(hit.text, start, end) or _LEADERS.search(text) or _refers(text)

@@ -63,7 +63,8 @@ def test_prose_with_wide_spaces_or_italics_is_quoted(text: str) -> None:
 def test_what_stands_in_a_list_of_references_is_not_quoted() -> None:
     text = "Ann A (1901). A study of the tides of the harbour and of those who sail on them."
     assert is_prose(hit_of(text), 0, len(text))
-    for title in ("References", "8. References", "Bibliography", "WORKS CITED"):
+    contents = ("CONTENTS.", "Table of Contents", "Contents of Volume II", "List of Illustrations")
+    for title in ("References", "8. References", "Bibliography", "WORKS CITED", *contents):
         assert not is_prose(replace(hit_of(text), section=("Extras", title)), 0, len(text))
     assert is_prose(replace(hit_of(text), section=("References", "Letters")), 0, len(text))
 
