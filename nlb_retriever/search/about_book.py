@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
 from nlb_retriever.search.book_parts import (
@@ -15,13 +16,14 @@ from nlb_retriever.search.book_parts import (
     find_numbered,
     find_tale,
     find_tales,
+    is_front,
 )
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import LEAST_WORDS, WORDS, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, books_in, resolve_scope
-from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by
+from nlb_retriever.search.titles import find_titled_sections, is_in_title, is_titled, is_titled_by
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.text.characters import find_characters
 from nlb_retriever.text.sentences import sentence_spans
@@ -78,6 +80,8 @@ _QUESTIONS = compile_forms(
 )
 _THIS = re.compile(rf"it|this|(?:this|the) {_WORK}|this (?:paper|article|thesis|report|manual)", re.IGNORECASE)
 _CALLED = re.compile(rf"the {_WORK} (?:called |titled )?", re.IGNORECASE)
+_MANY = frozenset({"various", "various authors", "anonymous", "unknown"})
+"""What stands for the author of a collection."""
 _OUTER = " _*\"'“”‘’«»"
 TITLE_PAGE = 3
 """First passages of a book that are read for its author's name."""
@@ -121,6 +125,8 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         books = find_titled(match["title"], scope, store, in_part=kind != "description")
         if kind == "author":
             shorts, citations = _name_authors(books, scope, store)
+            if not books and match["title"]:
+                shorts, citations = _name_author_of_part(match["title"], scope, store)
             if not shorts and match["title"] and find_titled(match["title"], scope, store, in_part=False):
                 text = f"The library does not know who wrote {books[0].title}."
                 return Answer(question=request.query, found=False, text=text)
@@ -192,6 +198,19 @@ def _name_authors(
     ]
     first = {citation.hit.author or "": number for number, citation in reversed([*enumerate(citations)])}
     return [ShortAnswer(text=author, citation=number) for author, number in reversed(first.items())], citations
+
+
+def _name_author_of_part(title: str, scope: Scope, store: LibraryStore) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The author of the one book with a section of that title ("Lycidas"), and how that begins."""
+    titled = find_titled_sections(title.strip(_OUTER), scope, store)
+    sections = [section for section in titled if not is_front(section.path[-1])]
+    author = sections[0].author if len({section.book_id for section in sections}) == 1 else None
+    if not author or author.casefold() in _MANY:
+        return [], []
+    book = store.find_book(sections[0].book_id)
+    hits = read_book(book, replace(scope, book=book, sections=(sections[0].section,)), store)
+    citations = list(find_beginning(hits, one=True))
+    return [ShortAnswer(text=author, citation=0)] if citations else [], citations
 
 
 def _cite_author(book: BookRecord, hits: Sequence[Hit]) -> tuple[Citation, ...]:

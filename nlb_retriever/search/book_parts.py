@@ -40,6 +40,11 @@ _SENTENCE = re.compile(r"[.!?…—-][\s\"'”’)»_*\]]*$")
 _THE_END = re.compile(r"\W*(?:the end|end|finis)\W*", re.IGNORECASE)
 
 
+def is_front(title: str) -> bool:
+    """Whether a section with this title is a preface, an introduction or the like."""
+    return bool(_FRONT.fullmatch(title) or _INTRODUCTION.fullmatch(title))
+
+
 def find_beginning(hits: Sequence[Hit], *, one: bool = False) -> tuple[Citation, ...]:
     """The first sentences of a book behind its front matter.
 
@@ -50,7 +55,7 @@ def find_beginning(hits: Sequence[Hit], *, one: bool = False) -> tuple[Citation,
     words = Counter(_section(hit) for hit in hits for _ in hit.text.split())
     numbered = any(map(find_chapter, hits))
 
-    def is_front(hit: Hit) -> bool:
+    def stands_before(hit: Hit) -> bool:
         title = hit.section[-1] if hit.section else ""
         if _FRONT.fullmatch(title) or (numbered and _INTRODUCTION.fullmatch(title)):
             return True
@@ -58,7 +63,7 @@ def find_beginning(hits: Sequence[Hit], *, one: bool = False) -> tuple[Citation,
             return words[_section(hit)] < UNTITLED
         return numbered and not find_chapter(hit) and words[_section(hit)] < TITLE_PAGE
 
-    body = list(dropwhile(is_front, hits))
+    body = list(dropwhile(stands_before, hits))
     return _take(body or hits, one=one)
 
 

@@ -20,7 +20,7 @@ from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, resolve_scope
-from nlb_retriever.search.titles import title_words
+from nlb_retriever.search.titles import FOUND, find_titled_sections
 from nlb_retriever.store import LibraryStore, StoreQuery
 from nlb_retriever.store.lookup import find_chapter_of, find_sections, read_number
 from nlb_retriever.text.sentences import sentence_spans
@@ -31,8 +31,6 @@ SHORTEST = 5
 """Words of a sentence."""
 KEPT = 10
 """Words that are kept for each sentence that is still to come."""
-FOUND = 20
-"""Best sections by their words among which one of a title is looked for in the whole library."""
 COMPARED = 2_000
 """Most sentences that are compared; of a longer text, so many evenly chosen ones."""
 _KINDS = r"(?:chapter|part|book|section|letter|canto|stave|act|scene|volume|lecture|tale|story)"
@@ -177,19 +175,7 @@ def _read_part(book: BookRecord, part: str | None, scope: Scope, store: LibraryS
 
 def _read_titled(name: str, scope: Scope, store: LibraryStore) -> list[Hit] | None:
     """The passages in a scope of the sections that have a title; None where there are none."""
-    wanted = title_words(name)
-    if not wanted:
-        return None
-    if scope.book:
-        sections = store.sections(scope.book.id)
-    else:
-        found = store.search([StoreQuery(level="section", text=name, where=scope.filter("section"), limit=FOUND)])[0]
-        sections = store.get_sections([each.id for each in found])
-    titled = [
-        section
-        for section in sections
-        if any(wanted in (title_words(title), title_words(read_number(title)[2])) for title in section.path)
-    ]
+    titled = find_titled_sections(name, scope, store)
     if not titled:
         return None
     book = store.find_book(titled[0].book_id)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever.records import Section
 from nlb_retriever.store import Condition
 
 WITH_TITLE_PAGE = """\
@@ -92,6 +93,37 @@ def test_a_misspelt_title_is_found(tmp_path: Path) -> None:
     with Retriever(tmp_path / "library") as retriever:
         answer = retriever.answer("Who wrote Marigodl?")
     assert (answer.short, answer.searched) == ("Jean Baker", "Who wrote Marigold?")
+
+
+def test_the_author_of_a_poem_is_that_of_its_collection(tmp_path: Path) -> None:
+    poem = "Here lies the keeper of a light that burned for forty winters on the sound."
+    titles = ["PREFACE", "THE GULL", "ON HIS LAMP", "IV. TO A BELL"]
+    text = "PREFACE\n\nThese verses were written at sea.\n\n" + "".join(
+        f"{title}\n\n{poem}\n\nIt was his {title.lower()}.\n\n" for title in titles[1:]
+    )
+
+    starts = [*(text.index(f"{title}\n") for title in titles), len(text)]
+    sections = [Section(path=(t,), start=s, end=e) for t, s, e in zip(titles, starts, starts[1:], strict=False)]
+
+    def library(*authors: str | None) -> Retriever:
+        books = [
+            book_from_text(text, source=f"{n}", title=f"Verses {n}", author=author, sections=sections)
+            for n, author in enumerate(authors)
+        ]
+        index_books(books, tmp_path / str(authors))
+        return Retriever(tmp_path / str(authors))
+
+    one = library("Ann One", None)
+    assert one.answer("Who wrote On His Lamp?", book="Verses 0").short == "Ann One"
+    answer = library("Ann One").answer("Who wrote “To a Bell”?")
+    assert (answer.short, answer.text, answer.citations[0].hit.section) == ("Ann One", poem, ("IV. TO A BELL",))
+    for retriever, question in (
+        (one, "Who wrote On His Lamp?"),  # of two books
+        (library("Various"), "Who wrote On His Lamp?"),
+        (library("Ann One"), "Who wrote Preface?"),
+        (library("Ann One"), "Who wrote On His Lantern?"),
+    ):
+        assert "Ann One" not in {short.text for short in retriever.answer(question).shorts}
 
 
 def test_two_books_of_one_title_have_two_authors(retriever: Retriever) -> None:
