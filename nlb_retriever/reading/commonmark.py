@@ -39,6 +39,8 @@ _OPEN_BLOCK = re.compile(
 _ENDS = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>"}
 _END_TAG = re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE)
 _DEFINITION = re.compile(r"^( {0,3})(\[(?:[^\[\]\\\n]|\\.)+\]:[ \t]*(\S+))", re.MULTILINE)
+_NUMBER_ALONE = re.compile(r"(?:\A|(?<=\n\n))( {0,3}\d{1,9})(?=[.)][ \t]*(?:\n[ \t]*\n|\n?\Z))")
+"""A year or a chapter's number in a paragraph of its own: for Markdown an item of a list, with nothing in it."""
 _ADDRESS = re.compile(
     r"<?(?:[a-z][a-z0-9+.-]*:\S|[./#?]|www\.)|.*[/#]|.*\.(?:x?html?|md|png|jpe?g|gif|svg|webp|pdf|com|org|net)\b",
     re.IGNORECASE,
@@ -72,10 +74,11 @@ def make_parser() -> MarkdownIt:
 
 
 def prepare(source: str) -> str:
-    """Markdown source in which no definition or raw HTML takes in the prose that follows."""
+    """Markdown source in which no definition or raw HTML takes in the prose that follows, and no number vanishes."""
     source = _DEFINITION.sub(
         lambda m: m[0] if _ADDRESS.match(m[3]) and not m[2].startswith("[^") else f"{m[1]}\\{m[2]}", source
     )
+    source = _NUMBER_ALONE.sub(r"\1\\", source)
     parts: list[str] = []
     done = 0
     for match in _OPEN_BLOCK.finditer(source):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _PICTURE = re.compile(rb"<binary\b[^>]*>[^<]*</binary>")
 _BLOCKS = {
     "p": "p", "subtitle": "p", "text-author": "p", "date": "p", "epigraph": "blockquote", "cite": "blockquote",
-    "annotation": "blockquote", "poem": "div", "stanza": "div", "section": "div",
+    "annotation": "blockquote", "poem": "div", "stanza": "div", "v": "li", "section": "div",
 }  # fmt: skip
 _SAME = frozenset({"table", "tr", "td", "th", "sub", "sup"})
 """What HTML calls by the same names."""
@@ -116,8 +116,6 @@ def _to_html(body: _Element, *, titled: bool) -> str:
                 walker.skip_subtree()
         elif tag := _BLOCKS.get(name, name if name in _SAME else ""):
             out.append(f"<{tag}>" if start else f"</{tag}>")
-        elif name == "v" and not start:
-            out.append("<br>")
         if name != "title" and start:
             out.append(escape(element.text or "", quote=False))
         if not start:

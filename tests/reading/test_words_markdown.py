@@ -203,3 +203,10 @@ def test_real_markdown_books_keep_every_word(data_dir: Path, name: str) -> None:
     book = read_all_words(path)
     assert named_words(book.warnings) == 0
     assert len(text_of_file(path)) > 10_000
+
+
+def test_a_number_in_a_paragraph_of_its_own_is_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("1.\n\nHe came in\n\n1818.\n\nand left in\n\n 1820)\n\n```\n5.\n```\n\n17.")
+    book = read_all_words(path)
+    assert book.text == "1.\n\nHe came in\n\n1818.\n\nand left in\n\n1820)\n\n5.\n\n17."
