@@ -16,6 +16,7 @@ from nlb_retriever.search.book_parts import (
     find_numbered,
     find_tale,
     find_tales,
+    find_titled_sections,
     is_front,
 )
 from nlb_retriever.search.forms import compile_forms, match_form
@@ -23,7 +24,7 @@ from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import LEAST_WORDS, WORDS, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, books_in, resolve_scope
-from nlb_retriever.search.titles import find_titled_sections, is_in_title, is_titled, is_titled_by
+from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.text.characters import find_characters
 from nlb_retriever.text.sentences import sentence_spans

@@ -7,8 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import dropwhile
 
-from nlb_retriever.records import Citation, Hit
+from nlb_retriever.records import Citation, Hit, SectionRecord
 from nlb_retriever.search.quotes import Quote, cite, is_prose
+from nlb_retriever.search.scope import Scope
+from nlb_retriever.search.titles import title_words
+from nlb_retriever.store import LibraryStore, StoreQuery
 from nlb_retriever.store.lookup import read_number
 from nlb_retriever.text.sentences import sentence_spans
 
@@ -36,8 +39,27 @@ _BACK = re.compile(
     r"|acknowledge?ments|about the author|transcriber['’]s notes?|advertisements?)\W*",
     re.IGNORECASE,
 )
+FOUND = 20
+"""Best sections by their words among which one of a title is looked for in the whole library."""
 _SENTENCE = re.compile(r"[.!?…—-][\s\"'”’)»_*\]]*$")
 _THE_END = re.compile(r"\W*(?:the end|end|finis)\W*", re.IGNORECASE)
+
+
+def find_titled_sections(title: str, scope: Scope, store: LibraryStore) -> list[SectionRecord]:
+    """The sections in a scope that have a title ("Lycidas", "A Second Visit"), without a book among the best few."""
+    wanted = title_words(title)
+    if not wanted:
+        return []
+    if scope.book:
+        sections = store.sections(scope.book.id)
+    else:
+        found = store.search([StoreQuery(level="section", text=title, where=scope.filter("section"), limit=FOUND)])[0]
+        sections = store.get_sections([each.id for each in found])
+    return [
+        section
+        for section in sections
+        if any(wanted in (title_words(own), title_words(read_number(own)[2])) for own in section.path)
+    ]
 
 
 def is_front(title: str) -> bool:

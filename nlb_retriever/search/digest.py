@@ -14,13 +14,20 @@ from nlb_retriever.encoding import ChunkEncoder, Vectors, find_salience, score_s
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
 from nlb_retriever.search.about_book import find_titled
-from nlb_retriever.search.book_parts import ends_sentence, find_beginning, find_chapters, find_tale, find_tales
+from nlb_retriever.search.book_parts import (
+    FOUND,
+    ends_sentence,
+    find_beginning,
+    find_chapters,
+    find_tale,
+    find_tales,
+    find_titled_sections,
+)
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, resolve_scope
-from nlb_retriever.search.titles import FOUND, find_titled_sections
 from nlb_retriever.store import LibraryStore, StoreQuery
 from nlb_retriever.store.lookup import find_chapter_of, find_sections, read_number
 from nlb_retriever.text.sentences import sentence_spans

@@ -6,12 +6,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from nlb_retriever.records import BookRecord, SectionRecord
+from nlb_retriever.records import BookRecord
 from nlb_retriever.search.question import asks_about_name
 from nlb_retriever.search.request import SearchRequest
-from nlb_retriever.search.scope import Scope
-from nlb_retriever.store import LibraryStore, StoreQuery
-from nlb_retriever.store.lookup import read_number
+from nlb_retriever.store import LibraryStore
 from nlb_retriever.text.folding import fold
 
 _WORD = re.compile(r"\w+")
@@ -22,8 +20,6 @@ _ARTICLES = frozenset({"the", "a", "an"})
 _IN = re.compile(r"\bin (?:the (?:book|novel|play|story) )?", re.IGNORECASE)
 _WHO_IS = re.compile(r"who(?: is|['’]s) (?!(?:the|an?|his|her|their|my)\b)[\w'’-]+(?: [\w'’-]+)?\s*")
 """The beginning of "who is renfield in dracula": in small letters, other words behind "in" are seldom a title."""
-FOUND = 20
-"""Best sections by their words among which one of a title is looked for in the whole library."""
 _QUOTES = " \"'“”‘’_"
 
 
@@ -117,23 +113,6 @@ def _is_name(words: list[str], book: BookRecord) -> bool:
 def _titles(book: BookRecord) -> list[list[str]]:
     """The words of a book's title, and of what stands before its subtitle."""
     return [*filter(None, (title_words(book.title), title_words(_SUBTITLE.split(book.title, maxsplit=1)[0])))]
-
-
-def find_titled_sections(title: str, scope: Scope, store: LibraryStore) -> list[SectionRecord]:
-    """The sections in a scope that have a title ("Lycidas", "A Second Visit"), without a book among the best few."""
-    wanted = title_words(title)
-    if not wanted:
-        return []
-    if scope.book:
-        sections = store.sections(scope.book.id)
-    else:
-        found = store.search([StoreQuery(level="section", text=title, where=scope.filter("section"), limit=FOUND)])[0]
-        sections = store.get_sections([each.id for each in found])
-    return [
-        section
-        for section in sections
-        if any(wanted in (title_words(own), title_words(read_number(own)[2])) for own in section.path)
-    ]
 
 
 def title_words(title: str) -> list[str]:
