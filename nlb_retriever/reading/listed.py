@@ -20,6 +20,8 @@ _FIRST = 3
 """Entries of which one begins the text again, which ends the table."""
 _LEAST, _SHARE = 5, 0.5
 """Entries that are found again in their order, at least, and their share of all."""
+_SAME = 50
+"""Entries of one title that are looked for: bounds the work on a text of one line over and over."""
 _TITLE = 110
 """Characters of a title line at most."""
 _WHOLE = 6
@@ -59,7 +61,8 @@ def find_listed_titles(
     places: defaultdict[str, list[int]] = defaultdict(list)
     for i, names in enumerate(entries):
         for name in names:
-            places[name].append(i)
+            if len(places[name]) < _SAME:
+                places[name].append(i)
     found = [
         (start, text[start:end], where)
         for i, (start, end) in enumerate(spans[at:], at)

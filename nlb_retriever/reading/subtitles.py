@@ -94,7 +94,7 @@ def _title_below(text: str, heading: Heading, end: int) -> str:
 
 def _number_above(text: str, heading: Heading) -> tuple[int, Candidate] | None:
     """A number in a line of its own above a title, and where it begins."""
-    if parse_line(heading.title, 0, 0) and parse_line(heading.title, 0, 0)[0].number:
+    if any(found.number for found in parse_line(heading.title, 0, 0)[:1]):
         return None
     begin = max(0, heading.start - _ABOVE)
     lines = list(re.finditer(r"[^\n]*\S[^\n]*", text[begin : heading.start + 2 * MAX_LINE]))

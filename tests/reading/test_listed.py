@@ -47,3 +47,9 @@ def test_chapters_keep_their_numbers(tmp_path: Path) -> None:
     contents = "\n".join(TITLES[:5])
     expected = [f"CHAPTER {n}. {title}" for n, title in zip(("I", "II", "III", "IV", "V"), TITLES, strict=False)]
     assert read(tmp_path, contents, titles) == expected
+
+
+def test_one_line_over_and_over_takes_no_time(tmp_path: Path) -> None:
+    text = "CONTENTS\n\n" + "the sea\n" * 40_000 + "\n" + "x" * 200 + "\n\n" + "the sea\n\n" * 40_000
+    (tmp_path / "sea.txt").write_text(text)
+    assert read_book(tmp_path / "sea.txt").sections
