@@ -24,7 +24,7 @@ from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import LEAST_WORDS, WORDS, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, books_in, resolve_scope
-from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by
+from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by, without_copies
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.text.characters import find_characters
 from nlb_retriever.text.sentences import sentence_spans
@@ -180,11 +180,14 @@ def find_titled(title: str | None, scope: Scope, store: LibraryStore, *, in_part
     bare = _CALLED.sub("", title, count=1).strip(_OUTER) if _CALLED.match(title) else title
     books = books_in(scope, store)
     if not title or _THIS.fullmatch(title):
+        books = without_copies(books)
         return books if len(books) == 1 else []
-    titled = [book for book in books if is_titled(book, title) or is_titled(book, bare) or is_titled_by(book, bare)]
+    titled = without_copies(
+        book for book in books if is_titled(book, title) or is_titled(book, bare) or is_titled_by(book, bare)
+    )
     if titled or not in_part:
         return titled
-    titled = [book for book in books if is_in_title(book, bare)]
+    titled = without_copies(book for book in books if is_in_title(book, bare))
     return titled if len(titled) == 1 else []
 
 

@@ -47,6 +47,7 @@ _NAMES = re.compile(
 )
 """The title of a section that only names works or sections."""
 _WORD = re.compile(r"\w+")
+_NO_LETTERS = re.compile(r"[\W_]+")
 _SPEAKER = re.compile(r"[A-Z][\w’']*(?: [A-Z][\w’']*){0,2}\.")
 """Before a speech of a play: "Kent." of "Kent. I thought the king had more affected the Duke."."""
 _SPEECH = re.compile(rf"^ *{_SPEAKER.pattern} +\S", re.MULTILINE)
@@ -170,7 +171,7 @@ def _is_table(sentence: str) -> bool:
 
 
 def choose_quotes(hits: Sequence[Hit], quotes: Iterable[Quote], limit: int | None) -> list[Quote]:
-    """The first sentences among quotes, each once a book; the best, and of the others none that asks or is very short.
+    """The first sentences among quotes, each once a book and its copies, none but the best a question or very short.
 
     Args:
         hits: that they are of.
@@ -178,21 +179,26 @@ def choose_quotes(hits: Sequence[Hit], quotes: Iterable[Quote], limit: int | Non
         limit: so many sentences; None for `SENTENCES` in `WORDS` words, without those too long for what is left.
     """
     chosen: list[Quote] = []
-    seen: list[tuple[str, list[str]]] = []
+    seen: set[tuple[str, str]] = set()
     left = WORDS if limit is None else math.inf
     for quote in quotes:
         if len(chosen) == (SENTENCES if limit is None else limit):
             break
         hit, start, end = hits[quote.hit], quote.start, quote.end
-        same = (hit.book_id, hit.text[start:end].split())
         length = number_of_words(hit.text[start:end])
+        same = _letters(hit.title), _letters(hit.text[start:end])
         if chosen and (not LEAST_WORDS <= length <= left or is_question(hit, start, end)):
             continue
         if same not in seen:
             chosen.append(quote)
-            seen.append(same)
+            seen.add(same)
             left -= length
     return chosen
+
+
+def _letters(text: str) -> str:
+    """What copies of a text have in common: its letters and digits."""
+    return _NO_LETTERS.sub("", text.casefold())
 
 
 def cite(hits: Sequence[Hit], quotes: Sequence[Quote]) -> tuple[Citation, ...]:

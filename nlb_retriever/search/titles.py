@@ -16,6 +16,8 @@ _WORD = re.compile(r"\w+")
 _SUBTITLE = re.compile(r"[:;(]|,? or,")
 _TITLE_BY = re.compile(r"(.+),? by (.+)", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(.+?)(?:['’]s|(?<=s)['’]) (.+)")
+SAME_LENGTH = 0.1
+"""Share by which the lengths of two copies of a book differ at most: licenses, notes, indexes."""
 _ARTICLES = frozenset({"the", "a", "an"})
 _IN = re.compile(r"\bin (?:the (?:book|novel|play|story) )?", re.IGNORECASE)
 _WHO_IS = re.compile(r"who(?: is|['’]s) (?!(?:the|an?|his|her|their|my)\b)[\w'’-]+(?: [\w'’-]+)?\s*")
@@ -65,6 +67,28 @@ def is_titled_by(book: BookRecord, title: str) -> bool:
     return bool(wanted and names) and known.issuperset(names) and (wanted in _titles(book) or _holds(own, wanted))
 
 
+def without_copies(books: Iterable[BookRecord]) -> list[BookRecord]:
+    """Books without the copies of others: of one title and author, and about as long, as an EPUB and a PDF of one book.
+
+    Of copies the one whose year and author are known stays.
+    """
+    books = list(books)
+    kept: list[BookRecord] = []
+    for book in sorted(books, key=lambda each: (each.year is None, each.author is None)):
+        if not any(_is_copy(book, other) for other in kept):
+            kept.append(book)
+    return [book for book in books if book in kept]
+
+
+def _is_copy(book: BookRecord, other: BookRecord) -> bool:
+    authors = [sorted(name_words(each.author)) for each in (book, other) if each.author]
+    return (
+        any(title in _titles(other) for title in _titles(book))
+        and all(author == authors[0] for author in authors)
+        and abs(book.tokens - other.tokens) <= SAME_LENGTH * max(book.tokens, other.tokens)
+    )
+
+
 def _holds(words: list[str], part: list[str]) -> bool:
     return any(words[start : start + len(part)] == part for start in range(len(words)))
 
@@ -91,7 +115,7 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
         is_short = len(title_words(title)) < 2
         names = bool(_WHO_IS.fullmatch(rest))
         if rest and (not is_short or names or title[:1].isupper()):
-            named = [book for book in store.books() if is_titled(book, title) or is_titled_by(book, title)]
+            named = without_copies(b for b in store.books() if is_titled(b, title) or is_titled_by(b, title))
             if len(named) == 1:
                 question = f"{rest[0].upper() if query[0].isupper() else rest[0]}{rest[1:].rstrip()}?"
                 keeps = is_short and not (names or asks_about_name(question))

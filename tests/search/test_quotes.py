@@ -183,7 +183,14 @@ def test_a_sentence_is_quoted_once_a_book() -> None:
     hits = [hit_of("The keeper trimmed the lamp\nat night."), hit_of("The keeper trimmed the lamp at night.")]
     quotes = [Quote(hit=index, order=0, start=0, end=len(hit.text)) for index, hit in enumerate(hits)]
     assert choose_quotes(hits, quotes, None) == quotes[:1]
-    assert choose_quotes([hits[0], replace(hits[1], book_id="3")], quotes, None) == quotes
+    assert choose_quotes([hits[0], replace(hits[1], book_id="3", title="Another")], quotes, None) == quotes
+
+
+def test_a_sentence_of_two_copies_is_quoted_once() -> None:
+    text = "“The keeper trimmed the lamp at night and slept until the morning.”"
+    hits = [hit_of(text), replace(hit_of(f"_{text[1:-1]}_"), book_id="3")]
+    quotes = [Quote(hit=index, order=0, start=0, end=len(text)) for index in (0, 1)]
+    assert choose_quotes(hits, quotes, None) == quotes[:1]
 
 
 def test_sentences_without_spaces_have_words() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from nlb_retriever import Condition, Retriever, book_from_text, index_books
 from nlb_retriever.records import BookRecord
 from nlb_retriever.search.request import SearchRequest
-from nlb_retriever.search.titles import find_named, is_in_title, is_titled_by, narrow_to_title
+from nlb_retriever.search.titles import find_named, is_in_title, is_titled_by, narrow_to_title, without_copies
 from tests.texts import KITCHEN, LIGHTHOUSE
 
 
@@ -174,3 +175,36 @@ def test_the_answer_keeps_the_question_as_it_was_put(shelf: Retriever) -> None:
 def test_a_scope_that_is_given_stays(shelf: Retriever, scope: dict[str, Any]) -> None:
     request = SearchRequest(query="Who is the cook in Bread and Salt?", **scope)
     assert narrow_to_title(request, shelf.store) == request
+
+
+def _copy(title: str, author: str | None, tokens: int, year: int | None = None) -> BookRecord:
+    return replace(_book(title, author), id=f"{title}{author}{tokens}{year}", tokens=tokens, year=year)
+
+
+@pytest.mark.parametrize(
+    ("books", "kept"),
+    [
+        ([_copy("Emma: A Novel", "Jane Austen", 1_000), _copy("Emma", "Austen, Jane", 1_060, 1815)], [1]),
+        ([_copy("Emma", None, 1_000), _copy("Emma", "Jane Austen", 1_060)], [1]),
+        ([_copy("Emma", None, 1_000), _copy("Emma", None, 990), _copy("Summer", None, 990)], [0, 2]),
+        ([_copy("Poems", "Ann One", 1_000), _copy("Poems", "Zoe Two", 1_000)], [0, 1]),
+        ([_copy("Poems", "Ann One", 1_000), _copy("Poems", "Ann One", 1_500)], [0, 1]),
+        ([], []),
+    ],
+)
+def test_of_copies_of_a_book_one_is_named(books: list[BookRecord], kept: list[int]) -> None:
+    assert without_copies(books) == [books[i] for i in kept]
+
+
+def test_questions_on_a_book_with_copies_are_answered(tmp_path: Path) -> None:
+    index_books(
+        [
+            book_from_text(f"{LIGHTHOUSE}\n{note}", source=note, title="Lanterns", author="Ann One")
+            for note in ("Scanned.", "Proofread.")
+        ],
+        tmp_path,
+    )
+    with Retriever(tmp_path) as retriever:
+        assert retriever.answer("How long is Lanterns?").short.endswith("words")
+        answer = retriever.answer("Who keeps the light in Lanterns?")
+        assert len({citation.hit.book_id for citation in answer.citations}) == 1
