@@ -88,7 +88,7 @@ def read_book(path: Path, *, limits: Limits = DEFAULT) -> Book:
 
 def title_from_name(path: PurePath) -> str:
     """A readable title from a file name: "moby-dick.txt" -> "Moby Dick"."""
-    stem = os.fsencode(path.stem).decode("utf-8", "replace")
+    stem = os.fsencode(path.name[: len(path.name) - len(suffix_of(path))]).decode("utf-8", "replace")
     stem = stem.rpartition("__")[2] or stem
     words = re.sub(r"[_\-+.]+|\s+", " ", clean(stem)).split()
     if not any(c.isupper() for w in words for c in w):

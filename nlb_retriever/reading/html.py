@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
-from nlb_retriever.reading.gutenberg import title_of_mention, without_wrapper
+from nlb_retriever.reading.gutenberg import title_of_mention
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup import decode_markup, make_safe
 from nlb_retriever.reading.menus import name_menu
@@ -102,7 +102,6 @@ def read_html(data: bytes, path: Path, limits: Limits) -> Draft:
     draft.description = page.description
     if draft.title and (mention := title_of_mention(draft.title)):
         draft.title, draft.author = mention[0], draft.author or mention[1]
-    without_wrapper(draft)
     if page.notes:
         draft.append_notes(page.notes)
     if len(draft.headings) < 2:

@@ -16,7 +16,7 @@ from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.outline import find_headings
 from nlb_retriever.reading.plain import title_page
 from nlb_retriever.reading.title_page import is_given
-from nlb_retriever.reading.xmltree import attribute, local_name, parse_xml, text_of
+from nlb_retriever.reading.xmltree import attribute, local_name, parse_xml, read_part, text_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -42,8 +42,8 @@ def read_odt(data: bytes, path: Path, limits: Limits) -> Draft:
     archive = Archive(data, limits)
     draft = Draft("")
     archive.note_doubled(draft.omissions)
-    manifest = archive.find("META-INF/manifest.xml")
-    if manifest and b"encryption-data" in archive.read(manifest):
+    manifest = read_part(archive, "META-INF/manifest.xml")
+    if manifest is not None and next(manifest.iter("{*}encryption-data"), None) is not None:
         raise ReadingError("is encrypted with a password: save it without one")
     content = archive.find(_CONTENT)
     if not content:
@@ -153,8 +153,7 @@ class _Renderer:
     def _object(self, href: str) -> str:
         """The text of a formula; other things inside the document are named as left out."""
         target = resolve("", f"{href.rstrip('/')}/{_CONTENT}") if href else None
-        part = self.archive.find(target[0]) if target else None
-        root = parse_xml(self.archive.read(part)) if part else None
+        root = read_part(self.archive, target[0]) if target else None
         if root is None:
             return ""
         if local_name(root) == "math":
@@ -165,8 +164,7 @@ class _Renderer:
 
 
 def _properties(archive: Archive, draft: Draft) -> None:
-    part = archive.find("meta.xml")
-    root = parse_xml(archive.read(part)) if part else None
+    root = read_part(archive, "meta.xml")
     values = (
         {local_name(element): text_of(element) for meta in root.iter("{*}meta") for element in meta}
         if root is not None
@@ -181,8 +179,7 @@ def _properties(archive: Archive, draft: Draft) -> None:
 
 def _styled_title(root: _Element, archive: Archive) -> str | None:
     """The first paragraph with the style "Title" or one that is made from it."""
-    part = archive.find("styles.xml")
-    sheet = parse_xml(archive.read(part)) if part else None
+    sheet = read_part(archive, "styles.xml")
     made_from = {
         attribute(style, "name"): attribute(style, "parent-style-name")
         for tree in (sheet, root)

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
+from nlb_retriever.errors import NotABook, ReadingError
 from nlb_retriever.reading.archive import Archive, resolve, shown_name
-from nlb_retriever.reading.xmltree import parse_xml, text_of
+from nlb_retriever.reading.xmltree import parse_xml, read_part, text_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -194,7 +194,7 @@ def _metadata(root: _Element, package: Package) -> None:
 
 def _navigation(archive: Archive, package: Package, items: Sequence[_Item], ncx: Sequence[_Item] | None) -> None:
     nav = next((item.name for item in items if item.present and "nav" in item.properties.split()), None)
-    if nav and (root := _read_xml(archive, nav)) is not None:
+    if nav and (root := read_part(archive, nav)) is not None:
         package.navigation = nav
         for element in _all(root, "nav"):
             kind = next((str(v) for k, v in element.attrib.items() if str(k).endswith("type")), "") or "toc"
@@ -204,19 +204,9 @@ def _navigation(archive: Archive, package: Package, items: Sequence[_Item], ncx:
                 package.toc = _nav_entries(element, nav)
     named = next((item.name for item in ncx or () if item.present), None)
     named = named or next((i.name for i in items if i.present and i.media_type == "application/x-dtbncx+xml"), None)
-    if named and (not package.toc or not package.pages) and (root := _read_xml(archive, named)) is not None:
+    if named and (not package.toc or not package.pages) and (root := read_part(archive, named)) is not None:
         package.toc = package.toc or _ncx_entries(root, named, "navPoint")
         package.pages = package.pages or _ncx_entries(root, named, "pageTarget")
-
-
-def _read_xml(archive: Archive, name: str) -> _Element | None:
-    """A part that the book can do without; None where it is damaged."""
-    try:
-        return parse_xml(archive.read(name))
-    except ReadingLimit:
-        raise
-    except ReadingError:
-        return None
 
 
 def _nav_entries(nav: _Element, base: str) -> list[Entry]:

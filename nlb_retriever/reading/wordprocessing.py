@@ -155,7 +155,7 @@ class HtmlRenderer:
         drawing: Callable[[str], str],
         omissions: Omissions,
         titles: Mapping[_Element, TitleLine],
-        contents: Set[_Element] = frozenset(),
+        contents: Set[_Element],
     ) -> None:
         """
         Args:

@@ -6,6 +6,8 @@ import re
 from html.entities import html5
 from typing import TYPE_CHECKING, Any
 
+from nlb_retriever.errors import ReadingError, ReadingLimit
+from nlb_retriever.reading.archive import Archive
 from nlb_retriever.reading.draft import one_line
 
 if TYPE_CHECKING:
@@ -50,6 +52,17 @@ def parse_xml(data: bytes, damage: list[str] | None = None) -> _Element | None:
     if damage is not None:
         damage += (f"line {entry.line}: {entry.message}" for entry in parser.error_log)
     return root
+
+
+def read_part(archive: Archive, name: str) -> _Element | None:
+    """A part that the book can do without; None where it is missing or damaged."""
+    actual = archive.find(name)
+    try:
+        return parse_xml(archive.read(actual)) if actual else None
+    except ReadingLimit:
+        raise
+    except ReadingError:
+        return None
 
 
 def _character(match: re.Match[bytes]) -> bytes:

@@ -42,7 +42,8 @@ _REFERENCE = re.compile(r"(?:see )?(?:section|chapter|appendix) [\w.]+ \[[^\]]*\
 """To another section of the book, as manuals have it."""
 _NAMES = re.compile(
     r"(?:[\dA-Z]{1,3}\W+)?(?:references(?: cited)?|bibliography|(?:works|literature) cited"
-    r"|(?:the )?(?:table of )?contents(?: of \w+(?:\W+\w+)?)?|list of (?:illustrations|figures|tables|plates|maps))\W*",
+    r"|(?:the )?(?:table of )?contents(?: of (?:the )?(?:vol|volume|book|part)\W+\w+)?"
+    r"|list of (?:illustrations|figures|tables|plates|maps))\W*",
     re.IGNORECASE,
 )
 """The title of a section that only names works or sections."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -73,20 +74,21 @@ def without_copies(books: Iterable[BookRecord]) -> list[BookRecord]:
     Of copies the one whose year and author are known stays.
     """
     books = list(books)
-    kept: list[BookRecord] = []
+    kept: defaultdict[str, list[BookRecord]] = defaultdict(list)
     for book in sorted(books, key=lambda each: (each.year is None, each.author is None)):
-        if not any(_is_copy(book, other) for other in kept):
-            kept.append(book)
-    return [book for book in books if book in kept]
+        titles = {" ".join(title) for title in _titles(book)}
+        if not any(_is_copy(book, other) for title in titles for other in kept[title]):
+            for title in titles or {""}:
+                kept[title].append(book)
+    ids = {book.id for same in kept.values() for book in same}
+    return [book for book in books if book.id in ids]
 
 
 def _is_copy(book: BookRecord, other: BookRecord) -> bool:
+    """Whether two books of one title are of one author, where both have one, and as long."""
     authors = [sorted(name_words(each.author)) for each in (book, other) if each.author]
-    return (
-        any(title in _titles(other) for title in _titles(book))
-        and all(author == authors[0] for author in authors)
-        and abs(book.tokens - other.tokens) <= SAME_LENGTH * max(book.tokens, other.tokens)
-    )
+    longer = max(book.tokens, other.tokens)
+    return all(author == authors[0] for author in authors) and abs(book.tokens - other.tokens) <= SAME_LENGTH * longer
 
 
 def _holds(words: list[str], part: list[str]) -> bool:

@@ -168,7 +168,7 @@ def test_only_the_first_fb2_of_a_zip_is_read_and_the_others_are_named(tmp_path: 
         for name in ("one.fb2", "two.fb2"):
             archive.writestr(name, f"<FictionBook><body><section><p>{name}</p></section></body></FictionBook>")
     book = read_book(path)
-    assert book.text == "one.fb2"
+    assert (book.text, book.title) == ("one.fb2", "Two")
     assert any("two.fb2: one book is read of a zip file" in warning for warning in book.warnings)
 
 
@@ -210,6 +210,15 @@ def test_formulas_of_odt_are_read_and_other_objects_named(odt: Callable[..., Pat
     )
     assert "It is E = m ." in book.text
     assert any("Object 2 (4 words): files inside the document are not read" in warning for warning in book.warnings)
+
+
+def test_an_odt_does_without_its_damaged_parts(odt: Callable[..., Path]) -> None:
+    path = odt(heading("A") + paragraph(PROSE) + heading("B") + paragraph(PROSE), **{"styles.xml": "not XML"})
+    data = path.read_bytes()
+    start = data.index(b"Ann Author")
+    path.write_bytes(data[:start] + b"Xnn" + data[start + 3 :])  # its checksum is wrong now
+    book = read_book(path)
+    assert (book.title, book.author, len(book.sections)) == ("A", None, 2)
 
 
 def test_odt_without_headings_has_its_chapter_lines(odt: Callable[..., Path]) -> None:
