@@ -90,7 +90,7 @@ def title_from_name(path: PurePath) -> str:
     """A readable title from a file name: "moby-dick.txt" -> "Moby Dick"."""
     stem = os.fsencode(path.name[: len(path.name) - len(suffix_of(path))]).decode("utf-8", "replace")
     stem = stem.rpartition("__")[2] or stem
-    words = re.sub(r"[_\-+.]+|\s+", " ", clean(stem)).split()
+    words = re.sub(r"(?!(?<=\d)\.\d)[_\-+.]+|\s+", " ", clean(stem)).split()
     if not any(c.isupper() for w in words for c in w):
         words = " ".join(words).replace(" s ", "'s ").split()
         words = [w if i and w in _SMALL_WORDS else w[:1].upper() + w[1:] for i, w in enumerate(words)]

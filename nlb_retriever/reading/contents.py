@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from nlb_retriever.reading.headings import UNNUMBERED, Candidate
+from nlb_retriever.reading.headings import OF_LAWS, UNNUMBERED, Candidate
 
 _OUTER = frozenset({"volume", "part", "book", "act"})
 _GAP = 220
@@ -58,6 +58,9 @@ def _sought(c: Candidate, many: bool) -> set[_Key]:
 
 
 def _without_contents(run: list[Candidate], later: Counter[_Key]) -> list[Candidate]:
+    of_law = [c for c in run if c.kind in OF_LAWS]
+    if of_law and not any(later[c.kind, c.number] > 0 for c in of_law):
+        return run  # short articles
     first_at: dict[_Key, int] = {}
     for i, c in enumerate(run):
         for key in _keys(c):

@@ -54,8 +54,9 @@ _WORDS = (
 
 UNNUMBERED = frozenset({"bare", "named", "front", "caps", "plain"})
 """Kinds of lines that hold no number with a word for what is numbered."""
+OF_LAWS = frozenset({"title", "article", "amendment", "clause", "annex"})
 KIND_LEVELS = {
-    "volume": 1, "part": 2, "book": 2, "act": 3, "chapter": 4, "scene": 5, "section": 5,
+    "volume": 1, "part": 2, "book": 2, "act": 3, "title": 3, "chapter": 4, "scene": 5, "section": 5,
 }  # fmt: skip
 """Outermost first; kinds that are not named here stand beside chapters."""
 _KEYWORDS = {
@@ -69,7 +70,12 @@ _KEYWORDS = {
     "canto": "canto chant gesang fytte",
     "letter": "letter lettre brief epistle",
     "stave": "stave",
-    "section": "section",
+    "section": "section abschnitt",
+    "article": "article art artikel articolo artículo artigo статья §",
+    "amendment": "amendment",
+    "clause": "clause",
+    "annex": "annex schedule",
+    "title": "title",
     "lecture": "lecture sermon discourse dialogue essay",
     "story": "story tale adventure episode chronicle narrative novel fable",
     "day": "day night",
@@ -81,7 +87,7 @@ _KIND = {word: kind for kind, words in _KEYWORDS.items() for word in words.split
 _ROMAN_TEXT = r"(?=[IVXLCivxlc])[Cc]{0,3}(?:[Xx][Cc]|[Xx][Ll]|[Ll]?[Xx]{0,4})(?:[Ii][Xx]|[Ii][Vv]|[Vv]?[Ii]{0,4})"
 _NESTING = {"volume", "part", "book", "act", "chapter", "scene", "section", "canto", "letter"}
 _NUMBER = (
-    rf"(?P<roman>{_ROMAN_TEXT})|(?P<arabic>\d{{1,3}})|(?P<word>"
+    rf"(?P<roman>{_ROMAN_TEXT})|(?P<arabic>\d{{1,3}})(?:st|nd|rd|th)?|(?P<word>"
     + "|".join(sorted((re.escape(w) for w in _WORDS), key=len, reverse=True))
     + ")"
 )
@@ -115,7 +121,7 @@ _BIBLIOGRAPHY = re.compile(
     re.IGNORECASE,
 )
 _EAST_ASIAN = re.compile(
-    r"[第제]\s*(?P<number>[0-9\uff10-\uff19〇零一二三四五六七八九十百]{1,7})\s*(?P<key>[章回話话節节部編编篇卷巻幕장부화권편])"
+    r"[第제]\s*(?P<number>[0-9\uff10-\uff19〇零一二三四五六七八九十百]{1,7})\s*(?P<key>[章回話话節节部編编篇卷巻幕条條장부화권편조])"
     r"(?P<mark>[\s:\uff1a、．.]*)(?P<rest>[^\n。]{0,60})"
 )
 _EAST_ASIAN_KIND = {
@@ -126,6 +132,7 @@ _EAST_ASIAN_KIND = {
         "part": "部編编篇부편",
         "volume": "卷巻권",
         "act": "幕",
+        "article": "条條조",
     }.items()
     for key in keys
 }
@@ -175,7 +182,7 @@ def parse_line(line: str, start: int, end: int) -> list[Candidate]:
     text = strip_line(line)
     if match := _EAST_ASIAN.fullmatch(text):
         return _east_asian(match, start, end)
-    if not text or not (text[0].isupper() or text[0].isdigit()) or _STAGE.match(text):
+    if not text or not (text[0].isupper() or text[0].isdigit() or text[0] == "§") or _STAGE.match(text):
         return []
     if (found := _keyword(text, start, end)) or (found := _bare(text, start, end)):
         return found
@@ -213,7 +220,7 @@ def _keyword(text: str, start: int, end: int) -> list[Candidate]:
     found: list[Candidate] = []
     while match := _KEY_FIRST.match(text) or _NUMBER_FIRST.match(text):
         key = match["key"]
-        if not key[0].isupper() and match.re is not _NUMBER_FIRST:
+        if key[0].islower() and match.re is not _NUMBER_FIRST:
             break
         rest = text[match.end() :]
         body = rest.lstrip(" .:;,—–-)]}_*/")

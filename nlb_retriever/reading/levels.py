@@ -89,6 +89,8 @@ def _kind_levels(kinds: dict[str, Chain]) -> dict[str, int]:
     if "book" in kinds and "part" in kinds:
         fewer = "book" if len(kinds["book"]) < len(kinds["part"]) else "part"
         levels |= {"book": 3, "part": 3, fewer: 2}
+    if len(kinds.get("article", ())) > len(kinds.get("section", ())) > 0:
+        levels["article"] = _INNER + 1  # of the European Union's laws; those of a constitution have sections
     chapters = kinds.get("chapter", [])
     if len(chapters) < 3:
         return levels

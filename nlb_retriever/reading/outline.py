@@ -14,11 +14,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from nlb_retriever.reading.clauses import add_clauses
 from nlb_retriever.reading.contents import drop_contents, find_listed, normal
 from nlb_retriever.reading.draft import Heading
 from nlb_retriever.reading.headings import (
     KIND_LEVELS,
     MAX_LINE,
+    OF_LAWS,
     UNNUMBERED,
     Candidate,
     parse_line,
@@ -35,6 +37,9 @@ from nlb_retriever.reading.verses import find_chapters_of_verses
 _LINE = re.compile(r"[^\s][^\n]*")
 _TITLES = {"caps", "plain", "front", "named"}
 _CONTAINERS = {"volume", "part", "book", "act", "scene"}
+_LAW = 0.2
+"""Share of a text that half of its articles, those in the middle, take at least."""
+_STOP = re.compile(r"\.(?:\s|$)")
 _ROMAN_WORD = re.compile(r"I \w")
 """A title that begins with the word "I" looks like a number."""
 _FEW = 4
@@ -64,9 +69,11 @@ def find_headings(text: str) -> list[Heading]:
     if 2 * len(marked) >= max(len(found), 1):
         found = marked
     spans = _lines(text)
-    listed, table = find_listed_titles(text, spans, _blank_before(text, spans))
+    blank = _blank_before(text, spans)
+    listed, table = find_listed_titles(text, spans, blank)
     if len(listed) > len(found) * (1 if _are_others(listed, found) else 2):
         found = table + listed
+    found = add_clauses(text, spans, blank, found)
     return [replace(h, title=_FOOTNOTE.sub("", _EMPHASIS.sub(r"\1\2", h.title))) for h in found]
 
 
@@ -121,7 +128,7 @@ def _find(text: str) -> list[Heading]:
     found = _candidates(text)
     if not found:
         return []
-    found = _drop_repeats(text, drop_contents(found))
+    found = _without_decrees(_drop_repeats(text, drop_contents(found)), len(text))
     _continue_kinds(found)
     _without_loners(found)
     numbered = [c for c in found if c.kind not in UNNUMBERED]
@@ -265,7 +272,7 @@ def _take_title(text: str, spans: Sequence[tuple[int, int]], blank: Sequence[boo
     for j in range(i + 1, min(i + 4, len(spans))):
         start, end = spans[j]
         line = strip_line(text[start : min(end, start + MAX_LINE)])
-        if end - start > 130 or not line or (taken and blank[j]):
+        if end - start > 130 or not line or (taken and blank[j]) or (c.kind in OF_LAWS and _STOP.search(line)):
             break
         below = parse_line(line, start, end)
         if below and below[0].kind != "caps" and not (below[0].rest and _ROMAN_WORD.match(line)):
@@ -304,6 +311,18 @@ def _drop_repeats(text: str, found: list[Candidate]) -> list[Candidate]:
             latest[c.kind] = c
         kept.append(c)
     return kept
+
+
+def _without_decrees(found: list[Candidate], size: int) -> list[Candidate]:
+    """Without articles in a short stretch of the text: of a law in a novel or an appendix. In capitals they are titles."""
+    of_laws = [c for c in found if c.kind in OF_LAWS]
+    quarter = len(of_laws) // 4
+    if not of_laws or of_laws[-1 - quarter].start - of_laws[quarter].start >= _LAW * size:
+        return found
+    for c in of_laws:
+        if c.title.isupper():
+            c.kind, c.number, c.rest = "caps", 0, c.title
+    return [c for c in found if c.kind not in OF_LAWS]
 
 
 def _continue_kinds(found: Sequence[Candidate]) -> None:

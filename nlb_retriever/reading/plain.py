@@ -20,9 +20,11 @@ from nlb_retriever.reading.unwrap import unwrap, wrap_width
 
 _BY = re.compile(r"\s*\b[Bb][Yy]:?\b\s*")
 _BOX = " \t_*=#"
-_SECTION_NUMBER = re.compile(r"\w{1,2}\.\d")
+_SECTION_NUMBER = re.compile(r"\w{1,2}\.\d|article\.? [\dIVX]+\b", re.IGNORECASE)
+_CENTRED = re.compile(r"(?:[^\S\n]*\n)*(?P<lines>(?:[^\S\n]{8,}\S[^\n]*\n){1,4})[^\S\n]*\n")
+"""Lines in the middle at the beginning, and a blank line."""
 _SECTIONS = 5
-"""Numbered sections of a manual, at least."""
+"""Numbered sections of a manual or law, at least."""
 _BETWEEN = "\n\n\n"
 """Between the books of one file."""
 
@@ -74,8 +76,13 @@ def _books(pieces: Sequence[str], starts: Sequence[int], wrapper: Wrapper) -> It
 
 
 def _title_of_manual(draft: Draft) -> str | None:
-    """The first line of a text whose sections are numbered ("3.2 Results"), where it stands alone."""
-    if sum(_SECTION_NUMBER.match(heading.title) is not None for heading in draft.headings) < _SECTIONS:
+    """The first lines of a text whose sections are numbered, where they are centred or one that stands alone."""
+    titles = [heading.title for heading in draft.headings]
+    centred = _CENTRED.match(draft.text)
+    if centred and sum(map(str.isdigit, (title[0] for title in titles))) >= _SECTIONS:
+        lines = [line.strip() for line in centred["lines"].splitlines() if "://" not in line]
+        return one_line(", ".join(lines)) if lines and all(map(title_like, lines)) else None
+    if sum(_SECTION_NUMBER.match(title) is not None for title in titles) < _SECTIONS:
         return None
     line, _, rest = draft.text.strip().partition("\n")
     alone = not rest.partition("\n")[0].strip()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import takewhile
 
@@ -40,7 +41,10 @@ KEPT = 10
 """Words that are kept for each sentence that is still to come."""
 COMPARED = 2_000
 """Most sentences that are compared; of a longer text, so many evenly chosen ones."""
-_KINDS = r"(?:chapter|part|book|section|letter|canto|stave|act|scene|volume|lecture|tale|story)"
+_KINDS = (
+    r"(?:chapter|part|book|section|letter|canto|stave|act|scene|volume|lecture|tale|story"
+    r"|article|amendment|clause|annex|title)"
+)
 _PART = (
     rf"(?P<part>(?:the )?{_KINDS} [\w-]+(?:\.\d+)*(?:,? {_KINDS} [\w-]+)?|the [\w-]+ {_KINDS}"
     r"|(?:the )?(?:preface|prologue|epilogue|introduction|foreword|afterword|conclusions?|discussion|results|methods"
@@ -76,6 +80,8 @@ _NAMED_PART = re.compile(r"(?:the )?[a-z]+", re.IGNORECASE)
 _LAST = re.compile(rf"the (?:last|final) {_KINDS}", re.IGNORECASE)
 _COUNTED = frozenset("volume part book act chapter canto".split())
 """Kinds of sections that a book has, if at all, under headings: there may be a second letter without one."""
+_ONLY_OF_LAWS = frozenset({"article", "amendment"})
+"""Kinds of sections by which a law is known among other books."""
 _STORY = re.compile(r"^(?:the )?(?:book|gospel|story|tale) of ", re.IGNORECASE)
 _VERSE = re.compile(r"(\d{1,3}):\d{1,3}$")
 _ARTICLE = re.compile(r"the\s+", re.IGNORECASE)
@@ -121,6 +127,8 @@ def answer_digest(
                 hits = _read_part(books[0], words.get("part"), scope, store) if len(books) == 1 else None
                 if hits is None and not books and words.get("title"):
                     hits = _read_chapter_of(f"{words['title']}, {words['part']}", scope, store)
+                elif hits is None and words.get("part"):
+                    hits = _read_article(words["part"], scope, store)
             except QueryError as error:
                 hits, missing = [], f"{str(error)[:1].upper()}{str(error)[1:]}."
     if hits is None:
@@ -134,7 +142,8 @@ def answer_digest(
     if load_encoder is None:
         citations = find_beginning(hits)
     else:
-        citations = cite(hits, choose_telling(hits, load_encoder(), SENTENCES if limit is None else limit))
+        telling = choose_telling(hits, load_encoder(), SENTENCES if limit is None else limit)
+        citations = cite(hits, telling) or find_beginning(hits)  # of a law of one long sentence
     return _answer(request, citations, missing=missing)
 
 
@@ -193,16 +202,31 @@ def _read_titled(name: str, scope: Scope, store: LibraryStore) -> list[Hit] | No
 def _read_chapter_of(name: str, scope: Scope, store: LibraryStore) -> list[Hit] | None:
     """The passages in a scope of a chapter that is named with its part: "Genesis 7", "Psalm 23:1"; None without one."""
     name = _VERSE.sub(r"\1", name)
-    if scope.book:
-        books = [scope.book]
-    else:
-        found = store.search([StoreQuery(level="section", text=name, where=scope.filter("section"), limit=FOUND)])[0]
-        ids = dict.fromkeys(section.book_id for section in store.get_sections([each.id for each in found]))
-        books = [store.find_book(each) for each in ids]
-    for book in books:
+    for book in _find_books(name, scope, store):
         if numbers := find_chapter_of(name, store.sections(book.id)):
             return _read_sections(book, numbers, scope, store) or None
     return None
+
+
+def _read_article(part: str, scope: Scope, store: LibraryStore) -> list[Hit] | None:
+    """The passages in a scope of an article or amendment of the one book that has one of that number; else None."""
+    name = _ARTICLE.sub("", part)
+    if read_number(name.title())[0] not in _ONLY_OF_LAWS:
+        return None
+    found = []
+    for book in _find_books(name, scope, store):
+        with suppress(QueryError):
+            found.append((book, find_sections(name, store.sections(book.id), book)))
+    return _read_sections(*found[0], scope, store) or None if len(found) == 1 else None
+
+
+def _find_books(name: str, scope: Scope, store: LibraryStore) -> list[BookRecord]:
+    """The books whose sections have words of a name, the best first; only the scope's, where it has one."""
+    if scope.book:
+        return [scope.book]
+    found = store.search([StoreQuery(level="section", text=name, where=scope.filter("section"), limit=FOUND)])[0]
+    ids = dict.fromkeys(section.book_id for section in store.get_sections([each.id for each in found]))
+    return [store.find_book(each) for each in ids]
 
 
 def _cite_verse(number: str, hits: Sequence[Hit]) -> tuple[Citation, ...]:

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import PurePath
 
 from nlb_retriever.records import BookRecord
 from nlb_retriever.search.question import asks_about_name
@@ -39,9 +40,9 @@ def _has(words: list[str], book: BookRecord) -> bool:
 
 
 def is_titled(book: BookRecord, title: str) -> bool:
-    """Whether a book has that title, with or without its subtitle."""
+    """Whether a book has that title, with or without its subtitle, or its file that name ("GPL-2")."""
     words = title_words(title)
-    return bool(words) and words in _titles(book)
+    return bool(words) and (words in _titles(book) or words == title_words(PurePath(book.source).stem))
 
 
 def is_in_title(book: BookRecord, title: str) -> bool:

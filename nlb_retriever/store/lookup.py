@@ -138,7 +138,7 @@ def _numbered(name: str, sections: Sequence[SectionRecord]) -> list[int]:
     found = [[read_number(title)[:2] for title in section.path] for section in sections]
     inside = [index for index, titles in enumerate(found) if all(part[:2] in titles for part in outer)]
     same = [index for index in inside if (kind, number) in found[index]]
-    if same or kind not in {"chapter", "section", "bare"}:
+    if same or kind not in {"chapter", "section", "clause", "bare"}:
         return same
     meant = {("chapter", number), ("bare", number)}
     return [index for index in inside if not meant.isdisjoint({found[index][0], found[index][-1]})]
