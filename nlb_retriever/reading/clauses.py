@@ -1,4 +1,4 @@
-"""Laws, licences and contracts: sections that are numbered paragraphs ("7. If a court ...", "Section 2. The House ...").
+"""Laws, licences and contracts: sections that are numbered paragraphs ("7. If a court ...", "§ 2. The House ...").
 
 Such a number has no title in a line of its own; the words behind it are the section's text.
 """

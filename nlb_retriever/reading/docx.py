@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import Draft, clean
 from nlb_retriever.reading.html import HtmlText, html_to_text
 from nlb_retriever.reading.limits import Limits
+from nlb_retriever.reading.list_labels import list_labels
 from nlb_retriever.reading.markup import decode_markup
 from nlb_retriever.reading.omissions import count_words
 from nlb_retriever.reading.outline import choose_headings, find_headings
@@ -80,9 +81,12 @@ def _titles_by_look(paragraphs: Sequence[SetParagraph], levels: Mapping[str, int
     }
 
 
-def _title_page(paragraphs: Sequence[SetParagraph], headings: Set[str]) -> tuple[str | None, str | None]:
-    """The title and authors that the document begins with, by its styles or by sizes; None where none stand out."""
-    others = [paragraph for paragraph in paragraphs if paragraph.text not in headings]
+def _title_page(others: Sequence[SetParagraph]) -> tuple[str | None, str | None]:
+    """The title and authors that the document begins with, by its styles or by sizes; None where none stand out.
+
+    Args:
+        others: the paragraphs that are no headings.
+    """
     front = others[:_TITLE_PAGE]
     title, authors = read_title_page([p.text for p in front], [p.look for p in others])
     styled = next((paragraph.text for paragraph in front if paragraph.style == "title"), None)
@@ -111,12 +115,15 @@ class _Document:
         levels = heading_levels(style_sheet)
         paragraphs = [*set_paragraphs(root, style_sheet)]
         titles = _titles_by_look(paragraphs, levels)
+        numbering = next((link.target for link in links.values() if link.kind == "numbering"), None)
+        labels = list_labels(root, self._optional(numbering), style_sheet)
         self._renderer = HtmlRenderer(
             levels,
             lambda key: self._drawing(links, key),
             self._draft.omissions,
             titles,
             contents_lines(root, style_sheet),
+            labels,
         )
         rendered = self._renderer.render(root)
         pages = [self._chunk(links, piece) if i % 2 else html_to_text(piece) for i, piece in enumerate(rendered.pieces)]
@@ -130,7 +137,9 @@ class _Document:
             draft.headings = find_headings(draft.text) or draft.headings
         draft.append_notes(self._notes(links, rendered.notes))
         self._properties()
-        title, authors = _title_page(paragraphs, {heading.title for heading in draft.headings})
+        headings = {heading.title for heading in draft.headings}
+        others = [p for p in paragraphs if f"{labels.get(p.element, '')} {p.text}".strip() not in headings]
+        title, authors = _title_page(others)
         if not (draft.title or title):
             title, authors = title_page(draft.text)
         draft.title, draft.author = draft.title or title, draft.author or authors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -29,6 +30,7 @@ _SKIPPED = {
 """Elements with text that is none of the document's."""
 _EMPTY = frozenset({"tab", "s", "line-break"})
 _TAGS = {"table": "table", "table-row": "tr", "table-cell": "td", "ruby-text": "rt"}
+_HEADING = re.compile(r"Heading_20_([1-9])")
 _STYLED = 2
 """Headings from which they tell the sections."""
 
@@ -55,7 +57,8 @@ def read_odt(data: bytes, path: Path, limits: Limits) -> Draft:
         raise NotABook("holds no OpenDocument text (a spreadsheet, slides, or damaged)")
     if damage:
         draft.warnings.append(f"its XML is damaged, and was read as far as that goes ({damage[0]})")
-    renderer = _Renderer(archive, draft.omissions)
+    made_from = _parent_styles(root, archive)
+    renderer = _Renderer(archive, draft.omissions, made_from)
     page = html_to_text(renderer.render(body))
     draft.omissions.add(page.omissions)
     draft.add_page(page.text, page.headings)
@@ -65,7 +68,7 @@ def read_odt(data: bytes, path: Path, limits: Limits) -> Draft:
     _properties(archive, draft)
     if not draft.title:
         title, author = title_page(draft.text)
-        draft.title, draft.author = _styled_title(root, archive) or title, draft.author or author
+        draft.title, draft.author = _styled_title(root, made_from) or title, draft.author or author
     return draft
 
 
@@ -75,6 +78,8 @@ class _Renderer:
 
     archive: Archive
     omissions: Omissions
+    made_from: dict[str, str]
+    """Style -> the one that it is made from."""
     notes: list[str] = field(default_factory=list)
     """HTML of each, in order."""
     _out: list[str] = field(default_factory=list)
@@ -141,11 +146,19 @@ class _Renderer:
         if self._in_cell():
             self._cells[-1] += not slash
             return "<br>" if not slash and self._cells[-1] > 1 else ""
-        if name == "p" or self._outer:
-            parent = element.getparent()
-            return f"<{slash}li>" if parent is not None and local_name(parent) == "list-item" else f"<{slash}p>"
+        level = self._level(name, element)
+        if level and not self._outer:
+            return f"<{slash}h{level}>"
+        parent = element.getparent()
+        return f"<{slash}li>" if parent is not None and local_name(parent) == "list-item" else f"<{slash}p>"
+
+    def _level(self, name: str, element: _Element) -> int:
+        """From 1; 0 for text. A paragraph may have a heading's style, too."""
+        if name == "p":
+            styles = map(_HEADING.fullmatch, _styles_of(element, self.made_from))
+            return next((min(int(style[1]), 6) for style in styles if style), 0)
         level = attribute(element, "outline-level")
-        return f"<{slash}h{min(int(level), 6) if level.isdecimal() and int(level) else 1}>"
+        return min(int(level), 6) if level.isdecimal() and int(level) else 1
 
     def _in_cell(self) -> bool:
         return bool(self._cells) and self._cells[-1] >= 0
@@ -177,16 +190,24 @@ def _properties(archive: Archive, draft: Draft) -> None:
     draft.description = values.get("description")
 
 
-def _styled_title(root: _Element, archive: Archive) -> str | None:
-    """The first paragraph with the style "Title" or one that is made from it."""
+def _parent_styles(root: _Element, archive: Archive) -> dict[str, str]:
+    """Style -> the one that it is made from."""
     sheet = read_part(archive, "styles.xml")
-    made_from = {
+    return {
         attribute(style, "name"): attribute(style, "parent-style-name")
         for tree in (sheet, root)
         for style in (tree.iter("{*}style") if tree is not None else ())
     }
-    for paragraph in root.iter("{*}p"):
-        style = attribute(paragraph, "style-name")
-        if "Title" in {style, made_from.get(style), made_from.get(made_from.get(style, ""))}:
-            return text_of(paragraph) or None
-    return None
+
+
+def _styles_of(paragraph: _Element, made_from: dict[str, str]) -> list[str]:
+    """The style of a paragraph and the two that it is made from."""
+    style = attribute(paragraph, "style-name")
+    parent = made_from.get(style, "")
+    return [style, parent, made_from.get(parent, "")]
+
+
+def _styled_title(root: _Element, made_from: dict[str, str]) -> str | None:
+    """The first paragraph with the style "Title" or one that is made from it."""
+    titles = (paragraph for paragraph in root.iter("{*}p") if "Title" in _styles_of(paragraph, made_from))
+    return next((text_of(paragraph) or None for paragraph in titles), None)

@@ -314,7 +314,7 @@ def _drop_repeats(text: str, found: list[Candidate]) -> list[Candidate]:
 
 
 def _without_decrees(found: list[Candidate], size: int) -> list[Candidate]:
-    """Without articles in a short stretch of the text: of a law in a novel or an appendix. In capitals they are titles."""
+    """Without articles of a short stretch: of a law in a novel or an appendix. In capitals they are titles."""
     of_laws = [c for c in found if c.kind in OF_LAWS]
     quarter = len(of_laws) // 4
     if not of_laws or of_laws[-1 - quarter].start - of_laws[quarter].start >= _LAW * size:

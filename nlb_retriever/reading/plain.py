@@ -20,7 +20,7 @@ from nlb_retriever.reading.unwrap import unwrap, wrap_width
 
 _BY = re.compile(r"\s*\b[Bb][Yy]:?\b\s*")
 _BOX = " \t_*=#"
-_SECTION_NUMBER = re.compile(r"\w{1,2}\.\d|article\.? [\dIVX]+\b", re.IGNORECASE)
+_SECTION_NUMBER = re.compile(r"\w{1,2}\.\d|(?:article|amendment)\.? [\dIVX]+\b", re.IGNORECASE)
 _CENTRED = re.compile(r"(?:[^\S\n]*\n)*(?P<lines>(?:[^\S\n]{8,}\S[^\n]*\n){1,4})[^\S\n]*\n")
 """Lines in the middle at the beginning, and a blank line."""
 _SECTIONS = 5

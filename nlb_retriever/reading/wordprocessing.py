@@ -156,6 +156,7 @@ class HtmlRenderer:
         omissions: Omissions,
         titles: Mapping[_Element, TitleLine],
         contents: Set[_Element],
+        labels: Mapping[_Element, str],
     ) -> None:
         """
         Args:
@@ -164,10 +165,12 @@ class HtmlRenderer:
             omissions: where what is skipped is noted.
             titles: paragraphs that are titles whatever their styles.
             contents: paragraphs of tables of contents.
+            labels: numbers that are counted, of paragraphs.
         """
         self._levels = levels
         self._titles = titles
         self._contents = contents
+        self._labels = labels
         self._drawing = drawing
         self._omissions = omissions
 
@@ -219,6 +222,8 @@ class HtmlRenderer:
             self._out.append(_symbol(element))
         elif name == "p":
             self._out.append(self._paragraph_tag(element))
+            if label := self._labels.get(element):
+                self._out.append(f"{escape(label, quote=False)} ")
         elif name == "tbl":
             self._cells.append(0)
             self._out.append("<table>")

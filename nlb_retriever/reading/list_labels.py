@@ -1,0 +1,208 @@
+"""Numbers that a word processor counts itself: of headings, clauses and lists ("2.1", "(a)"); no text holds them.
+
+WordprocessingML: ISO/IEC 29500-1, 17.9 (numbering).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from nlb_retriever.reading.xmltree import attribute
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_PLACE = re.compile(r"%([1-9])")
+_LEVELS = 9
+_LETTERS = 26
+_LONGEST = 40
+"""Characters of a label; a longer one is text of a template."""
+_MOST = 3_999
+"""The largest Roman number; larger ones and those below 1 are written with digits."""
+_ROMAN = tuple(
+    zip(
+        (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
+        "m cm d cd c xc l xl x ix v iv i".split(),
+        strict=True,
+    )
+)
+_Key = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class _Level:
+    start: int
+    kind: str
+    """Format of the number: "decimal", "lowerLetter", "bullet"."""
+    text: str
+    """With "%1" for the number of the first level."""
+    legal: bool
+    """Whether the numbers of all levels are written with digits."""
+
+
+@dataclass
+class _List:
+    levels: dict[int, _Level] = field(default_factory=dict)
+    counts: dict[int, int] = field(default_factory=dict)
+    styles: dict[str, int] = field(default_factory=dict)
+    """Level of the paragraphs of a style."""
+
+
+def list_labels(root: _Element, numbering: _Element | None, styles: _Element | None) -> dict[_Element, str]:
+    """The numbers that stand before the paragraphs of a Word document, as it shows them; bullets are none.
+
+    Args:
+        root: of the document's main part.
+        numbering: its part of lists, if there is one.
+        styles: its part of styles, if there is one.
+    """
+    if numbering is None:
+        return {}
+    own, based = _styles(styles)
+    lists, used = _lists(numbering, own)
+    starts = {
+        (attribute(num, "numId"), level): start
+        for num in numbering.iterchildren("{*}num")
+        for override in num.iterchildren("{*}lvlOverride")
+        for level in [_number(attribute(override, "ilvl"), 0)]
+        for element in override.iterchildren("{*}startOverride")
+        for start in [_number(attribute(element, "val"), 1)]
+    }
+    labels: dict[_Element, str] = {}
+    for paragraph in root.iter("{*}p"):
+        place = _place(paragraph, own, based, lists, used)
+        if place is None:
+            continue
+        key, level = place
+        numbered = lists[used[key]]
+        if (start := starts.pop((key, level), None)) is not None:
+            numbered.counts[level] = start - 1
+        label = _count(numbered, level)
+        if label and any((text.text or "").strip() for text in paragraph.iter("{*}t")):
+            labels[paragraph] = label
+    return labels
+
+
+def _styles(styles: _Element | None) -> tuple[dict[str, _Key], dict[str, str]]:
+    """Of each style the list and level of its paragraphs, if any, and the style that it is based on."""
+    own: dict[str, _Key] = {}
+    based: dict[str, str] = {}
+    for style in styles.iter("{*}style") if styles is not None else ():
+        key = attribute(style, "styleId")
+        based[key] = next((attribute(each, "val") for each in style.iterchildren("{*}basedOn")), "")
+        for properties in style.iterfind("{*}pPr/{*}numPr"):
+            own[key] = _read_place(properties)
+    return own, based
+
+
+def _read_place(properties: _Element) -> _Key:
+    """The list of a paragraph or style, empty where it says none, and the level; -1 where it says none."""
+    values = {each.tag.rpartition("}")[2]: attribute(each, "val") for each in properties if isinstance(each.tag, str)}
+    return values.get("numId", ""), _number(values.get("ilvl", ""), -1)
+
+
+def _lists(numbering: _Element, own: dict[str, _Key]) -> tuple[dict[str, _List], dict[str, str]]:
+    """The lists by their definition, and which definition a number of a list uses."""
+    used = {
+        attribute(num, "numId"): attribute(each, "val")
+        for num in numbering.iterchildren("{*}num")
+        for each in num.iterchildren("{*}abstractNumId")
+    }
+    lists: dict[str, _List] = {}
+    linked: dict[str, str] = {}
+    for definition in numbering.iterchildren("{*}abstractNum"):
+        key = attribute(definition, "abstractNumId")
+        lists[key] = _List()
+        for level in definition.iterchildren("{*}lvl"):
+            index = _number(attribute(level, "ilvl"), 0)
+            values = {each.tag.rpartition("}")[2]: each for each in level if isinstance(each.tag, str)}
+            value = {name: attribute(each, "val") for name, each in values.items()}
+            lists[key].levels[index] = _Level(
+                _number(value.get("start", ""), 1),
+                value.get("numFmt", "decimal"),
+                value.get("lvlText", ""),
+                "isLgl" in value and value["isLgl"] not in {"0", "false", "off"},
+            )
+            if "pStyle" in value:
+                lists[key].styles[value["pStyle"]] = index
+        for link in definition.iterchildren("{*}numStyleLink"):
+            linked[key] = attribute(link, "val")
+    for key, style in linked.items():
+        if style in own and used.get(own[style][0]) in lists:
+            lists[key] = lists[used[own[style][0]]]
+    return lists, {key: name for key, name in used.items() if name in lists}
+
+
+def _place(
+    paragraph: _Element, own: dict[str, _Key], based: dict[str, str], lists: dict[str, _List], used: dict[str, str]
+) -> _Key | None:
+    """The list and level that a paragraph is in, by itself or by its style; None where it is in none."""
+    key, level = "", -1
+    style = ""
+    for each in paragraph.iterfind("{*}pPr/{*}numPr"):
+        key, level = _read_place(each)
+    for each in paragraph.iterfind("{*}pPr/{*}pStyle"):
+        style = attribute(each, "val")
+    for name in _bases(style, based):
+        if name in own and not key:
+            key, inherited = own[name]
+            level = inherited if level < 0 else level
+        if level < 0 and key in used:
+            level = lists[used[key]].styles.get(name, -1)
+    level = max(level, 0)
+    return (key, level) if key in used and level in lists[used[key]].levels else None
+
+
+def _bases(style: str, based: dict[str, str]) -> Iterator[str]:
+    """A style and those that it is based on."""
+    seen: set[str] = set()
+    while style and style not in seen:
+        yield style
+        seen.add(style)
+        style = based.get(style, "")
+
+
+def _count(numbered: _List, level: int) -> str:
+    """Count one paragraph; its label, empty for a bullet."""
+    counts, own = numbered.counts, numbered.levels[level]
+    counts[level] = counts.get(level, own.start - 1) + 1
+    for deeper in range(level + 1, _LEVELS):
+        counts.pop(deeper, None)
+    if own.kind == "bullet":
+        return ""
+
+    def written(match: re.Match[str]) -> str:
+        at = int(match[1]) - 1
+        if at not in numbered.levels:
+            return ""
+        number = counts.get(at, numbered.levels[at].start)
+        return _write(number, "decimal" if own.legal else numbered.levels[at].kind)
+
+    label = _PLACE.sub(written, own.text).strip()
+    return label if len(label) <= _LONGEST else ""
+
+
+def _write(number: int, kind: str) -> str:
+    match kind:
+        case "none" | "bullet":
+            return ""
+        case "lowerRoman" | "upperRoman" if 0 < number <= _MOST:
+            text = ""
+            for value, letters in _ROMAN:
+                text += letters * (number // value)
+                number %= value
+            return text.upper() if kind == "upperRoman" else text
+        case "lowerLetter" | "upperLetter" if 0 < number <= _LETTERS * _LONGEST:
+            text = chr(ord("a") + (number - 1) % _LETTERS) * ((number - 1) // _LETTERS + 1)
+            return text.upper() if kind == "upperLetter" else text
+        case "decimalZero":
+            return f"{number:02}"
+        case _:
+            return str(number)
+
+
+def _number(text: str, default: int) -> int:
+    return int(text) if text.isdecimal() and len(text) < _LEVELS else default

@@ -1,0 +1,113 @@
+"""Laws, licences and contracts in plain text: articles, amendments and numbered paragraphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever.reading import read_book
+
+PROSE = (
+    "No person shall wind the clock of the town without the consent of the council, and whoever winds it without such "
+    "consent shall pay for the hours that were lost, in such manner as the council shall by law direct, and no more."
+)
+TITLES = ["Definitions", "Grant of Licence", "Redistribution", "Disclaimer of Warranty", "Limits", "Termination"]
+
+
+def read(tmp_path: Path, *paragraphs: str) -> list[tuple[str, ...]]:
+    (tmp_path / "law.txt").write_text("\n\n".join(paragraphs))
+    return [section.path for section in read_book(tmp_path / "law.txt").sections]
+
+
+def articles(sections: int) -> Iterable[str]:
+    for article in ("I", "II", "III"):
+        yield f"Article {article}"
+        for section in range(1, sections + 1):
+            yield from (f"Section {section}", f"{PROSE} {PROSE}")
+
+
+def test_a_constitution_has_articles_with_sections_and_short_amendments(tmp_path: Path) -> None:
+    amendments = [part for n in range(1, 8) for part in (f"Amendment {n}", f"Passed on May {n}, 179{n}.", PROSE[:90])]
+    found = read(tmp_path, "The Law of the Clock", *articles(2), *amendments)
+    assert found[:6] == [(f"Article {n}", f"Section {s}") for n in ("I", "II", "III") for s in (1, 2)]
+    assert found[6:] == [(f"Amendment {n}",) for n in range(1, 8)]
+    assert read_book(tmp_path / "law.txt").title == "The Law of the Clock"
+
+
+def test_articles_lie_inside_the_sections_of_chapters(tmp_path: Path) -> None:
+    parts: list[str] = []
+    numbers = count(1)
+    for chapter in ("I", "II", "III"):
+        parts += [f"CHAPTER {chapter}", "Rules of the clock"]
+        for section in (1, 2):
+            parts += [f"Section {section}", "Rules of the bell"]
+            for _ in range(2):
+                parts += [f"Article {next(numbers)}", "Who winds it", PROSE]
+    found = read(tmp_path, *parts)
+    assert found[:3] == [
+        ("CHAPTER I. Rules of the clock", "Section 1. Rules of the bell", "Article 1. Who winds it"),
+        ("CHAPTER I. Rules of the clock", "Section 1. Rules of the bell", "Article 2. Who winds it"),
+        ("CHAPTER I. Rules of the clock", "Section 2. Rules of the bell", "Article 3. Who winds it"),
+    ]
+    assert len(found) == 12
+
+
+@pytest.mark.parametrize("label", ["{}. ", "{}) ", "Section {}. ", "Sec. {}. ", "§ {}. ", "Art. {} - ", "第{}条 "])
+def test_numbered_paragraphs_are_sections(tmp_path: Path, label: str) -> None:
+    found = read(tmp_path, *(f"{label.format(n)}{title}. {PROSE}" for n, title in enumerate(TITLES, 1)))
+    assert [path[-1].partition(" ")[2].endswith(title) for path, title in zip(found, TITLES, strict=True)] == [True] * 6
+
+
+def test_a_paragraph_without_a_title_is_called_by_its_first_words(tmp_path: Path) -> None:
+    found = read(tmp_path, *(f"{n}. {PROSE}" for n in range(6)))
+    assert found[0] == ("0. No person shall wind the clock of the town without the cons…",)
+    assert len(found) == 6
+
+
+def test_numbers_begin_anew_below_a_heading_only(tmp_path: Path) -> None:
+    clauses = [f"{n}. {title}. {PROSE}" for n, title in enumerate(TITLES, 1)]
+    found = read(tmp_path, "PART ONE", *clauses, "PART TWO", *clauses)
+    assert found[6] == ("PART TWO", "1. Definitions")
+    assert len(found) == 12
+
+
+def test_a_list_in_a_clause_is_text_of_it(tmp_path: Path) -> None:
+    items = [f"{n}. what the {word} says;" for n, word in enumerate(("clock", "bell"), 1)]
+    clauses = [f"{n}. {title}. {PROSE}" for n, title in enumerate(TITLES, 1)]
+    found = read(tmp_path, *clauses[:3], *items, *clauses[3:])
+    assert [path[-1] for path in found] == [f"{n}. {title}" for n, title in enumerate(TITLES, 1)]
+
+
+@pytest.mark.parametrize(
+    "paragraphs",
+    [
+        [PROSE, *(f"{n}. What is the {title.lower()}?" for n, title in enumerate(TITLES, 1))],  # questions
+        [*[PROSE] * 20, *(f"{n}. {PROSE}" for n in range(1, 7))],  # notes at the end
+        [*(f"{n}. {PROSE}" for n in range(1, 5)), f"5. {PROSE * 30}"],  # one that holds nearly all
+        [*(f"{n}. {PROSE}" for n in (1, 2, 9, 4, 7, 3, 8, 6))],
+        [*[PROSE] * 30, *articles(0), *[PROSE] * 30],  # a law that somebody reads
+    ],
+)
+def test_other_numbers_are_none(tmp_path: Path, paragraphs: list[str]) -> None:
+    titles = [path[-1] for path in read(tmp_path, *paragraphs)]
+    assert not any(title[0].isdigit() or title.startswith("Article") for title in titles)
+
+
+def test_the_title_of_a_licence_is_in_the_middle(tmp_path: Path) -> None:
+    head = "                 CLOCK LICENCE\n              Version 2, May 1891\n          http://example.org/clock"
+    read(tmp_path, head, *(f"{n}. {title}. {PROSE}" for n, title in enumerate(TITLES, 1)))
+    assert read_book(tmp_path / "law.txt").title == "CLOCK LICENCE, Version 2, May 1891"
+
+
+def test_the_version_in_a_file_s_name_keeps_its_point(tmp_path: Path) -> None:
+    (tmp_path / "clock-licence-2.0.txt").write_text(PROSE)
+    assert read_book(tmp_path / "clock-licence-2.0.txt").title == "Clock Licence 2.0"
+
+
+def test_the_work_is_linear_in_the_text(tmp_path: Path) -> None:
+    text = "\n\n".join(f"{n % 900}. {PROSE}" for n in range(30_000))
+    (tmp_path / "law.txt").write_text(text)
+    assert read_book(tmp_path / "law.txt").sections
