@@ -33,7 +33,7 @@ _WORK = r"(?:book|novel|story|tale|play|poem)"
 _TITLE = r"(?P<title>.+?)"
 _OF = rf"(?: (?:of|in) {_TITLE})?"
 _IS = r"(?:['’]s| is| was)"
-_NUMBERED = ("acts", "scenes", "parts", "volumes", "cantos", "letters", "books", "staves")
+_NUMBERED = tuple("acts scenes parts volumes cantos letters books staves articles amendments".split())
 _SINGULAR = {"staves": "stave"}
 _PARTS = rf"chapters|tales|stories|poems|plays|essays|{'|'.join(_NUMBERED)}"
 _QUESTIONS = compile_forms(
@@ -81,6 +81,8 @@ _QUESTIONS = compile_forms(
 )
 _THIS = re.compile(rf"it|this|(?:this|the) {_WORK}|this (?:paper|article|thesis|report|manual)", re.IGNORECASE)
 _CALLED = re.compile(rf"the {_WORK} (?:called |titled )?", re.IGNORECASE)
+_KIND = re.compile(rf" (?:{_WORK}|licen[cs]e|agreement|contract|manual|handbook|guide|report|file)$", re.IGNORECASE)
+"""Behind a title: "the Artistic license"."""
 _MANY = frozenset({"various", "various authors", "anonymous", "unknown"})
 """What stands for the author of a collection."""
 _OUTER = " _*\"'“”‘’«»"
@@ -177,7 +179,7 @@ def find_titled(title: str | None, scope: Scope, store: LibraryStore, *, in_part
         in_part: the one book whose title has these words ("Huckleberry Finn"), where none is called so.
     """
     title = (title or "").strip(_OUTER)
-    bare = _CALLED.sub("", title, count=1).strip(_OUTER) if _CALLED.match(title) else title
+    bare = (_CALLED.sub("", title, count=1) if _CALLED.match(title) else _KIND.sub("", title)).strip(_OUTER)
     books = books_in(scope, store)
     if not title or _THIS.fullmatch(title):
         books = without_copies(books)

@@ -41,7 +41,7 @@ _NOUN = rf"{_ADVERB}(?-i:an?|the|any|one|when|what|that|those|where|how|anything
 _DEFINED = (
     rf"(?:(?:is|are|was|were|may be|can be|could be|has been|have been) {_ADVERB}"
     r"(?:defined|understood|described|characteri[sz]ed|explained)(?: by [^,.;]{1,40})? (?:as|in terms of)"
-    r"|refers? (?:\w+ly )?to|means?|meant|denotes?|designates?|consists? (?:of|in)|stands? for"
+    r"|refers? (?:\w+ly )?to|(?:(?:shall|will) )?means?|meant|denotes?|designates?|consists? (?:of|in)|stands? for"
     r"|(?:is|are|was|were) (?:the|a) (?:term|word|name) (?:for|used|given|that))"
 )
 _SEEN = (
@@ -52,7 +52,7 @@ _CALLED = r"(?:called|termed|named|dubbed|known as|referred to as|labell?ed)"
 _ASIDE = r"(?:\s*\([^)]{1,80}\))?(?:,\s[^,.;]{1,90},\s|\s?—[^—.;]{1,90}—\s?|\s)\s*"
 """Between a term and its verb: "(CSR)", ", as Sumner described it,"."""
 _BEGIN = (
-    r"^[“\"‘'(\s_*•–-]*(?:(?:in|for|to|as|according|at|on|by|while|today|here|generally)\b[^.;:]{0,60},\s+)?"
+    r"^(?:\(?\w{1,2}(?:\.\d{1,3})*[.)]\s+)?[“\"‘'(\s_*•–-]*(?:(?:in|for|to|as|according|at|on|by|while|today|here|generally)\b[^.;:]{0,60},\s+)?"
     r"(?:(?:and|but|so|thus|then|hence|therefore|however|now|simply put),?\s+)?"
 )
 _INNER = r"(?:(?<=[,;:—] )|(?<=[—(])|(?<=that )|(?<=and )|(?<=but )|(?<=because )|(?<=while )|(?<=whereas ))"
@@ -252,6 +252,7 @@ def _forms(name: str, *, is_name: bool) -> list[tuple[float, str]]:
     called = rf"{_CALLED}\s+(?:an?\s+|the\s+)?{name}{_END}"
     often = r"(?:(?:\w+ly|often|also|sometimes)\s+)?"
     forms = [
+        (4.0, rf"{_BEGIN}(?=[“\"‘']){name}\s+(?:\([^)]{{1,40}}\)\s)?(?:(?:shall|will) )?means?\s+(?P<says>.+)"),
         (3.0, rf"{_BEGIN}{subject}{_DEFINED}\s+(?P<says>.+)"),
         (3.0, rf"{_BEGIN}{subject}{_BE}\s+(?P<says>{_NOUN}.+)"),
         (2.5, rf"{_BEGIN}{_DET}[^.;:()]{{1,80}}\({name}\)[”\"’']?,? {_BE}\s+(?P<says>{_NOUN}.+)"),

@@ -9,6 +9,7 @@ import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
 from nlb_retriever.encoding import DEFAULT_ENCODER, find_salience, identify_encoder, load_encoder, score_sentences
+from nlb_retriever.reading import read_book
 from nlb_retriever.search.digest import SENTENCES, WORDS, answer_digest, choose, choose_telling
 from nlb_retriever.search.hits import to_hit
 from nlb_retriever.search.request import SearchRequest
@@ -244,3 +245,60 @@ def test_a_verse_is_quoted(retriever: Retriever, options: dict[str, str]) -> Non
     assert [citation.quote for citation in answer.citations] == [f"2:10 {DAYS[9]}"]
     assert answer.citations[0].hit.section == ("Psalms", "Chapter 2")
     assert not retriever.answer("What does Psalm 2:11 say?", **options).found  # type: ignore[arg-type]
+
+
+CLAUSE = "Whoever winds the clock number {} shall ring its bell at noon, and whoever does not shall pay for it."
+LAW = "\n\n".join(
+    ["The Law of Clocks"]
+    + [
+        f"Article {article}\n\nSection 1\n\n{CLAUSE.format(f'{article}a')} {CLAUSE.format('9')}"
+        f"\n\nSection 2\n\n{CLAUSE.format(f'{article}b')}"
+        for article in ("I", "II", "III", "IV")
+    ]
+    + [f"Amendment {n}\n\n{CLAUSE.format(100 + n)}" for n in range(1, 5)]
+)
+LICENCE = "\n\n".join(f"{n}. {CLAUSE.format(n)} {CLAUSE.format(n)}" for n in range(1, 7))
+
+
+@pytest.fixture(scope="module")
+def laws(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    folder = tmp_path_factory.mktemp("laws")
+    for name, text in {"law": LAW, "bell-licence-1.1": LICENCE, "ferry": VOYAGE}.items():
+        (folder / f"{name}.txt").write_text(text)
+    index_books(map(read_book, folder.glob("*.txt")), folder / "library")
+    return Retriever(folder / "library")
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("What does the second amendment say?", "clock number 102"),
+        ("Summarize Amendment IV of the Law of Clocks", "clock number 104"),
+        ("What does the 3rd Amendment say?", "clock number 103"),
+        ("What is in Article III, Section 2?", "clock number IIIb"),
+        ("What does article 4 section 1 say?", "clock number IVa"),
+        ("What does section 5 of the Bell licence 1.1 say?", "clock number 5"),
+        ("What does clause 2 of the Bell Licence 1.1 contract say?", "clock number 2"),
+    ],
+)
+def test_articles_and_clauses_are_named_by_number(laws: Retriever, question: str, says: str) -> None:
+    answer = laws.answer(question)
+    assert answer.confidence == "likely"
+    assert says in answer.text
+
+
+def test_an_article_that_no_law_has_is_looked_for_in_the_text(laws: Retriever) -> None:
+    assert laws.answer("What does the ninth amendment say?").confidence != "likely"
+
+
+def test_articles_are_counted(laws: Retriever) -> None:
+    assert laws.answer("How many articles does the Law of Clocks have?").shorts[0].text == "4"
+    assert laws.answer("How many amendments are in the Law of Clocks?").shorts[0].text == "4"
+
+
+def test_one_sentence_that_is_too_long_for_a_digest_is_quoted(tmp_path: Path) -> None:
+    long = "The bell shall be rung " + "and rung again " * 60 + "until noon."
+    text = "\n\n".join(f"Article {n}\n\n{long if n == 3 else CLAUSE.format(n) * 5}" for n in range(1, 7))
+    (tmp_path / "law.txt").write_text(text)
+    index_books([read_book(tmp_path / "law.txt")], tmp_path / "library")
+    assert Retriever(tmp_path / "library").answer("What does article 3 say?").text.startswith("The bell shall be rung")

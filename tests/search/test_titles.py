@@ -12,7 +12,14 @@ import pytest
 from nlb_retriever import Condition, Retriever, book_from_text, index_books
 from nlb_retriever.records import BookRecord
 from nlb_retriever.search.request import SearchRequest
-from nlb_retriever.search.titles import find_named, is_in_title, is_titled_by, narrow_to_title, without_copies
+from nlb_retriever.search.titles import (
+    find_named,
+    is_in_title,
+    is_titled,
+    is_titled_by,
+    narrow_to_title,
+    without_copies,
+)
 from tests.texts import KITCHEN, LIGHTHOUSE
 
 
@@ -208,3 +215,9 @@ def test_questions_on_a_book_with_copies_are_answered(tmp_path: Path) -> None:
         assert retriever.answer("How long is Lanterns?").short.endswith("words")
         answer = retriever.answer("Who keeps the light in Lanterns?")
         assert len({citation.hit.book_id for citation in answer.citations}) == 1
+
+
+def test_a_file_s_name_is_a_title_too() -> None:
+    book = replace(_book("General Public License"), source="/laws/GPL-2.txt")
+    assert is_titled(book, "the GPL 2")
+    assert not is_titled(book, "GPL")

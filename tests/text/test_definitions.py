@@ -38,6 +38,9 @@ def explained(term: str, sentence: str) -> str | None:
         ("insider trading", "[The buying of stocks on what few know] is often called insider trading."),
         ("gam", "- **Gam**: [a meeting of two ships]; they send boats."),
         ("Stamp Act", "The Stamp Act [imposed a tax on paper]."),
+        ("Licensor", '(b) "Licensor" shall mean [whoever grants the licence].'),
+        ("Covered Code", "1.3. ''Covered Code'' means [the code and its changes]."),
+        ("Buyer", "“Buyer” (or “Buyers”) means [who buys]."),
         ("exogamy", "It is racial exogamy (exogamy refers to [marriage outside of a group])."),
     ],
 )
@@ -195,3 +198,9 @@ def test_labels_stand_before_what_a_word_means(text: str, rest: str) -> None:
 )
 def test_an_entry_begins_a_paragraph(above: str, begins: bool) -> None:
     assert bool(Term("norm").entries(f"{above}norm\n\nA rule.")) == begins
+
+
+def test_a_law_s_own_definition_is_the_strongest() -> None:
+    own = Term("Covered Code").explain('"Covered Code" means the code and its changes.')
+    other = Term("Covered Code").explain("Covered Code is a work in which others have a part.")
+    assert own and other and own.strength > other.strength
