@@ -8,22 +8,24 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
 from nlb_retriever.reading.draft import Heading, one_line
-from nlb_retriever.reading.headings import title_like
+from nlb_retriever.reading.headings import MAX_LINE, title_like
 
 _LABEL = re.compile(
-    r"\s*(?P<label>(?P<word>§|(?:section|sec|article|art|amendment|clause|rule|regulation|artikel|articolo|artículo"
+    r"(?:(?P<word>§|(?:section|sec|article|art|amendment|clause|rule|regulation|artikel|articolo|artículo"
     r"|artigo|paragraaf|статья|第)\.?)\s?(?P<worded>\d{1,3})(?P<letter>[a-z]?)(?:[.:)]|\s?[-–—]+|[条條조]|(?=\s))"
-    r"|(?P<bare>\d{1,3})[.)])\s*(?=\S)",
+    r"|(?P<inner>\d{1,3}(?:\.[1-9]\d{0,2}){1,3})(?:[.:)]|(?=\s))"
+    r"|(?P<bare>\d{1,3})(?:\.0(?=\s)|\.0?[.)]?(?!\d)|\)))\s*(?=\S)",
     re.IGNORECASE,
 )
 _TITLE = re.compile(r"(?P<title>[^\n]{2,80}?)(?:[.:](?=\s|$)|\.?\s?[—–]|\.--)")
 """Of a paragraph that begins with one: "2. Grant of Copyright License. Subject to the terms ..."."""
+_DOTTED = re.compile(r"\d{1,3}\.\d")
 _CAPITALS = 0.7
 """Share of a title's longer words that begin with a capital, at least."""
 _FIRST_WORDS = 60
@@ -31,14 +33,18 @@ _FIRST_WORDS = 60
 _BEGINNING = 300
 """Characters of a paragraph that are looked at."""
 _LEAST = 5
+_INNER = 3
+"""Clauses of such numbers as 5.2, at least."""
 _IN_CHAIN = 0.7
 """Share of the numbered paragraphs that follow on each other, at least: the others are lists in a clause."""
 _LENGTH = 200
 """Characters of a section, at least, of half of them: less is a list."""
 _COVERED = 0.6
 """Share of the text behind the beginning of the first, at least."""
-_LONGEST = 0.3
-"""Share of the text that one may have, at most."""
+_MISSING = 2
+"""Numbers that may be missing in a row: of paragraphs that are broken otherwise."""
+_LONGEST, _LAST = 0.6, 0.4
+"""Share of the text that one may have, and the last one: there the numbers may have ended long before."""
 _NEW = 0.2
 """Share of them that are no headings by their look, at least."""
 _AGAINST = 2
@@ -48,12 +54,19 @@ _AGAINST = 2
 @dataclass(frozen=True)
 class _Clause:
     start: int
-    number: int
+    indent: int
+    """Characters before it in its line."""
+    numbers: tuple[int, ...]
+    """5, 2 of "5.2"."""
     letter: str
     """Behind the number: "15a"."""
     word: str
     """Before the number, in small letters; empty where there is none."""
     title: str
+
+    @property
+    def number(self) -> int:
+        return self.numbers[0]
 
 
 @dataclass(frozen=True)
@@ -74,43 +87,51 @@ def add_clauses(
         blank: whether a blank line stands before each.
         headings: found by other means.
     """
-    found = [
-        clause
-        for (start, end), first in zip(spans, blank, strict=False)
-        if first and (clause := _read(text[start : min(end, start + _BEGINNING)], start))
-    ]
-    for word, count in Counter(clause.word for clause in found).most_common():
+    found = list(_find(text, spans, blank))
+    outer = [clause for clause in found if len(clause.numbers) == 1]
+    for word, count in Counter(clause.word for clause in outer).most_common():
         if count < _LEAST:
             break
-        clauses = [clause for clause in found if clause.word == word]
-        starts = {clause.start for clause in clauses}
-        others = [heading for heading in headings if heading.start not in starts]
-        chain = _longest_chain(clauses, sorted(heading.start for heading in others))
-        least = max(_LEAST, _IN_CHAIN * len(clauses), 0 if word else _AGAINST * len(others))
-        known = sum(heading.start in starts for heading in headings)
-        if len(chain) >= max(least, known * (1 + _NEW)) and _are_most(chain, len(text)):
-            level = max((heading.level for heading in others), default=0) + 1
-            return [*others, *(Heading(clause.start, level, clause.title) for clause in chain)]
+        of_word = [clause for clause in outer if clause.word == word]
+        indent = min(clause.indent for clause in of_word) + 1
+        for clauses in ([clause for clause in of_word if clause.indent <= indent], of_word):
+            starts = {clause.start for clause in clauses}
+            others = [heading for heading in headings if heading.start not in starts]
+            chain = _longest_chain(clauses, sorted(heading.start for heading in others))
+            least = max(_LEAST, _IN_CHAIN * len(clauses), 0 if word else _AGAINST * len(others))
+            if len(chain) >= least and _are_most(chain, len(text)):
+                if len(chain) < (1 + _NEW) * (len(headings) - len(others)):
+                    return _add_inner(found, chain, headings)
+                level = max((heading.level for heading in others), default=0) + 1
+                return _add_inner(found, chain, [*others, *(Heading(c.start, level, c.title) for c in chain)])
     return list(headings)
 
 
-def _are_most(chain: Sequence[_Clause], size: int) -> bool:
-    """Whether most of a text is in these, and they are no list of lines."""
-    starts = [*(clause.start for clause in chain), size]
-    lengths = [b - a for a, b in pairwise(starts)]
-    return sum(lengths) >= _COVERED * size and max(lengths) <= _LONGEST * size and median(lengths) >= _LENGTH
+def _find(text: str, spans: Sequence[tuple[int, int]], blank: Sequence[bool]) -> Iterator[_Clause]:
+    """The paragraphs that begin with a number: below a blank line, or long lines without such."""
+    above = 0
+    for (start, end), first in zip(spans, blank, strict=False):
+        if (first or max(end - start, above) > MAX_LINE) and (clause := _read(text, start, end)):
+            yield clause
+        above = end - start
 
 
-def _read(beginning: str, start: int) -> _Clause | None:
+def _read(text: str, start: int, end: int) -> _Clause | None:
+    beginning = text[start : min(end, start + _BEGINNING)]
     if not (label := _LABEL.match(beginning)):
         return None
     body = beginning[label.end() :]
     title = _TITLE.match(body)
-    named = title is not None and _is_title(title["title"])
-    own = title["title"].strip() if title and named else one_line(body, _FIRST_WORDS)
+    if end - start <= MAX_LINE and _is_title(body):
+        own = body.rstrip(" .:")
+    elif title and _is_title(title["title"]):
+        own = title["title"].strip()
+    else:
+        own = one_line(body, _FIRST_WORDS)
     mark = label[0].strip().rstrip(".:)-–—") + "."
-    number = int(label["worded"] or label["bare"])
-    return _Clause(start, number, label["letter"] or "", (label["word"] or "").lower(), f"{mark} {own}")
+    numbers = tuple(map(int, (label["inner"] or label["worded"] or label["bare"]).split(".")))
+    indent = start - 1 - text.rfind("\n", 0, start)
+    return _Clause(start, indent, numbers, label["letter"] or "", (label["word"] or "").lower(), f"{mark} {own}")
 
 
 def _is_title(words: str) -> bool:
@@ -132,7 +153,7 @@ def _longest_chain(clauses: Sequence[_Clause], headings: Sequence[int]) -> list[
     for clause in clauses:
         if (here := bisect_right(headings, clause.start)) > passed:
             passed, above = here, best
-        before = [ends.get(clause.number - 1)]
+        before = [ends.get(clause.number - step) for step in range(1, 2 + _MISSING)]
         if clause.letter:
             before.append(ends.get(clause.number))
         elif clause.number <= 1:
@@ -150,3 +171,32 @@ def _longest_chain(clauses: Sequence[_Clause], headings: Sequence[int]) -> list[
         chain.append(best.clause)
         best = best.before
     return chain[::-1]
+
+
+def _are_most(chain: Sequence[_Clause], size: int) -> bool:
+    """Whether most of a text is in these, and they are no list of lines."""
+    starts = [*(clause.start for clause in chain), size]
+    lengths = [b - a for a, b in pairwise(starts)]
+    return (
+        sum(lengths) >= _COVERED * size
+        and max(lengths) <= _LONGEST * size
+        and lengths[-1] <= _LAST * size
+        and median(lengths) >= _LENGTH
+    )
+
+
+def _add_inner(found: Sequence[_Clause], chain: Sequence[_Clause], headings: Sequence[Heading]) -> list[Heading]:
+    """The headings with the clauses 5.1, 5.2 below clause 5, unless there are headings of such numbers."""
+    starts = [clause.start for clause in chain]
+    levels = {heading.start: heading.level for heading in headings}
+    inner: list[Heading] = []
+    latest: tuple[int, tuple[int, ...]] = (-1, ())
+    for clause in found:
+        at = bisect_right(starts, clause.start) - 1
+        if len(clause.numbers) == 1 or at < 0 or clause.number != chain[at].number:
+            continue
+        if (at, clause.numbers) > latest and starts[at] in levels:
+            latest = at, clause.numbers
+            inner.append(Heading(clause.start, levels[starts[at]] + len(clause.numbers) - 1, clause.title))
+    are_known = any(_DOTTED.match(heading.title) for heading in headings)
+    return [*headings, *(() if are_known or len(inner) < _INNER else inner)]

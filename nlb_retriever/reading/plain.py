@@ -85,6 +85,7 @@ def _title_of_manual(draft: Draft) -> str | None:
     if sum(_SECTION_NUMBER.match(title) is not None for title in titles) < _SECTIONS:
         return None
     line, _, rest = draft.text.strip().partition("\n")
+    line = line.strip("#= ")
     alone = not rest.partition("\n")[0].strip()
     is_heading = parse_line(line, 0, len(line)) and not line.isupper()
     return one_line(line) if alone and len(line) <= 60 and title_like(line) and not is_heading else None

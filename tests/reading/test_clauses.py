@@ -96,6 +96,26 @@ def test_other_numbers_are_none(tmp_path: Path, paragraphs: list[str]) -> None:
     assert not any(title[0].isdigit() or title.startswith("Article") for title in titles)
 
 
+def test_clauses_have_inner_ones(tmp_path: Path) -> None:
+    parts: list[str] = []
+    for n, title in enumerate(TITLES, 1):
+        parts += [f"{n}. {title.upper()}", f"{n}.1 {PROSE}", f"{n}.2. “Bell” means this. {PROSE}", f"(a) {PROSE}"]
+    found = read(tmp_path, *parts)
+    assert found[3] == ("2. GRANT OF LICENCE", "2.2. “Bell” means this. No person shall wind the clock of the to…")
+    assert len(found) == 12
+
+
+def test_a_number_may_be_missing_and_lists_are_indented(tmp_path: Path) -> None:
+    items = "\n\n".join(f"   {n}. the {n} bells that are rung;" for n in range(1, 5))
+    clauses = [f"{n}.0 {title}. {PROSE}\n\n{items}" for n, title in enumerate(TITLES, 1) if n != 4]
+    assert [path[-1][:3] for path in read(tmp_path, *clauses)] == ["1.0", "2.0", "3.0", "5.0", "6.0"]
+
+
+def test_long_lines_need_no_blank_ones_between(tmp_path: Path) -> None:
+    text = "\n".join(f"{n}. {title}. {PROSE}" for n, title in enumerate(TITLES, 1))
+    assert [path[-1] for path in read(tmp_path, text)] == [f"{n}. {title}" for n, title in enumerate(TITLES, 1)]
+
+
 def test_the_title_of_a_licence_is_in_the_middle(tmp_path: Path) -> None:
     head = "                 CLOCK LICENCE\n              Version 2, May 1891\n          http://example.org/clock"
     read(tmp_path, head, *(f"{n}. {title}. {PROSE}" for n, title in enumerate(TITLES, 1)))
