@@ -28,12 +28,12 @@ logger = logging.getLogger(__name__)
 FORMATS = {
     ".txt": "plain", ".text": "plain", ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html",
     ".xhtml": "html", ".epub": "epub", ".pdf": "pdf", ".docx": "docx",
-    ".odt": "odt", ".fb2": "fb2", ".fb2.zip": "fb2",
+    ".odt": "odt", ".fb2": "fb2", ".fb2.zip": "fb2", ".rst": "rst", ".adoc": "plain", ".asciidoc": "plain",
 }  # fmt: skip
 """Module of this package that reads files of each suffix."""
 _NAMES = {
     "plain": "text", "markdown": "text", "html": "text", "epub": "EPUB", "pdf": "PDF", "docx": "Word",
-    "odt": "OpenDocument", "fb2": "text",
+    "odt": "OpenDocument", "fb2": "text", "rst": "text",
 }  # fmt: skip
 _ZIPPED = frozenset({"epub", "docx", "odt", "fb2"})
 _SMALL = "a an and as at by for from in of on or the to with de la le les du des der die das und el y e o"

@@ -1,0 +1,77 @@
+"""reStructuredText: its marks are no text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nlb_retriever.reading import read_book
+
+LINE = "The clock of the town is wound on Mondays, and the bell is rung by whoever has wound it."
+SOURCE = f"""\
+.. _clock:
+
+.. A comment that nobody reads
+   and that goes on.
+
+==============
+Clock of Towns
+==============
+
+See :ref:`the bell <bell>` and :py:class:`~clock.works.Spring`, or `the makers <http://example.org/a>`_.
+
+The ``Clock.wind()`` method
+---------------------------
+
+.. note:: Wind it
+   :class: wide
+
+   on Mondays only.
+
+.. versionadded:: 1.4
+   The bell.
+
+.. code-block:: python
+   :linenos:
+
+   wind(clock)
+
+.. toctree::
+   :maxdepth: 2
+
+   secret-file
+
+The bell
+--------
+
+{LINE} {LINE} [1]_ A plain 'quote' and a ratio 1:2 stay.
+
+.. [1] A footnote of the bell.
+
+Repairs
+-------
+
+{LINE} {LINE}
+"""
+
+
+def test_text_and_titles_are_kept_and_marks_left_out(tmp_path: Path) -> None:
+    (tmp_path / "clock.rst").write_text(SOURCE)
+    book = read_book(tmp_path / "clock.rst")
+    assert book.title == "Clock of Towns"
+    assert [section.title for section in book.sections] == ["The Clock.wind() method", "The bell", "Repairs"]
+    for kept in ("See the bell and Spring, or the makers.", "Wind it", "on Mondays only.", "wind(clock)", "ratio 1:2"):
+        assert kept in book.text
+    assert "[1] A footnote of the bell." in book.text
+    assert "The bell.\n" in book.text
+    for mark in ("::", "nobody", "secret", "maxdepth", "linenos", "wide", "`", "example.org", "clock.works"):
+        assert mark not in book.text
+    assert book.warnings == ("boilerplate skipped: marks, options and comments of reStructuredText (33 words)",)
+
+
+def test_asciidoc_and_restructured_text_without_marks_are_plain_text(tmp_path: Path) -> None:
+    for name in ("a.adoc", "a.rst"):
+        (tmp_path / name).write_text(f"= The Clock\n\n== Door\n\n{LINE}\n\n== Stair\n\n{LINE}\n\n== Bell\n\n{LINE}\n")
+        book = read_book(tmp_path / name)
+        assert [section.title for section in book.sections] == ["Door", "Stair", "Bell"]
+        assert book.title == "The Clock"
+        assert not book.warnings
