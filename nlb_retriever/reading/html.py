@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
 from nlb_retriever.reading.gutenberg import title_of_mention
 from nlb_retriever.reading.limits import Limits
+from nlb_retriever.reading.list_labels import HtmlLists
 from nlb_retriever.reading.markup import decode_markup, make_safe
 from nlb_retriever.reading.menus import name_menu
 from nlb_retriever.reading.omissions import Omissions, count_words
@@ -33,6 +34,7 @@ _INLINE_TAGS = """a abbr acronym b bdi bdo big blink button cite code data del d
     nobr object q rb rp rt ruby s samp small span strike strong sub sup svg time tt u var wbr"""
 _INLINE = frozenset(_INLINE_TAGS.split())
 """Elements at whose borders words go on, as in those of a name with a hyphen or a prefix."""
+_LISTS = frozenset({"ol", "ul", "li"})
 _CODE = frozenset({"head", "script", "style"})
 _HEADINGS = {f"h{i}": i for i in range(1, 7)}
 _BLANKS = r"\t\n\r\f\xa0\u2002-\u200a\u202f"
@@ -191,6 +193,8 @@ class _Writer:
         self.waiting: list[str] = []
         self.waiting_pages: list[str] = []
         self.open_headings: list[tuple[int, int]] = []
+        self.lists = HtmlLists()
+        self.counts_items = True
         self.matter = matter
         self.budget = budget
         """Characters that may still be looked at to decide whether elements are skipped; without them none is."""
@@ -216,7 +220,9 @@ class _Writer:
             self.open_links.append((attributes.get("href") or "", 0))
         elif _ends_words(tag):
             self.space = self.space or " "
-        if tag in _HEADINGS:
+        if tag in _LISTS:
+            self.lists.enter(tag, attributes)
+        elif tag in _HEADINGS:
             self.open_headings.append((len(self.parts), self.length))
         elif tag == "pre":
             self.pre += 1
@@ -276,6 +282,7 @@ class _Writer:
         if length > 2 * limit + 1_000:
             return None
         writer = _Writer({}, budget=-1)
+        writer.counts_items = False
         _walk(node, writer)
         return writer.finish()
 
@@ -292,7 +299,9 @@ class _Writer:
                 self.last_href = href
         elif _ends_words(tag):
             self.space = self.space or " "
-        if tag in _HEADINGS and self.open_headings:
+        if tag in _LISTS:
+            self.lists.leave(tag)
+        elif tag in _HEADINGS and self.open_headings:
             first, length = self.open_headings.pop()
             title = one_line(" ".join(self.parts[first:]))
             if first < len(self.parts) and not self.parts[first].strip():  # the break before it
@@ -311,6 +320,8 @@ class _Writer:
         if not body or (self.open_headings and self.open_links and body in _PERMALINKS):
             self.space = self.space or (" " if text else "")
             return
+        if self.counts_items:
+            body = f"{self.lists.take_label(body)}{body}"
         if self.length:
             self._put("\n" * self.breaks or self.space or (" " if text[0] == " " and not self.pre else ""))
         for name in self.waiting:

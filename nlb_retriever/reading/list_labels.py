@@ -1,12 +1,12 @@
-"""Numbers that a word processor counts itself: of headings, clauses and lists ("2.1", "(a)"); no text holds them.
+"""Numbers that a program counts itself: of headings, clauses and lists ("2.1", "(a)"); no text holds them.
 
-WordprocessingML: ISO/IEC 29500-1, 17.9 (numbering).
+WordprocessingML: ISO/IEC 29500-1, 17.9 (numbering). HTML: the element `ol`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,10 @@ _ROMAN = tuple(
         strict=True,
     )
 )
+_KINDS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
+"""Of an HTML list, by its type."""
+_NO_LABEL = re.compile(r"list-style[^;]*\bnone\b|\bbreadcrumb|\btoc\b", re.IGNORECASE)
+_LABELLED = re.compile(r"\W{0,2}(?:\d{1,4}|[A-Za-z]|[ivxIVX]{1,6})(?:\.\d{1,3})*[.):\]]")
 _Key = tuple[str, int]
 
 
@@ -49,6 +53,40 @@ class _List:
     counts: dict[int, int] = field(default_factory=dict)
     styles: dict[str, int] = field(default_factory=dict)
     """Level of the paragraphs of a style."""
+
+
+class HtmlLists:
+    """The open lists of an HTML document, and the label of the item that has no text yet."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[int, str] | None] = []
+        """The next number and its kind; None for a list without numbers."""
+        self._label = ""
+
+    def enter(self, tag: str, attributes: Mapping[str, str | None]) -> None:
+        """Note the beginning of an element `ol`, `ul` or `li`."""
+        if tag != "li":
+            names = f"{attributes.get('style') or ''} {attributes.get('class') or ''}"
+            counts = tag == "ol" and "reversed" not in attributes and not _NO_LABEL.search(names)
+            kind = _KINDS.get(attributes.get("type") or "", "decimal")
+            self._open.append((_number(attributes.get("start") or "", 1), kind) if counts else None)
+        elif self._open and (counted := self._open[-1]):
+            number = _number(attributes.get("value") or "", counted[0])
+            self._open[-1] = number + 1, counted[1]
+            self._label = f"{_write(number, counted[1])}. "
+        else:
+            self._label = ""
+
+    def leave(self, tag: str) -> None:
+        """Note the end of such an element."""
+        if tag != "li" and self._open:
+            self._open.pop()
+        self._label = ""
+
+    def take_label(self, text: str) -> str:
+        """What stands before the first text of an item; empty before others, and where the text has a number itself."""
+        label, self._label = self._label, ""
+        return label if label and not _LABELLED.match(text) else ""
 
 
 def list_labels(root: _Element, numbering: _Element | None, styles: _Element | None) -> dict[_Element, str]:

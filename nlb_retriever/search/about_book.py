@@ -179,13 +179,15 @@ def find_titled(title: str | None, scope: Scope, store: LibraryStore, *, in_part
         in_part: the one book whose title has these words ("Huckleberry Finn"), where none is called so.
     """
     title = (title or "").strip(_OUTER)
-    bare = (_CALLED.sub("", title, count=1) if _CALLED.match(title) else _KIND.sub("", title)).strip(_OUTER)
+    bare = _CALLED.sub("", title, count=1).strip(_OUTER) if _CALLED.match(title) else title
     books = books_in(scope, store)
     if not title or _THIS.fullmatch(title):
         books = without_copies(books)
         return books if len(books) == 1 else []
     titled = without_copies(
-        book for book in books if is_titled(book, title) or is_titled(book, bare) or is_titled_by(book, bare)
+        book
+        for book in books
+        if any(is_titled(book, name) for name in (title, bare, _KIND.sub("", title))) or is_titled_by(book, bare)
     )
     if titled or not in_part:
         return titled

@@ -42,6 +42,8 @@ MOST_LEAD = 8.0
 SURE, LIKELY = 13.0, 8.0
 """Least trust for these words: on FairytaleQA val 79% and 46% of such answers are right, 20% of the others."""
 _OUTER = " \n\t,.;:!?-–—_*\"'“”‘’«»()[]{}"
+_ITEM = re.compile(r"\(?\d{1,3}[.)]\s+(?=[^\W\d])")
+"""The number of a list's item or a clause."""
 _JOINED = re.compile(r"(?:[-./_][^\W_]+)*")
 _UNFINISHED = re.compile(
     r"\W(?:a|an|the|to|of|and|or|but|in|on|at|by|for|with|from|as|is|are|was|were|be|been|has|had|have|his|her|their|my|"
@@ -174,6 +176,8 @@ def _trim(text: str, span: AnswerSpan) -> tuple[int, int]:
     """
     start, end = _strip(text, span.start, span.end)
     if start < end:
+        if (number := _ITEM.match(text, start, end)) and text[:start].rstrip(" ")[-1:] in ("", "\n"):
+            start = number.end()
         start -= _joined(text[:start][::-1])
         end += _joined(text[end:])
     if len(text[start:end].split()) >= _CLAUSE_WORDS and _UNFINISHED.search(text, start, end):

@@ -114,3 +114,37 @@ def test_a_style_based_on_itself_ends(tmp_path: Path) -> None:
     made.add_paragraph("text", style="List Paragraph")
     found = lines(made, tmp_path / "a.docx", ("one", 1, 0))
     assert found == ["text", "i. one"]
+
+
+def html_lines(tmp_path: Path, body: str) -> list[str]:
+    (tmp_path / "a.html").write_text(f"<html><body>{body}</body></html>")
+    return [line for line in read_book(tmp_path / "a.html").text.split("\n") if line]
+
+
+def test_items_of_html_lists_have_their_numbers(tmp_path: Path) -> None:
+    inner = "<ol type=a><li>three a<li><p>three b</p><p>more</p></ol>"
+    roman = "<ol start=7 type=I><li><b>seven</b></ol>"
+    found = html_lines(
+        tmp_path,
+        f"<ol><li>one<li value=3>three{inner}<li>four</ol><ul><li>dot</ul>{roman}after",
+    )
+    assert found == [
+        "1. one", "3. three", "a. three a", "b. three b", "more", "4. four", "dot", "VII. seven", "after",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "body", ["<ol><li>1. one</ol>", "<ol reversed><li>1. one</ol>", "<ol style='list-style: none'><li>1. one</ol>"]
+)
+def test_numbers_that_the_text_or_the_page_has_otherwise_are_not_added(tmp_path: Path, body: str) -> None:
+    assert html_lines(tmp_path, body) == ["1. one"]
+
+
+@pytest.mark.parametrize("body", ["<li>one", "</ol><li>one", "<ol><li></ol>one", "<ol><li></li></ol><ul><li>one</ul>"])
+def test_items_without_a_list_or_text_have_none(tmp_path: Path, body: str) -> None:
+    assert html_lines(tmp_path, body) == ["one"]
+
+
+def test_items_of_markdown_have_their_numbers(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Steps\n\n2. Wind it.\n3. Ring it.\n")
+    assert "2. Wind it.\n3. Ring it." in read_book(tmp_path / "a.md").text

@@ -50,6 +50,12 @@ def test_marks_of_italics_are_no_part_of_the_short_answer() -> None:
     assert compose("Where did he travel?", text, "London").short == "London"
 
 
+def test_the_number_of_an_item_is_no_part_of_the_short_answer() -> None:
+    text = "It is done in steps.\n\n2. Wind the clock.\n\n3. Ring the bell."
+    assert compose("What is done first?", text, "2. Wind the clock").short == "Wind the clock"
+    assert compose("What did he write?", "He wrote 2) Wind it at noon.", "2) Wind it").short == "2) Wind it"
+
+
 def test_a_span_that_goes_on_into_the_next_sentence_is_cut_without_marks() -> None:
     assert (
         compose("Whom did he call?", "He called, “Starbuck!”\n\n“Sir,” said he.", "Starbuck!”\n\n“Sir").short
