@@ -28,12 +28,13 @@ logger = logging.getLogger(__name__)
 FORMATS = {
     ".txt": "plain", ".text": "plain", ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html",
     ".xhtml": "html", ".epub": "epub", ".pdf": "pdf", ".docx": "docx",
-    ".odt": "odt", ".fb2": "fb2", ".fb2.zip": "fb2", ".rst": "rst", ".adoc": "plain", ".asciidoc": "plain",
+    ".odt": "odt", ".fb2": "fb2", ".fb2.zip": "fb2", ".rtf": "rtf", ".rst": "rst",
+    ".adoc": "plain", ".asciidoc": "plain",
 }  # fmt: skip
 """Module of this package that reads files of each suffix."""
 _NAMES = {
     "plain": "text", "markdown": "text", "html": "text", "epub": "EPUB", "pdf": "PDF", "docx": "Word",
-    "odt": "OpenDocument", "fb2": "text", "rst": "text",
+    "odt": "OpenDocument", "fb2": "text", "rst": "text", "rtf": "RTF",
 }  # fmt: skip
 _ZIPPED = frozenset({"epub", "docx", "odt", "fb2"})
 _SMALL = "a an and as at by for from in of on or the to with de la le les du des der die das und el y e o"
@@ -178,5 +179,6 @@ def _format(path: Path, data: bytes) -> str:
         raise NotABook(f"is no {_NAMES[kind]} file, though its suffix is {suffix}")
     other = {"EPUB": "an EPUB book: rename it to .epub", "PDF": "a PDF document: rename it to .pdf"}
     other |= {"OpenDocument": "an OpenDocument text: rename it to .odt"}
+    other |= {"RTF": "an RTF document: rename it to .rtf"}
     other |= {"Word": "a Word document: rename it to .docx", "zip": "a zip file", "binary": "binary data"}
     raise NotABook(f"is {other.get(found, found)}, though its suffix is {suffix}")

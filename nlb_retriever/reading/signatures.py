@@ -8,12 +8,12 @@ _MAGIC = (
     (b"7z\xbc\xaf", "a 7-Zip file"), (b"Rar!", "a RAR file"), (b"\x7fELF", "a program"), (b"MZ\x90", "a program"),
     (b"AT&TFORM", "a DjVu document"), (b"SQLite format 3", "a database"), (b"OggS", "an audio file"),
     (b"\xd0\xcf\x11\xe0", "an old Word document (save it as .docx)"), (b"ID3", "an audio file"),
-    (b"{\\rtf", "an RTF document (save it as .docx or .txt)"), (b"RIFF", "an audio, image or video file"),
+    (b"{\\rtf", "RTF"), (b"RIFF", "an audio, image or video file"),
 )  # fmt: skip
 
 
 def kind_of(data: bytes) -> str:
-    """What a file is: "text", "EPUB", "OpenDocument", "Word", "PDF", "zip", or words for a message ("a PNG image")."""
+    """What a file is: "text", "EPUB", "OpenDocument", "Word", "RTF", "PDF", "zip", or words for a message."""
     if b"%PDF-" in data[:1024]:
         return "PDF"
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):

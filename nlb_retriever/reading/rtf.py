@@ -1,0 +1,128 @@
+"""RTF: paragraphs by striprtf; outline levels become sections, footnotes an end section.
+
+Rich Text Format Specification, version 1.9.1. What striprtf leaves out or cannot tell is marked in the source before:
+each mark is a character of Unicode's private use area.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
+from nlb_retriever.reading.limits import Limits
+from nlb_retriever.reading.omissions import count_words
+from nlb_retriever.reading.outline import find_headings
+from nlb_retriever.reading.plain import title_page
+from nlb_retriever.reading.title_page import is_given
+
+_HEX = re.compile(r"[0-9a-fA-F\r\n]{200,}")
+"""Of a picture."""
+_BAD_CHARACTER = re.compile(r"\\u-?\d{6,}|\\uc(?!\d)")
+_OUTLINE = re.compile(r"\\outlinelevel([0-8])(?!\d) ?")
+_LINE = re.compile(r"\\(?:line|row|nestrow)(?![a-z]) ?")
+_CELL = re.compile(r"\\(?:nest)?cell(?![a-z]) ?")
+_APART = re.compile(r"\{(?:\\\*)?\s*\\(footnote|header|footer|annotation)[lrf]?(?![a-z])")
+_BRACE = re.compile(r"\\[\\{}]|[{}]")
+_INFO = re.compile(r"\{\\info(?![a-z])")
+_FIELD = re.compile(r"\{\\(title|author)(?![a-z])([^{}]{0,2000})\}")
+_MARK = 0xE000
+"""The character of the first outline level."""
+_KINDS = {
+    "footnote": chr(_MARK + 16),
+    "header": chr(_MARK + 17),
+    "footer": chr(_MARK + 17),
+    "annotation": chr(_MARK + 18),
+}
+_END, _BREAK = chr(_MARK + 19), chr(_MARK + 20)
+_SET_APART = re.compile(f"([{chr(_MARK + 16)}-{chr(_MARK + 18)}])([^{_END}]*){_END}")
+_SKIPPED = {chr(_MARK + 17): "running head", chr(_MARK + 18): "reader's comment"}
+_MARKS = re.compile(f"[{chr(_MARK)}-{_BREAK}]")
+_STYLED = 2
+"""Headings from which they tell the sections."""
+
+
+def read_rtf(data: bytes, path: Path, limits: Limits) -> Draft:
+    """Read a document in Rich Text Format."""
+    from striprtf.striprtf import rtf_to_text
+
+    source = _BAD_CHARACTER.sub(r"\\u63", _HEX.sub("", _MARKS.sub("", data.decode("latin-1"))))
+    draft = Draft("")
+    end = _end_of_group(source, source.find("{"))
+    if end is None or source[end:].strip("\0 \r\n}"):
+        draft.warnings.append("its braces do not match: some of its text may be missing")
+    if "\\shptxt" in source:
+        draft.omissions.lose("text boxes", "those of RTF files are not read")
+    _describe(source, draft, rtf_to_text)
+    source = source.replace("HYPERLINK", "")  # striprtf would show the addresses
+    source = _OUTLINE.sub(lambda match: _mark(chr(_MARK + int(match[1]))), source)
+    source = _CELL.sub("{}  ", _LINE.sub(lambda _: _mark(_BREAK), source))
+    text = rtf_to_text(_mark_groups(source), errors="replace")
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    notes: list[str] = []
+
+    def take(match: re.Match[str]) -> str:
+        if kind := _SKIPPED.get(match[1]):
+            draft.omissions.skip_element(kind, count_words(match[2]))
+        else:
+            notes.append(one_line(_MARKS.sub(" ", match[2]), limits.chars))
+        return ""
+
+    _add_paragraphs(_SET_APART.sub(take, text), draft)
+    if len(draft.headings) < _STYLED:
+        draft.headings = find_headings(draft.text) or draft.headings
+    draft.append_notes("\n\n".join(filter(None, notes)))
+    if not draft.title:
+        draft.title, author = title_page(draft.text)
+        draft.author = draft.author or author
+    return draft
+
+
+def _add_paragraphs(text: str, draft: Draft) -> None:
+    for line in clean(text).split("\n"):
+        levels = [ord(mark) - _MARK for mark in _MARKS.findall(line) if mark < chr(_MARK + 16)]
+        paragraph = _MARKS.sub("", line.replace(_BREAK, "\n")).strip()
+        if paragraph:
+            title = one_line(paragraph)
+            draft.add_page(paragraph, [Heading(0, levels[0] + 1, title)] if levels else [])
+
+
+def _mark(character: str) -> str:
+    return f"{{\\uc1\\u{ord(character)}?}}"
+
+
+def _mark_groups(source: str) -> str:
+    """Show what striprtf leaves out, between marks: notes, running heads and comments."""
+    parts: list[str] = []
+    at = 0
+    for match in _APART.finditer(source):
+        if match.start() < at:
+            continue
+        end = _end_of_group(source, match.start())
+        if end is None:
+            break
+        inner = source[match.end() : end - 1]
+        parts += (source[at : match.start()], "{", _mark(_KINDS[match[1]]), inner, _mark(_END), "}")
+        at = end
+    return "".join([*parts, source[at:]])
+
+
+def _end_of_group(source: str, start: int) -> int | None:
+    """Where the group that begins at `start` ends; None where it does not."""
+    depth = 0
+    for brace in _BRACE.finditer(source, max(start, 0)):
+        depth += (brace[0] == "{") - (brace[0] == "}")
+        if depth <= 0 and len(brace[0]) == 1:
+            return brace.end()
+    return None
+
+
+def _describe(source: str, draft: Draft, to_text: Callable[..., str]) -> None:
+    """Title and author by the file's properties."""
+    info = _INFO.search(source)
+    end = _end_of_group(source, info.start()) if info else None
+    for field in _FIELD.finditer(source, info.start(), end) if info and end else ():
+        value = to_text(f"{{\\rtf1\\ansi{field[2]}}}", errors="replace").strip()
+        if is_given(value):
+            setattr(draft, field[1], value)

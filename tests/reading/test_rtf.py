@@ -1,0 +1,126 @@
+"""RTF: paragraphs, headings, notes and what is left out."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever.errors import NlbError, NotABook
+from nlb_retriever.reading import read_book
+from nlb_retriever.records import Book
+
+LINE = "The clock of the town is wound on Mondays, and the bell is rung by whoever has wound it."
+HEAD = (
+    r"{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\froman\fcharset0 Times;}}"
+    r"{\stylesheet{\s1\outlinelevel0 heading 1;}}"
+    r"{\info{\title The Clock\rquote s Bell}{\author Ann Author}}" + "\n"
+)
+
+
+def read(tmp_path: Path, body: str, head: str = HEAD) -> Book:
+    (tmp_path / "a.rtf").write_bytes((head + body + "}").encode("latin-1"))
+    return read_book(tmp_path / "a.rtf")
+
+
+def heading(title: str, level: int = 0) -> str:
+    return rf"\pard\plain\s1\outlinelevel{level}{{\b {title}}}\par\pard\plain {'  '.join([LINE] * 6)}\par" + "\n"
+
+
+def test_outline_levels_are_sections_and_properties_title_and_author(tmp_path: Path) -> None:
+    book = read(tmp_path, heading("Door") + heading("Hinge", 1) + heading("Bell"))
+    assert (book.title, book.author) == ("The Clock’s Bell", "Ann Author")
+    assert [section.path for section in book.sections] == [("Door",), ("Door", "Hinge"), ("Bell",)]
+    assert book.text.startswith(f"Door\n\n{LINE}")
+    assert f"{LINE}\n\nHinge\n\n{LINE}" in book.text
+
+
+def test_chapters_are_found_by_their_words_where_nothing_marks_them(tmp_path: Path) -> None:
+    chapters = (rf"{{\b CHAPTER {n}}}\par " + rf"{LINE} {LINE}\par " * 9 for n in ("I", "II", "III"))
+    assert [s.title for s in read(tmp_path, "".join(chapters)).sections] == ["CHAPTER I", "CHAPTER II", "CHAPTER III"]
+
+
+def test_characters_lines_links_and_tables(tmp_path: Path) -> None:
+    body = (
+        r"Caf\'e9 \u8212? \u-10179?\u-8704? \{x\}\line second\par "
+        r'{\field{\*\fldinst{HYPERLINK "http://example.org/a"}}{\fldrslt{the link}}} ends\par '
+        r"\trowd\cellx900 one\cell two\cell\row three\cell four\cell\row\pard last\par"
+    )
+    paragraphs = read(tmp_path, body).text.split("\n\n")
+    assert paragraphs[:2] == ["Café — \U0001f600 {x}\nsecond", "the link ends"]
+    assert [line.split() for line in paragraphs[2].splitlines()] == [["one", "two"], ["three", "four"], ["last"]]
+
+
+def test_footnotes_are_an_end_section_and_running_heads_are_skipped(tmp_path: Path) -> None:
+    note = r"{\footnote\pard\plain{\chftn} A note\par on bells.}"
+    body = r"{\header\pard The running head\par}" + heading("Door") + heading("Bell") + rf"Rung{note} twice.\par"
+    book = read(tmp_path, body)
+    assert "Rung twice." in book.text
+    assert book.text.endswith("Notes\n\nA note on bells.")
+    assert "running" not in book.text
+    assert book.warnings == ("boilerplate skipped: 1 running head (3 words)",)
+
+
+def test_pictures_are_no_text_and_text_boxes_are_named(tmp_path: Path) -> None:
+    picture = r"{\pict\pngblip " + "89504e470d0a1a0a\n" * 400 + "}"
+    box = r"{\shp{\*\shpinst{\shptxt \pard In a box\par}}}"
+    book = read(tmp_path, rf"{LINE}{picture}{box}\par")
+    assert book.text == LINE
+    assert book.warnings == ("left out: text boxes: those of RTF files are not read",)
+
+
+@pytest.mark.parametrize("body", [rf"{LINE}\par}} lost words", rf"{LINE}\par {{{{ open", rf"{LINE}{{\footnote x\par"])
+def test_braces_that_do_not_match_are_named(tmp_path: Path, body: str) -> None:
+    book = read(tmp_path, body)
+    assert LINE in book.text
+    assert book.warnings == ("its braces do not match: some of its text may be missing",)
+
+
+def test_what_is_no_rtf_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.rtf").write_text(LINE)
+    with pytest.raises(NotABook, match="is no RTF file"):
+        read_book(tmp_path / "a.rtf")
+    (tmp_path / "a.txt").write_text(HEAD + LINE + "}")
+    with pytest.raises(NotABook, match=r"rename it to \.rtf"):
+        read_book(tmp_path / "a.txt")
+
+
+def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
+    rng = random.Random(0)
+    whole = (HEAD + heading("Door") * 3 + r"\u8212?\uc1\'e9{\footnote x}\line" + "}").encode("latin-1")
+    pieces = [
+        b"{",
+        b"}",
+        b"\\",
+        b"\\uc",
+        b"\\u99999999?",
+        b"\\'zz",
+        b"\\bin9 ",
+        b"\\footnote",
+        b"\xff",
+        b"\x00",
+        b"{\\*",
+    ]
+    for _ in range(500):
+        data = bytearray(whole)
+        for _ in range(rng.choice((1, 3, 20))):
+            at = rng.randrange(6, len(data))
+            data[at : at + rng.choice((0, 1, 30))] = rng.choice(pieces)
+        (tmp_path / "a.rtf").write_bytes(data)
+        try:
+            assert read_book(tmp_path / "a.rtf").text.strip()
+        except NlbError as error:
+            assert "a way that its reader does not know" not in str(error)
+
+
+def test_hostile_files_take_no_time(tmp_path: Path) -> None:
+    for body in (
+        "{" * 200_000,
+        r"{\footnote " * 60_000,
+        r"{\field" * 60_000,
+        r"\outlinelevel0" * 60_000,
+        r"\'e9" * 99_999,
+    ):
+        (tmp_path / "a.rtf").write_bytes((HEAD + LINE + body).encode())
+        assert LINE in read_book(tmp_path / "a.rtf").text
