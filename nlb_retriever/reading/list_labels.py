@@ -1,6 +1,6 @@
 """Numbers that a program counts itself: of headings, clauses and lists ("2.1", "(a)"); no text holds them.
 
-WordprocessingML: ISO/IEC 29500-1, 17.9 (numbering). HTML: the element `ol`.
+WordprocessingML: ISO/IEC 29500-1, 17.9 (numbering). OpenDocument 1.3, 16.30 (lists) and 16.34 (outlines). HTML: `ol`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ROMAN = tuple(
     )
 )
 _KINDS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
-"""Of an HTML list, by its type."""
+"""Of a list in HTML or OpenDocument, by its type."""
 _NO_LABEL = re.compile(r"list-style[^;]*\bnone\b|\bbreadcrumb|\btoc\b", re.IGNORECASE)
 _LABELLED = re.compile(r"\W{0,2}(?:\d{1,4}|[A-Za-z]|[ivxIVX]{1,6})(?:\.\d{1,3})*[.):\]]")
 _Key = tuple[str, int]
@@ -244,3 +244,55 @@ def _write(number: int, kind: str) -> str:
 
 def _number(text: str, default: int) -> int:
     return int(text) if text.isdecimal() and len(text) < _LEVELS else default
+
+
+def open_document_labels(root: _Element, styles: _Element | None) -> dict[_Element, str]:
+    """The numbers that stand before the paragraphs and headings of an OpenDocument text; bullets are none.
+
+    Args:
+        root: of its content.
+        styles: its part of styles, if there is one.
+    """
+    trees = [tree for tree in (styles, root) if tree is not None]
+    lists = {attribute(each, "name"): _read_list(each) for tree in trees for each in tree.iter("{*}list-style")}
+    outline = next((_read_list(each) for tree in trees for each in tree.iter("{*}outline-style")), _List())
+    latest: dict[str, _Element] = {}
+    labels: dict[_Element, str] = {}
+    for paragraph in root.iter("{*}p", "{*}h"):
+        item = paragraph.getparent()
+        if item is not None and item.tag.endswith("}list-item"):
+            inside = list(item.iterancestors("{*}list"))
+            style = next((name for each in inside if (name := attribute(each, "style-name"))), "")
+            numbered, level = lists.get(style, _List()), len(inside) - 1
+            if next(item.iterchildren("{*}p", "{*}h")) is not paragraph:
+                continue
+            if latest.get(style) is not inside[-1] and not _continues(inside[-1]):
+                numbered.counts.clear()
+            latest[style] = inside[-1]
+            if start := attribute(item, "start-value"):
+                numbered.counts[level] = _number(start, 1) - 1
+        elif paragraph.tag.endswith("}h"):
+            numbered, level = outline, _number(attribute(paragraph, "outline-level"), 1) - 1
+        else:
+            continue
+        if level in numbered.levels and (label := _count(numbered, level)):
+            labels[paragraph] = label
+    return labels
+
+
+def _continues(element: _Element) -> bool:
+    return attribute(element, "continue-numbering") == "true" or bool(attribute(element, "continue-list"))
+
+
+def _read_list(style: _Element) -> _List:
+    """The levels of a list's style of OpenDocument."""
+    found = _List()
+    for each in style:
+        level = _number(attribute(each, "level"), 1)
+        kind = attribute(each, "num-format")
+        shown = range(level + 1 - min(_number(attribute(each, "display-levels"), 1), level), level + 1)
+        numbers = ".".join(f"%{k}" for k in shown)
+        text = f"{attribute(each, 'num-prefix')}{numbers}{attribute(each, 'num-suffix')}" if kind else ""
+        start = _number(attribute(each, "start-value"), 1)
+        found.levels[level - 1] = _Level(start, _KINDS.get(kind, "decimal"), text, legal=False)
+    return found

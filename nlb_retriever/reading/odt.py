@@ -13,6 +13,7 @@ from nlb_retriever.reading.archive import Archive, resolve, shown_name
 from nlb_retriever.reading.draft import Draft
 from nlb_retriever.reading.html import html_to_text
 from nlb_retriever.reading.limits import Limits
+from nlb_retriever.reading.list_labels import open_document_labels
 from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.outline import find_headings
 from nlb_retriever.reading.plain import title_page
@@ -57,8 +58,9 @@ def read_odt(data: bytes, path: Path, limits: Limits) -> Draft:
         raise NotABook("holds no OpenDocument text (a spreadsheet, slides, or damaged)")
     if damage:
         draft.warnings.append(f"its XML is damaged, and was read as far as that goes ({damage[0]})")
-    made_from = _parent_styles(root, archive)
-    renderer = _Renderer(archive, draft.omissions, made_from)
+    sheet = read_part(archive, "styles.xml")
+    made_from = _parent_styles(root, sheet)
+    renderer = _Renderer(archive, draft.omissions, made_from, open_document_labels(root, sheet))
     page = html_to_text(renderer.render(body))
     draft.omissions.add(page.omissions)
     draft.add_page(page.text, page.headings)
@@ -80,6 +82,8 @@ class _Renderer:
     omissions: Omissions
     made_from: dict[str, str]
     """Style -> the one that it is made from."""
+    labels: dict[_Element, str]
+    """Numbers that are counted, of paragraphs."""
     notes: list[str] = field(default_factory=list)
     """HTML of each, in order."""
     _out: list[str] = field(default_factory=list)
@@ -112,6 +116,8 @@ class _Renderer:
     def _start(self, name: str, element: _Element) -> None:
         if name in {"p", "h"}:
             self._out.append(self._tag(name, element, ""))
+            if label := self.labels.get(element):
+                self._out.append(f"{escape(label, quote=False)} ")
         elif name in _EMPTY:
             self._out.append("<br>" if name == "line-break" else " ")
         elif name in _TAGS:
@@ -190,9 +196,8 @@ def _properties(archive: Archive, draft: Draft) -> None:
     draft.description = values.get("description")
 
 
-def _parent_styles(root: _Element, archive: Archive) -> dict[str, str]:
+def _parent_styles(root: _Element, sheet: _Element | None) -> dict[str, str]:
     """Style -> the one that it is made from."""
-    sheet = read_part(archive, "styles.xml")
     return {
         attribute(style, "name"): attribute(style, "parent-style-name")
         for tree in (sheet, root)

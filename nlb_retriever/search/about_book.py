@@ -184,10 +184,9 @@ def find_titled(title: str | None, scope: Scope, store: LibraryStore, *, in_part
     if not title or _THIS.fullmatch(title):
         books = without_copies(books)
         return books if len(books) == 1 else []
+    names = {title, bare, _KIND.sub("", title)}
     titled = without_copies(
-        book
-        for book in books
-        if any(is_titled(book, name) for name in (title, bare, _KIND.sub("", title))) or is_titled_by(book, bare)
+        book for book in books if any(is_titled(book, name) for name in names) or is_titled_by(book, bare)
     )
     if titled or not in_part:
         return titled

@@ -52,7 +52,7 @@ _CALLED = r"(?:called|termed|named|dubbed|known as|referred to as|labell?ed)"
 _ASIDE = r"(?:\s*\([^)]{1,80}\))?(?:,\s[^,.;]{1,90},\s|\s?—[^—.;]{1,90}—\s?|\s)\s*"
 """Between a term and its verb: "(CSR)", ", as Sumner described it,"."""
 _BEGIN = (
-    r"^(?:\(?\w{1,2}(?:\.\d{1,3})*[.)]\s+)?[“\"‘'(\s_*•–-]*(?:(?:in|for|to|as|according|at|on|by|while|today|here|generally)\b[^.;:]{0,60},\s+)?"
+    r"^(?:\(?(?:\d{1,2}(?:\.\d{1,3})*|[a-z])[.)]\s+)?[“\"‘'(\s_*•–-]*(?:(?:in|for|to|as|according|at|on|by|while|today|here|generally)\b[^.;:]{0,60},\s+)?"
     r"(?:(?:and|but|so|thus|then|hence|therefore|however|now|simply put),?\s+)?"
 )
 _INNER = r"(?:(?<=[,;:—] )|(?<=[—(])|(?<=that )|(?<=and )|(?<=but )|(?<=because )|(?<=while )|(?<=whereas ))"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import docx
@@ -148,3 +149,57 @@ def test_items_without_a_list_or_text_have_none(tmp_path: Path, body: str) -> No
 def test_items_of_markdown_have_their_numbers(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# Steps\n\n2. Wind it.\n3. Ring it.\n")
     assert "2. Wind it.\n3. Ring it." in read_book(tmp_path / "a.md").text
+
+
+ODT = """<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+ xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"
+ xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0">
+{styles}<office:body><office:text>{body}</office:text></office:body></office:document-content>"""
+STYLES = """<text:outline-style style:name="Outline">
+ <text:outline-level-style text:level="1" style:num-format="1" style:num-suffix="."/>
+ <text:outline-level-style text:level="2" style:num-format="1" text:display-levels="2"/>
+ <text:outline-level-style text:level="3" style:num-format=""/></text:outline-style>
+<text:list-style style:name="L"><text:list-level-style-number text:level="1" style:num-format="A" style:num-suffix=")"/>
+ <text:list-level-style-number text:level="2" style:num-format="i" style:num-prefix="(" style:num-suffix=")"/>
+ <text:list-level-style-bullet text:level="3"/></text:list-style>"""
+
+
+def odt_lines(tmp_path: Path, body: str) -> list[str]:
+    with zipfile.ZipFile(tmp_path / "a.odt", "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        archive.writestr("content.xml", ODT.format(styles=STYLES, body=body))
+    return [line for line in read_book(tmp_path / "a.odt").text.split("\n") if line]
+
+
+def item(text: str, more: str = "", start: str = "") -> str:
+    return f"<text:list-item{start}><text:p>{text}</text:p>{more}</text:list-item>"
+
+
+def listed(items: str, more: str = "", style: str = "L") -> str:
+    return f'<text:list text:style-name="{style}"{more}>{items}</text:list>'
+
+
+def test_lists_of_odt_count_continue_and_begin_anew(tmp_path: Path) -> None:
+    inner = "<text:list>" + item("in", "<text:list>" + item("dot") + "</text:list>") + item("in") + "</text:list>"
+    first = item("one", "<text:p>more</text:p>" + inner) + item("two")
+    fourth = item("four", start=' text:start-value="4"') + item("five")
+    lists = [
+        listed(first),
+        "<text:p>between</text:p>",
+        listed(item("three"), ' text:continue-numbering="true"'),
+        listed(fourth),
+        listed(item("one")),
+        listed(item("none"), style="X"),
+    ]
+    found = odt_lines(tmp_path, "".join(lists))
+    assert found == [
+        "A) one", "more", "(i) in", "dot", "(ii) in", "B) two", "between", "C) three", "D) four", "E) five", "A) one",
+        "none",
+    ]  # fmt: skip
+
+
+def test_headings_of_odt_have_the_numbers_of_their_outline(tmp_path: Path) -> None:
+    levels = (1, 2, 2, 3, 1, 2)
+    body = "".join(f'<text:h text:outline-level="{n}">Bells</text:h><text:p>{LINE * 6}</text:p>' for n in levels)
+    found = odt_lines(tmp_path, body)[::2]
+    assert found == ["1. Bells", "1.1 Bells", "1.2 Bells", "Bells", "2. Bells", "2.1 Bells"]
