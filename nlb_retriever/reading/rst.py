@@ -29,6 +29,7 @@ _WITHOUT_TEXT = frozenset("toctree index meta raw autosummary".split())
 """And whose content is none."""
 _ROLE = re.compile(r"(?<![\w`:]):[A-Za-z][\w+:.-]{0,40}:`([^`]{1,300})`")
 _QUOTED = re.compile(r"``([^`\n][^`]{0,300}?)``|`([^`\n][^`]{0,300}?)`_{0,2}(?!\w)")
+_EMPHASIS = re.compile(r"(?<![\w*\\])(\*{1,2})(?=[^\s*])([^*]{1,300}?)(?<=\S)\1(?![\w*])")
 _TARGET = re.compile(r"(?<=\S)\s*<[^<>]{1,300}>$")
 
 _RULED = re.compile(r"^(?P<title>\S[^\n]{0,200})\n(?P<mark>[=~^\"'*+#_:.-])(?P=mark){2,}$", re.MULTILINE)
@@ -43,6 +44,7 @@ def read_rst(data: bytes, path: Path, limits: Limits) -> Draft:
     """
     text, note = decode(data)
     shown = _QUOTED.sub(_show_quoted, _ROLE.sub(_show_role, "\n".join(_without_marks(text.splitlines()))))
+    shown = _EMPHASIS.sub(r"\2", shown)
     shown = _RULED.sub(lambda m: f"{m['title']}\n{m['mark'] * max(len(m['title']), 3)}", shown)
     draft = read_plain(shown.encode("utf-8", "surrogatepass"), path, limits)
     draft.warnings += [note] if note else []

@@ -252,7 +252,7 @@ def _forms(name: str, *, is_name: bool) -> list[tuple[float, str]]:
     called = rf"{_CALLED}\s+(?:an?\s+|the\s+)?{name}{_END}"
     often = r"(?:(?:\w+ly|often|also|sometimes)\s+)?"
     forms = [
-        (4.0, rf"{_BEGIN}(?=[“\"‘']){name}\s+(?:\([^)]{{1,40}}\)\s)?(?:(?:shall|will) )?means?\s+(?P<says>.+)"),
+        (5.0, rf"{_BEGIN}(?=[“\"‘']){name}\s+(?:\([^)]{{1,40}}\)\s)?(?:(?:shall|will) )?means?\s+(?P<says>.+)"),
         (3.0, rf"{_BEGIN}{subject}{_DEFINED}\s+(?P<says>.+)"),
         (3.0, rf"{_BEGIN}{subject}{_BE}\s+(?P<says>{_NOUN}.+)"),
         (2.5, rf"{_BEGIN}{_DET}[^.;:()]{{1,80}}\({name}\)[”\"’']?,? {_BE}\s+(?P<says>{_NOUN}.+)"),

@@ -25,7 +25,7 @@ The ``Clock.wind()`` method
 .. note:: Wind it
    :class: wide
 
-   on Mondays only.
+   on **Mondays** *only*, as ``f(*args, **kwargs)``.
 
 .. versionadded:: 1.4
    The bell.
@@ -59,7 +59,13 @@ def test_text_and_titles_are_kept_and_marks_left_out(tmp_path: Path) -> None:
     book = read_book(tmp_path / "clock.rst")
     assert book.title == "Clock of Towns"
     assert [section.title for section in book.sections] == ["The Clock.wind() method", "The bell", "Repairs"]
-    for kept in ("See the bell and Spring, or the makers.", "Wind it", "on Mondays only.", "wind(clock)", "ratio 1:2"):
+    for kept in (
+        "See the bell and Spring, or the makers.",
+        "Wind it",
+        "on Mondays only, as f(*args, **kwargs).",
+        "wind(clock)",
+        "ratio 1:2",
+    ):
         assert kept in book.text
     assert "[1] A footnote of the bell." in book.text
     assert "The bell.\n" in book.text
