@@ -12,13 +12,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
+from textwrap import shorten
 
 from nlb_retriever.reading.draft import Heading, one_line
-from nlb_retriever.reading.headings import MAX_LINE, title_like
+from nlb_retriever.reading.headings import MAX_LINE, east_asian_number, title_like
 
 _LABEL = re.compile(
     r"(?:(?P<word>§|(?:section|sec|article|art|amendment|clause|rule|regulation|artikel|articolo|artículo"
-    r"|artigo|paragraaf|статья|第)\.?)\s?(?P<worded>\d{1,3})(?P<letter>[a-z]?)(?:[.:)]|\s?[-–—]+|[条條조]|(?=\s))"
+    r"|artigo|paragraaf|статья)\.?)\s?(?P<worded>\d{1,3})(?P<letter>[a-z]?)(?:[.:)]|\s?[-–—]+|(?=\s))"
+    r"|[第제]\s?(?P<eastern>[0-9\uff10-\uff19〇零一二三四五六七八九十百]{1,7})\s?(?P<key>[条條조])"
     r"|(?P<inner>\d{1,3}(?:\.[1-9]\d{0,2}){1,3})(?:[.:)]|(?=\s))"
     r"|(?P<bare>\d{1,3})(?:\.0(?=\s)|\.0?[.)]?(?!\d)|\)))\s*(?=\S)",
     re.IGNORECASE,
@@ -37,8 +39,8 @@ _INNER = 3
 """Clauses of such numbers as 5.2, at least."""
 _IN_CHAIN = 0.7
 """Share of the numbered paragraphs that follow on each other, at least: the others are lists in a clause."""
-_LENGTH = 200
-"""Characters of a section, at least, of half of them: less is a list."""
+_LENGTH, _NAMED_LENGTH = 200, 40
+"""Characters of a section, at least, of half of them, and where a word such as "Article" names them: less is a list."""
 _COVERED = 0.6
 """Share of the text behind the beginning of the first, at least."""
 _MISSING = 2
@@ -99,7 +101,7 @@ def add_clauses(
             others = [heading for heading in headings if heading.start not in starts]
             chain = _longest_chain(clauses, sorted(heading.start for heading in others))
             least = max(_LEAST, _IN_CHAIN * len(clauses), 0 if word else _AGAINST * len(others))
-            if len(chain) >= least and _are_most(chain, len(text)):
+            if len(chain) >= least and _are_most(chain, len(text), _NAMED_LENGTH if word else _LENGTH):
                 if len(chain) < (1 + _NEW) * (len(headings) - len(others)):
                     return _add_inner(found, chain, headings)
                 level = max((heading.level for heading in others), default=0) + 1
@@ -127,11 +129,17 @@ def _read(text: str, start: int, end: int) -> _Clause | None:
     elif title and _is_title(title["title"]):
         own = title["title"].strip()
     else:
-        own = one_line(body, _FIRST_WORDS)
-    mark = label[0].strip().rstrip(".:)-–—") + "."
-    numbers = tuple(map(int, (label["inner"] or label["worded"] or label["bare"]).split(".")))
+        most = min(_FIRST_WORDS, len(body) // 2 + 2)  # what is all title has no text
+        own = shorten(body, most, placeholder="…")
+        own = own if len(own) > 1 else one_line(body, most)  # of a language without blanks
+    mark = label[0].strip() if label["eastern"] else label[0].strip().rstrip(".:)-–—") + "."
+    if eastern := label["eastern"]:
+        numbers: tuple[int, ...] = (east_asian_number(eastern),)
+    else:
+        numbers = tuple(map(int, (label["inner"] or label["worded"] or label["bare"]).split(".")))
     indent = start - 1 - text.rfind("\n", 0, start)
-    return _Clause(start, indent, numbers, label["letter"] or "", (label["word"] or "").lower(), f"{mark} {own}")
+    word = (label["word"] or label["key"] or "").lower()
+    return _Clause(start, indent, numbers, label["letter"] or "", word, f"{mark} {own}")
 
 
 def _is_title(words: str) -> bool:
@@ -173,15 +181,15 @@ def _longest_chain(clauses: Sequence[_Clause], headings: Sequence[int]) -> list[
     return chain[::-1]
 
 
-def _are_most(chain: Sequence[_Clause], size: int) -> bool:
-    """Whether most of a text is in these, and they are no list of lines."""
+def _are_most(chain: Sequence[_Clause], size: int, length: int) -> bool:
+    """Whether most of a text is in these, and half of them have at least a length."""
     starts = [*(clause.start for clause in chain), size]
     lengths = [b - a for a, b in pairwise(starts)]
     return (
         sum(lengths) >= _COVERED * size
         and max(lengths) <= _LONGEST * size
         and lengths[-1] <= _LAST * size
-        and median(lengths) >= _LENGTH
+        and median(lengths) >= length
     )
 
 

@@ -201,10 +201,10 @@ def _east_asian(match: re.Match[str], start: int, end: int) -> list[Candidate]:
         return []  # "第一章では" is a sentence
     kind = _EAST_ASIAN_KIND[match["key"]]
     style = "arabic" if match["number"].isdecimal() else "word"
-    return [Candidate(start, end, kind, _east_asian_number(match["number"]), match[0].strip(), rest, style)]
+    return [Candidate(start, end, kind, east_asian_number(match["number"]), match[0].strip(), rest, style)]
 
 
-def _east_asian_number(text: str) -> int:
+def east_asian_number(text: str) -> int:
     if text.isdecimal():
         return int(text)
     digits = {digit: value for value, digit in enumerate("〇一二三四五六七八九")} | {"零": 0}

@@ -55,7 +55,9 @@ def test_articles_lie_inside_the_sections_of_chapters(tmp_path: Path) -> None:
     assert len(found) == 12
 
 
-@pytest.mark.parametrize("label", ["{}. ", "{}) ", "Section {}. ", "Sec. {}. ", "§ {}. ", "Art. {} - ", "第{}条 "])
+@pytest.mark.parametrize(
+    "label", ["{}. ", "{}) ", "Section {}. ", "Sec. {}. ", "§ {}. ", "Art. {} - ", "第{}条 ", "제{}조 "]
+)
 def test_numbered_paragraphs_are_sections(tmp_path: Path, label: str) -> None:
     found = read(tmp_path, *(f"{label.format(n)}{title}. {PROSE}" for n, title in enumerate(TITLES, 1)))
     assert [path[-1].partition(" ")[2].endswith(title) for path, title in zip(found, TITLES, strict=True)] == [True] * 6
@@ -63,8 +65,15 @@ def test_numbered_paragraphs_are_sections(tmp_path: Path, label: str) -> None:
 
 def test_a_paragraph_without_a_title_is_called_by_its_first_words(tmp_path: Path) -> None:
     found = read(tmp_path, *(f"{n}. {PROSE}" for n in range(6)))
-    assert found[0] == ("0. No person shall wind the clock of the town without the cons…",)
+    assert found[0] == ("0. No person shall wind the clock of the town without the…",)
     assert len(found) == 6
+
+
+def test_articles_of_chinese_laws_have_chinese_numbers(tmp_path: Path) -> None:
+    clause = "凡在城中敲钟者应当遵守本法的各项规定，违者应当赔偿因此造成的全部损失。敲钟的人应当按时敲钟。"
+    found = read(tmp_path, *(f"第{n}条\u3000{clause}" for n in "一二三四五六七八九十"))
+    assert len(found) == 10
+    assert found[9][0].startswith("第十条 凡在城中敲钟者")
 
 
 def test_numbers_begin_anew_below_a_heading_only(tmp_path: Path) -> None:
@@ -101,7 +110,7 @@ def test_clauses_have_inner_ones(tmp_path: Path) -> None:
     for n, title in enumerate(TITLES, 1):
         parts += [f"{n}. {title.upper()}", f"{n}.1 {PROSE}", f"{n}.2. “Bell” means this. {PROSE}", f"(a) {PROSE}"]
     found = read(tmp_path, *parts)
-    assert found[3] == ("2. GRANT OF LICENCE", "2.2. “Bell” means this. No person shall wind the clock of the to…")
+    assert found[3] == ("2. GRANT OF LICENCE", "2.2. “Bell” means this. No person shall wind the clock of the…")
     assert len(found) == 12
 
 
