@@ -80,12 +80,15 @@ def read_rtf(data: bytes, path: Path, limits: Limits) -> Draft:
 
 
 def _add_paragraphs(text: str, draft: Draft) -> None:
+    paragraphs: list[str] = []
+    start = 0
     for line in clean(text).split("\n"):
         levels = [ord(mark) - _MARK for mark in _MARKS.findall(line) if mark < chr(_MARK + 16)]
-        paragraph = _MARKS.sub("", line.replace(_BREAK, "\n")).strip()
-        if paragraph:
-            title = one_line(paragraph)
-            draft.add_page(paragraph, [Heading(0, levels[0] + 1, title)] if levels else [])
+        if paragraph := _MARKS.sub("", line.replace(_BREAK, "\n")).strip():
+            draft.headings += [Heading(start, levels[0] + 1, one_line(paragraph))] if levels else []
+            paragraphs.append(paragraph)
+            start += len(paragraph) + 2
+    draft.text = "\n\n".join(paragraphs)
 
 
 def _mark(character: str) -> str:
