@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import PurePath
 
 from nlb_retriever.records import BookRecord
@@ -42,7 +43,14 @@ def _has(words: list[str], book: BookRecord) -> bool:
 def is_titled(book: BookRecord, title: str) -> bool:
     """Whether a book has that title, with or without its subtitle, or its file that name ("GPL-2")."""
     words = title_words(title)
-    return bool(words) and (words in _titles(book) or words == title_words(PurePath(book.source).stem))
+    return bool(words) and tuple(words) in _names(book.title, book.source)
+
+
+@lru_cache(maxsize=16_384)
+def _names(title: str, source: str) -> frozenset[tuple[str, ...]]:
+    """The words of what a book is called: its titles and its file's name; kept, for a library is gone through often."""
+    names = (title, _SUBTITLE.split(title, maxsplit=1)[0], PurePath(source).stem)
+    return frozenset(tuple(title_words(name)) for name in names)
 
 
 def is_in_title(book: BookRecord, title: str) -> bool:
