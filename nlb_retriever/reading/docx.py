@@ -14,7 +14,7 @@ from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import Draft, clean
 from nlb_retriever.reading.html import HtmlText, html_to_text
 from nlb_retriever.reading.limits import Limits
-from nlb_retriever.reading.list_labels import list_labels
+from nlb_retriever.reading.list_labels import word_labels
 from nlb_retriever.reading.markup import decode_markup
 from nlb_retriever.reading.omissions import count_words
 from nlb_retriever.reading.outline import choose_headings, find_headings
@@ -116,7 +116,7 @@ class _Document:
         paragraphs = [*set_paragraphs(root, style_sheet)]
         titles = _titles_by_look(paragraphs, levels)
         numbering = next((link.target for link in links.values() if link.kind == "numbering"), None)
-        labels = list_labels(root, self._optional(numbering), style_sheet)
+        labels = word_labels(root, self._optional(numbering), style_sheet)
         self._renderer = HtmlRenderer(
             levels,
             lambda key: self._drawing(links, key),

@@ -89,7 +89,7 @@ class HtmlLists:
         return label if label and not _LABELLED.match(text) else ""
 
 
-def list_labels(root: _Element, numbering: _Element | None, styles: _Element | None) -> dict[_Element, str]:
+def word_labels(root: _Element, numbering: _Element | None, styles: _Element | None) -> dict[_Element, str]:
     """The numbers that stand before the paragraphs of a Word document, as it shows them; bullets are none.
 
     Args:
@@ -120,6 +120,41 @@ def list_labels(root: _Element, numbering: _Element | None, styles: _Element | N
             numbered.counts[level] = start - 1
         label = _count(numbered, level)
         if label and any((text.text or "").strip() for text in paragraph.iter("{*}t")):
+            labels[paragraph] = label
+    return labels
+
+
+def open_document_labels(root: _Element, styles: _Element | None) -> dict[_Element, str]:
+    """The numbers that stand before the paragraphs and headings of an OpenDocument text; bullets are none.
+
+    Args:
+        root: of its content.
+        styles: its part of styles, if there is one.
+    """
+    trees = [tree for tree in (styles, root) if tree is not None]
+    lists = {attribute(each, "name"): _read_list(each) for tree in trees for each in tree.iter("{*}list-style")}
+    outline = next((_read_list(each) for tree in trees for each in tree.iter("{*}outline-style")), _List())
+    begun: set[_Element] = set()
+    labels: dict[_Element, str] = {}
+    for paragraph in root.iter("{*}p", "{*}h"):
+        item = paragraph.getparent()
+        if item is not None and item.tag.endswith("}list-item"):
+            if next(item.iterchildren("{*}p", "{*}h")) is not paragraph:
+                continue
+            inside = list(item.iterancestors("{*}list"))
+            owner = next((each for each in inside if attribute(each, "style-name")), inside[-1])
+            numbered, level = lists.get(attribute(owner, "style-name"), _List()), len(inside) - 1
+            if owner not in begun and not _continues(owner):
+                outermost = len(inside) - 1 - inside.index(owner)
+                numbered.counts = {at: count for at, count in numbered.counts.items() if at < outermost}
+            begun.add(owner)
+            if start := attribute(item, "start-value"):
+                numbered.counts[level] = _number(start, 1) - 1
+        elif paragraph.tag.endswith("}h"):
+            numbered, level = outline, _number(attribute(paragraph, "outline-level"), 1) - 1
+        else:
+            continue
+        if level in numbered.levels and (label := _count(numbered, level)):
             labels[paragraph] = label
     return labels
 
@@ -244,40 +279,6 @@ def _write(number: int, kind: str) -> str:
 
 def _number(text: str, default: int) -> int:
     return int(text) if text.isdecimal() and len(text) < _LEVELS else default
-
-
-def open_document_labels(root: _Element, styles: _Element | None) -> dict[_Element, str]:
-    """The numbers that stand before the paragraphs and headings of an OpenDocument text; bullets are none.
-
-    Args:
-        root: of its content.
-        styles: its part of styles, if there is one.
-    """
-    trees = [tree for tree in (styles, root) if tree is not None]
-    lists = {attribute(each, "name"): _read_list(each) for tree in trees for each in tree.iter("{*}list-style")}
-    outline = next((_read_list(each) for tree in trees for each in tree.iter("{*}outline-style")), _List())
-    latest: dict[str, _Element] = {}
-    labels: dict[_Element, str] = {}
-    for paragraph in root.iter("{*}p", "{*}h"):
-        item = paragraph.getparent()
-        if item is not None and item.tag.endswith("}list-item"):
-            inside = list(item.iterancestors("{*}list"))
-            style = next((name for each in inside if (name := attribute(each, "style-name"))), "")
-            numbered, level = lists.get(style, _List()), len(inside) - 1
-            if next(item.iterchildren("{*}p", "{*}h")) is not paragraph:
-                continue
-            if latest.get(style) is not inside[-1] and not _continues(inside[-1]):
-                numbered.counts.clear()
-            latest[style] = inside[-1]
-            if start := attribute(item, "start-value"):
-                numbered.counts[level] = _number(start, 1) - 1
-        elif paragraph.tag.endswith("}h"):
-            numbered, level = outline, _number(attribute(paragraph, "outline-level"), 1) - 1
-        else:
-            continue
-        if level in numbered.levels and (label := _count(numbered, level)):
-            labels[paragraph] = label
-    return labels
 
 
 def _continues(element: _Element) -> bool:

@@ -198,6 +198,11 @@ def test_lists_of_odt_count_continue_and_begin_anew(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_inner_lists_of_odt_with_a_style_of_their_own_begin_anew(tmp_path: Path) -> None:
+    body = listed("".join(item(name, listed(item("x") + item("y"))) for name in ("one", "two")))
+    assert odt_lines(tmp_path, body) == ["A) one", "(i) x", "(ii) y", "B) two", "(i) x", "(ii) y"]
+
+
 def test_headings_of_odt_have_the_numbers_of_their_outline(tmp_path: Path) -> None:
     levels = (1, 2, 2, 3, 1, 2)
     body = "".join(f'<text:h text:outline-level="{n}">Bells</text:h><text:p>{LINE * 6}</text:p>' for n in levels)
