@@ -7,6 +7,7 @@ import posixpath
 import zipfile
 import zlib
 from collections import Counter
+from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
@@ -17,6 +18,17 @@ _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtim
 _PIECE = 1 << 16
 _FREE = 8 << 20
 """An entry may inflate to this whatever its ratio."""
+
+
+class Files(Protocol):
+    """Files by name."""
+
+    def names(self) -> list[str]: ...
+
+    def find(self, name: str) -> str | None:
+        """The file of that name, however its letters are written."""
+
+    def read(self, name: str) -> bytes: ...
 
 
 class Archive:

@@ -29,12 +29,12 @@ FORMATS = {
     ".txt": "plain", ".text": "plain", ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html",
     ".xhtml": "html", ".epub": "epub", ".pdf": "pdf", ".docx": "docx",
     ".odt": "odt", ".fb2": "fb2", ".fb2.zip": "fb2", ".rtf": "rtf", ".rst": "rst",
-    ".adoc": "plain", ".asciidoc": "plain",
+    ".adoc": "plain", ".asciidoc": "plain", ".mobi": "kindle", ".azw": "kindle", ".azw3": "kindle", ".prc": "kindle",
 }  # fmt: skip
 """Module of this package that reads files of each suffix."""
 _NAMES = {
     "plain": "text", "markdown": "text", "html": "text", "epub": "EPUB", "pdf": "PDF", "docx": "Word",
-    "odt": "OpenDocument", "fb2": "text", "rst": "text", "rtf": "RTF",
+    "odt": "OpenDocument", "fb2": "text", "rst": "text", "rtf": "RTF", "kindle": "Kindle",
 }  # fmt: skip
 _ZIPPED = frozenset({"epub", "docx", "odt", "fb2"})
 _SMALL = "a an and as at by for from in of on or the to with de la le les du des der die das und el y e o"
@@ -180,5 +180,6 @@ def _format(path: Path, data: bytes) -> str:
     other = {"EPUB": "an EPUB book: rename it to .epub", "PDF": "a PDF document: rename it to .pdf"}
     other |= {"OpenDocument": "an OpenDocument text: rename it to .odt"}
     other |= {"RTF": "an RTF document: rename it to .rtf"}
+    other |= {"Kindle": "a Kindle book: rename it to .mobi"}
     other |= {"Word": "a Word document: rename it to .docx", "zip": "a zip file", "binary": "binary data"}
     raise NotABook(f"is {other.get(found, found)}, though its suffix is {suffix}")

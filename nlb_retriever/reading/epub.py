@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path, PurePosixPath
 
 from nlb_retriever.errors import NlbError, NotABook, ReadingLimit
-from nlb_retriever.reading.archive import Archive, shown_name
+from nlb_retriever.reading.archive import Archive, Files, shown_name
 from nlb_retriever.reading.draft import Draft, Heading
 from nlb_retriever.reading.html import HtmlText, html_to_text
 from nlb_retriever.reading.limits import Limits
@@ -34,7 +34,7 @@ _ROLES = {"title-page": "titlepage", "copyright": "copyright-page", "contents": 
 """What the EPUB 2 guide and tables of contents call such sections."""
 _RIGHTS = re.compile(
     r"©|\(c\)|copyright \W*\d{4}|all rights reserved|\bISBN\b|library of congress|creative commons|public domain"
-    r"|published (?:by|in)|printed (?:by|in)|first published|\bpress\b",
+    r"|published (?:by|in)|printed (?:by|in)|first published|\bpress\b|standard ?ebooks|\bCC0\b",
     re.IGNORECASE,
 )
 _PARAGRAPH = 250
@@ -69,13 +69,23 @@ def read_epub(data: bytes, path: Path, limits: Limits) -> Draft:
         ReadingLimit: it inflates to too much.
     """
     archive = Archive(data, limits)
-    package = open_package(archive)
+    draft = read_package(archive, open_package(archive), limits)
+    archive.note_doubled(draft.omissions)
+    return draft
+
+
+def read_package(files: Files, package: Package, limits: Limits) -> Draft:
+    """Read the files of a package.
+
+    Raises:
+        NotABook: no text in them (messages without the path).
+        ReadingLimit: they hold too much.
+    """
     draft = Draft("", title=package.title, author=package.author, language=package.language, year=package.year)
     draft.description = html_to_text(package.description).text
-    archive.note_doubled(draft.omissions)
     for name in package.missing:
         draft.omissions.lose(name, "it is missing from the file")
-    reader = _Chapters(archive, package, draft, limits)
+    reader = _Chapters(files, package, draft, limits)
     parts = reader.read() or reader.read(everything=True)
     if not parts:
         raise NotABook("holds no text (its chapters are images, or missing)")
@@ -92,16 +102,14 @@ def read_epub(data: bytes, path: Path, limits: Limits) -> Draft:
 class _Chapters:
     """Reads the files of a package that hold text."""
 
-    def __init__(self, archive: Archive, package: Package, draft: Draft, limits: Limits) -> None:
-        self.archive = archive
+    def __init__(self, files: Files, package: Package, draft: Draft, limits: Limits) -> None:
+        self.files = files
         self.package = package
         self.draft = draft
         self.limits = limits
-        self.titles = {
-            archive.find(e.name) or e.name: e.title.casefold().strip(" .")
-            for e in reversed(package.toc)
-            if not e.fragment
-        }
+        self.entries: defaultdict[str, list[Entry]] = defaultdict(list)
+        for entry in package.toc:
+            self.entries[files.find(entry.name) or entry.name].append(entry)
 
     def read(self, *, everything: bool = False) -> list[_Part]:
         """The files of the reading order, then those that the package lists beside it.
@@ -122,10 +130,11 @@ class _Chapters:
                 continue
             page = html_to_text(source, _MATTER, everything=everything)
             page.text = page.text.strip("\n")
-            self._note_matter(name, page)
+            for kind, text in page.matter:
+                self._skip(name, kind, text)
             self.draft.omissions.add(page.omissions)
             if not everything and page.text and (kind := self._kind(name, page)):
-                self.draft.omissions.skip(shown_name(name), count_words(page.text + page.notes), kind=kind)
+                self._skip(name, kind, page.text + page.notes)
                 continue
             if not page.text.strip() and not page.notes:
                 continue
@@ -144,7 +153,7 @@ class _Chapters:
     def _source(self, name: str, encodings: Counter[str]) -> str | None:
         """A file's markup; None where it holds no text, which is noted."""
         try:
-            data = self.archive.read(name)
+            data = self.files.read(name)
             if (kind := kind_of(data)) != "text" and not data.lstrip().startswith(b"<"):
                 self.draft.omissions.lose(shown_name(name), f"it is {kind}")
                 return None
@@ -162,11 +171,10 @@ class _Chapters:
             return None
         return source if _MARKUP.search(source) else f"<pre>{escape(source, quote=False)}</pre>"
 
-    def _note_matter(self, name: str, page: HtmlText) -> None:
-        for kind, text in page.matter:
-            self.draft.omissions.skip(shown_name(name), count_words(text), kind=kind)
-            if kind == "colophon" and self.draft.year is None and (year := _PUBLISHED.search(text)):
-                self.draft.year = int(year[1])
+    def _skip(self, name: str, kind: str, text: str) -> None:
+        self.draft.omissions.skip(shown_name(name), count_words(text), kind=kind)
+        if kind == "colophon" and self.draft.year is None and (year := _PUBLISHED.search(text)):
+            self.draft.year = int(year[1])
 
     def _kind(self, name: str, page: HtmlText) -> str:
         """Which matter without the author's words a file is, by its name in the book and its look; empty for text."""
@@ -174,7 +182,7 @@ class _Chapters:
             return "toc"
         if name == self.package.navigation:
             return "toc" if len(page.text) < _MATTER["toc"] and not _is_prose(page) else ""
-        for called in (self.package.roles.get(name, ""), self.titles.get(name, "")):
+        for called in (self.package.roles.get(name, ""), self._title(name, page)):
             kind = _ROLES.get(called, called)
             if kind not in _MATTER or len(page.text) > _MATTER[kind]:
                 continue
@@ -185,14 +193,20 @@ class _Chapters:
                 return kind
         return ""
 
+    def _title(self, name: str, page: HtmlText) -> str:
+        """What the table of contents calls a file as a whole; empty where it calls it nothing, or parts of it."""
+        entries = self.entries[name]
+        whole = [e for e in entries if not e.fragment or (len(entries) == 1 and not page.anchors.get(e.fragment))]
+        return whole[0].title.casefold().strip(" .") if whole else ""
+
     def _note_unlisted(self, listed: Mapping[str, bool]) -> None:
         """Name the files with text that the package does not list."""
-        for name in self.archive.names():
+        for name in self.files.names():
             suffix = PurePosixPath(name).suffix.lower()
             if name in listed or suffix not in _TEXT_SUFFIXES:
                 continue
             try:
-                source = decode_markup(self.archive.read(name))[0]
+                source = decode_markup(self.files.read(name))[0]
             except NlbError:
                 continue
             if suffix == ".xml" and "<body" not in source:

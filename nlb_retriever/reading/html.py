@@ -17,7 +17,7 @@ from nlb_retriever.reading.gutenberg import title_of_mention
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.list_labels import HtmlLists
 from nlb_retriever.reading.markup import decode_markup, make_safe
-from nlb_retriever.reading.menus import name_menu
+from nlb_retriever.reading.menus import is_everywhere, name_menu
 from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.outline import find_headings
 
@@ -44,6 +44,7 @@ _INVISIBLE = re.compile("[\xad\u200b\u2060\ufeff]")
 _UNUSUAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2060\ufeff\ud800-\udfff]")
 """What cleaning changes."""
 _PERMALINKS = frozenset("#¶§🔗")  # links of a heading to itself
+_BACKLINKS = frozenset(("↩", "↩\ufe0e", "↩\ufe0f"))  # of a note to where it is called
 _BOILERPLATE = re.compile(r"\bpg-boilerplate\b|\bpgheader\b|\bpgfooter\b|(?:^|\s)pg-(?:header|footer)")
 _PAGE_BREAKS = frozenset({"pagebreak", "doc-pagebreak"})
 _REFERENCES = frozenset({"noteref", "doc-noteref", "backlink", "doc-backlink", "annoref"})
@@ -255,6 +256,8 @@ class _Writer:
         matter = sorted(kinds & self.matter.keys()) if tag in _SECTIONS else []
         names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
         menu, short = name_menu(tag, names)
+        if menu and is_everywhere(node, attributes.get("class")):
+            menu = ""
         page = self._page(node, _LONGEST_LIST) if matter or menu else None
         if matter and page and (len(page.text) <= self.matter[matter[0]] or page.is_link_list):
             self.page.matter.append((matter[0], page.text))
@@ -317,7 +320,7 @@ class _Writer:
         if not self.pre:
             text = _WHITE.sub(" ", text)
         body = text.strip("\n" if self.pre else " ")
-        if not body or (self.open_headings and self.open_links and body in _PERMALINKS):
+        if not body or (self.open_links and body in (_PERMALINKS if self.open_headings else _BACKLINKS)):
             self.space = self.space or (" " if text else "")
             return
         if self.counts_items:

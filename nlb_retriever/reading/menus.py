@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
 
 _BEGIN, _END = r"(?:^|[\s_-])(?:", r")(?=$|[\s_-])"
 _MENUS = re.compile(
@@ -16,6 +20,8 @@ _CONTENTS = re.compile(
     re.IGNORECASE,
 )
 """Of DocBook, Sphinx and Texinfo, too; DocBook's `table-contents` is what a table holds."""
+_SAME = 2
+"""Elements of the same classes around one, from which on their name means nothing."""
 _TAGS = frozenset("div ul ol dl table p section header footer aside".split())
 
 
@@ -37,3 +43,12 @@ def name_menu(tag: str, names: str) -> tuple[str, bool]:
     if _MENUS.search(names):
         return "menu", True
     return ("link list" if _CONTENTS.search(names) else ""), False
+
+
+def is_everywhere(node: LexborNode, classes: str | None) -> bool:
+    """Whether elements around one have its classes, too: Calibre gives one name to all that look alike."""
+    same, around = 0, node.parent
+    while classes and same < _SAME and around is not None:
+        same += around.attributes.get("class") == classes
+        around = around.parent
+    return same == _SAME

@@ -183,13 +183,24 @@ def _metadata(root: _Element, package: Package) -> None:
         if text_of(date)[:10] in converted:
             continue
         event = next((str(v).lower() for k, v in date.attrib.items() if str(k).endswith("event")), "")
-        year = _YEAR.match(text_of(date))
-        if not year or not 1000 <= int(year[1]) <= 2100:
+        if event not in {"", "publication", "original-publication"}:
             continue
-        if event == "original-publication" or (event in {"", "publication"} and not _REPUBLISHERS.search(origin)):
-            package.year = int(year[1])
+        if year := publication_year(text_of(date), "" if event == "original-publication" else origin):
+            package.year = year
             if event:
                 break
+
+
+def publication_year(date: str, origin: str) -> int | None:
+    """The year of a date, unless it is a republisher's.
+
+    Args:
+        origin: publisher and identifiers.
+    """
+    year = _YEAR.match(date)
+    if not year or not 1000 <= int(year[1]) <= 2100 or _REPUBLISHERS.search(origin):
+        return None
+    return int(year[1])
 
 
 def _navigation(archive: Archive, package: Package, items: Sequence[_Item], ncx: Sequence[_Item] | None) -> None:

@@ -8,12 +8,14 @@ _MAGIC = (
     (b"7z\xbc\xaf", "a 7-Zip file"), (b"Rar!", "a RAR file"), (b"\x7fELF", "a program"), (b"MZ\x90", "a program"),
     (b"AT&TFORM", "a DjVu document"), (b"SQLite format 3", "a database"), (b"OggS", "an audio file"),
     (b"\xd0\xcf\x11\xe0", "an old Word document (save it as .docx)"), (b"ID3", "an audio file"),
+    (b"TPZ", "a Kindle book in the old Topaz format"), (b"CONT\x02\x00", "a Kindle book in the KFX format"),
+    (b"\xeaDRMION\xee", "a Kindle book that is protected by DRM"),
     (b"{\\rtf", "RTF"), (b"RIFF", "an audio, image or video file"),
 )  # fmt: skip
 
 
 def kind_of(data: bytes) -> str:
-    """What a file is: "text", "EPUB", "OpenDocument", "Word", "RTF", "PDF", "zip", or words for a message."""
+    """What a file is: "text", "EPUB", "OpenDocument", "Word", "RTF", "Kindle", "PDF", "zip", or words for a message."""
     if b"%PDF-" in data[:1024]:
         return "PDF"
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
@@ -23,5 +25,5 @@ def kind_of(data: bytes) -> str:
             return "OpenDocument"
         return "Word" if b"word/document.xml" in data else "zip"
     if data[60:68] == b"BOOKMOBI":
-        return "a Kindle book (convert it to .epub)"
+        return "Kindle"
     return next((name for magic, name in _MAGIC if data.startswith(magic)), "text")
