@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nlb_retriever.records import BookRecord, Hit, PassageRecord, SectionRecord
+from nlb_retriever.search.copies import fetch_distinct
 from nlb_retriever.search.overlap import Overlap, find_overlap
 from nlb_retriever.search.ranking import Ranking
 from nlb_retriever.search.request import SearchRequest
@@ -35,16 +36,20 @@ def fetch_hits(
     Returns:
         At most `count` hits, and their overlap with the query; None where some of them were not compared with it.
     """
+    best_first = ranking.top(len(ranking.scores))
     if request.level == "book":
-        return _fetch_books(ranking, count, store), None
+        return fetch_distinct(best_first, count, lambda ids: _fetch_books(ids, ranking, store)), None
     if request.level == "passage" and request.mode == "fused" and ranking.pools:
         return _fetch_closely(request.query, ranking, count, store)
     get = store.get_sections if request.level == "section" else store.get_passages
-    return [to_hit(record, ranking.scores[record.id]) for record in get(ranking.top(count))], None
+    return fetch_distinct(
+        best_first, count, lambda ids: [to_hit(record, ranking.scores[record.id]) for record in get(ids)]
+    ), None
 
 
 def _fetch_closely(query: str, ranking: Ranking, count: int, store: LibraryStore) -> tuple[list[Hit], Overlap | None]:
-    records = store.get_passages(ranking.top(max(count, READ_CLOSELY) if count else 0))
+    best_first = ranking.top(len(ranking.scores))
+    records = fetch_distinct(best_first, max(count, READ_CLOSELY) if count else 0, store.get_passages)
     best = max(ranking.scores.values(), default=0.0) or 1.0
     overlap, read = None, records[:READ_CLOSELY]
     if ranking.matches:
@@ -62,9 +67,9 @@ def _fetch_closely(query: str, ranking: Ranking, count: int, store: LibraryStore
     return hits, overlap.of(order) if overlap and count <= READ_CLOSELY else None
 
 
-def _fetch_books(ranking: Ranking, count: int, store: LibraryStore) -> list[Hit]:
-    """The best books of a ranking, each shown by its best passage, or by its first where none was found."""
-    books = store.get_books(ranking.top(count))
+def _fetch_books(ids: Sequence[str], ranking: Ranking, store: LibraryStore) -> list[Hit]:
+    """Books of a ranking, each shown by its best passage, or by its first where none was found."""
+    books = store.get_books(ids)
     pool = ranking.pools.get("passage")
     best = {book: passage for book, (_, passage) in pool.best_passages("book").items()} if pool else {}
     found = store.get_passages([best[book.id] for book in books if book.id in best])

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import BookRecord, Level
 from nlb_retriever.search.request import SearchRequest
+from nlb_retriever.search.titles import without_copies
 from nlb_retriever.store import Condition, Filter, LibraryStore, all_of, at_level
-from nlb_retriever.store.lookup import find_sections
+from nlb_retriever.store.lookup import find_book, find_sections
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +53,7 @@ def resolve_scope(request: SearchRequest, store: LibraryStore) -> Scope:
         if request.section is not None or request.before is not None:
             raise QueryError("a section is looked up in a book: name the book too (--book)")
         return Scope(level=request.level, where=request.where)
-    book = store.find_book(request.book)
+    book = _find_book(request.book, store)
     named = request.section is not None or request.before is not None
     sections = store.sections(book.id) if named else []
     return Scope(
@@ -62,6 +63,17 @@ def resolve_scope(request: SearchRequest, store: LibraryStore) -> Scope:
         sections=find_sections(request.section, sections, book) if request.section is not None else None,
         before=find_sections(request.before, sections, book)[0] if request.before is not None else None,
     )
+
+
+def _find_book(name: str, store: LibraryStore) -> BookRecord:
+    """The book that a name fits; of copies of one, the one that `without_copies` keeps."""
+    try:
+        return store.find_book(name)
+    except QueryError:
+        books = store.books()
+        if len(distinct := without_copies(books)) == len(books):
+            raise
+        return find_book(name, distinct, store.location)
 
 
 def books_in(scope: Scope, store: LibraryStore) -> list[BookRecord]:

@@ -49,8 +49,13 @@ def is_titled(book: BookRecord, title: str) -> bool:
 @lru_cache(maxsize=16_384)
 def _names(title: str, source: str) -> frozenset[tuple[str, ...]]:
     """The words of what a book is called: its titles and its file's name; kept, for a library is gone through often."""
-    names = (title, _SUBTITLE.split(title, maxsplit=1)[0], PurePath(source).stem)
-    return frozenset(tuple(title_words(name)) for name in names)
+    return frozenset((tuple(title_words(title)), main_title(title), tuple(title_words(PurePath(source).stem))))
+
+
+@lru_cache(maxsize=16_384)
+def main_title(title: str) -> tuple[str, ...]:
+    """The words of a title without its subtitle."""
+    return tuple(title_words(_SUBTITLE.split(title, maxsplit=1)[0]))
 
 
 def is_in_title(book: BookRecord, title: str) -> bool:
