@@ -30,12 +30,19 @@ FORMATS = {
     ".xhtml": "html", ".epub": "epub", ".pdf": "pdf", ".docx": "docx",
     ".odt": "odt", ".fb2": "fb2", ".fb2.zip": "fb2", ".rtf": "rtf", ".rst": "rst",
     ".adoc": "plain", ".asciidoc": "plain", ".mobi": "kindle", ".azw": "kindle", ".azw3": "kindle", ".prc": "kindle",
+    ".tei": "tei", ".tei.xml": "tei", ".xml": "tei",
 }  # fmt: skip
 """Module of this package that reads files of each suffix."""
 _NAMES = {
     "plain": "text", "markdown": "text", "html": "text", "epub": "EPUB", "pdf": "PDF", "docx": "Word",
-    "odt": "OpenDocument", "fb2": "text", "rst": "text", "rtf": "RTF", "kindle": "Kindle",
+    "odt": "OpenDocument", "fb2": "text", "rst": "text", "rtf": "RTF", "kindle": "Kindle", "tei": "text",
 }  # fmt: skip
+_TWO_LETTERS = {
+    "eng": "en", "fra": "fr", "fre": "fr", "deu": "de", "ger": "de", "spa": "es", "ita": "it", "por": "pt", "nld": "nl",
+    "dut": "nl", "lat": "la", "rus": "ru", "pol": "pl", "hun": "hu", "ces": "cs", "cze": "cs", "swe": "sv", "dan": "da",
+    "nor": "no", "fin": "fi", "zho": "zh", "chi": "zh", "jpn": "ja", "kor": "ko", "ell": "el", "gre": "el",
+}  # fmt: skip
+"""ISO 639-1's codes of languages that files name by those of ISO 639-2."""
 _ZIPPED = frozenset({"epub", "docx", "odt", "fb2"})
 _SMALL = "a an and as at by for from in of on or the to with de la le les du des der die das und el y e o"
 _SMALL_WORDS = frozenset(_SMALL.split())
@@ -162,7 +169,7 @@ def suffix_of(path: PurePath) -> str:
 def language_tag(declared: str | None) -> str | None:
     tag = (declared or "").strip().replace("_", "-")
     if re.fullmatch(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*", tag):
-        return tag
+        return _TWO_LETTERS.get(tag.lower(), tag)
     return LANGUAGES.get(tag.lower())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,6 +16,9 @@ from nlb_retriever.reading.book import FORMATS, suffix_of
 from nlb_retriever.reading.limits import shown
 from nlb_retriever.records import FailedFile, source_of
 
+_TEI = re.compile(rb"<(?:[\w.-]+:)?(?:TEI|teiCorpus)(?:\.2)?[\s>]")
+_BEGINNING = 16_384
+"""Bytes in which an XML file's outermost element begins."""
 _SUFFIXES = ", ".join(sorted(FORMATS))
 
 
@@ -82,10 +86,11 @@ class _Search:
 
 
 def discover(inputs: Iterable[str | Path]) -> Discovery:
-    """Find book files. No file is opened; names may hold any bytes (surrogateescape).
+    """Find book files; names may hold any bytes (surrogateescape).
 
-    Hidden files, files without a book's suffix, loops of links and what is not a regular file are counted where
-    they are in folders, and failed entries where they were named themselves.
+    Hidden files, files without a book's suffix, XML files without TEI's outermost element (no other is opened), loops
+    of links and what is not a regular file are counted where they are in folders, and failed entries where they were
+    named themselves.
     """
     search = _Search()
     for name in inputs:
@@ -186,5 +191,16 @@ def _add_found(path: Path, search: _Search) -> None:
         search.skipped["no regular file"] += 1
     elif suffix_of(path) not in FORMATS:
         search.skipped["no book's suffix"] += 1
+    elif path.suffix.lower() == ".xml" and not _is_tei(path):
+        search.skipped["XML that is no book"] += 1
     else:
         search.add(path)
+
+
+def _is_tei(path: Path) -> bool:
+    """Whether an XML file may be TEI; one that cannot be read is for its reader to name."""
+    try:
+        with path.open("rb") as stream:
+            return bool(_TEI.search(stream.read(_BEGINNING).replace(b"\0", b"")))  # UTF-16 has them
+    except OSError:
+        return True
