@@ -65,7 +65,8 @@ def test_the_earliest_source_and_the_text_s_language_count(tmp_path: Path) -> No
     header = """<teiHeader><fileDesc><titleStmt><title>The Odyssey</title></titleStmt><publicationStmt><date>2019</date>
         </publicationStmt><sourceDesc><bibl><title>Full-Text Database</title><date>2000</date><relatedItem>
         <bibl type="copyText"><author>Butler (1835-1902)</author><date when="1900">first</date></bibl></relatedItem>
-        </bibl>        </sourceDesc></fileDesc><profileDesc><langUsage><language ident="grc"/></langUsage></profileDesc></teiHeader>"""
+        </bibl></sourceDesc></fileDesc><profileDesc><langUsage><language ident="grc"/></langUsage></profileDesc>
+        </teiHeader>"""
     (tmp_path / "a.xml").write_text(f'<TEI>{header}<text xml:lang="eng"><body>{FILLER}</body></text></TEI>')
     book = read_book(tmp_path / "a.xml")
     assert (book.title, book.author, book.year, book.language) == ("The Odyssey", None, 1900, "en")
