@@ -17,6 +17,7 @@ from nlb_retriever.reading.draft import Draft, clean, one_line
 from nlb_retriever.reading.gutenberg import LANGUAGES, without_wrapper
 from nlb_retriever.reading.limits import DEFAULT, Limits, shown
 from nlb_retriever.reading.omissions import LONGEST
+from nlb_retriever.reading.sidecar import describe_by_sidecar
 from nlb_retriever.reading.signatures import kind_of
 from nlb_retriever.reading.structure import partition
 from nlb_retriever.reading.subtitles import with_titles
@@ -138,6 +139,7 @@ def _read(path: Path, data: bytes, limits: Limits) -> Book:
     reader: Callable[[bytes, Path, Limits], Draft] = getattr(module, f"read_{kind}")
     draft = reader(data, path, limits)
     without_wrapper(draft)
+    describe_by_sidecar(path, draft, frozenset(FORMATS))
     if len(draft.text) > limits.chars:
         raise ReadingLimit(f"holds more than {limits.chars} characters")
     if not draft.text.strip():

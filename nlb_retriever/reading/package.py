@@ -87,8 +87,7 @@ def open_package(archive: Archive) -> Package:
     root = parse_xml(archive.read(name))
     if root is None:
         raise ReadingError(f"its package document {name} is damaged")
-    package = Package()
-    _metadata(root, package)
+    package = read_metadata(root)
     items: dict[str, deque[_Item]] = {}
     for item in _all(root, "item"):
         href = item.get("href") or ""
@@ -156,7 +155,9 @@ def _all(root: _Element, name: str) -> list[_Element]:
     return list(root.iter("{*}" + name))
 
 
-def _metadata(root: _Element, package: Package) -> None:
+def read_metadata(root: _Element) -> Package:
+    """What a package document says about its book, without its files."""
+    package = Package()
     refined: dict[tuple[str, str], str] = {}
     for meta in _all(root, "meta"):
         if meta.get("refines") and meta.get("property"):
@@ -189,6 +190,7 @@ def _metadata(root: _Element, package: Package) -> None:
             package.year = year
             if event:
                 break
+    return package
 
 
 def publication_year(date: str, origin: str) -> int | None:
