@@ -28,14 +28,14 @@ logger = logging.getLogger(__name__)
 
 FORMATS = {
     ".txt": "plain", ".text": "plain", ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html",
-    ".xhtml": "html", ".epub": "epub", ".pdf": "pdf", ".docx": "docx",
+    ".xhtml": "html", ".epub": "epub", ".pdf": "pdf", ".docx": "docx", ".doc": "doc",
     ".odt": "odt", ".fb2": "fb2", ".fb2.zip": "fb2", ".rtf": "rtf", ".rst": "rst",
     ".adoc": "plain", ".asciidoc": "plain", ".mobi": "kindle", ".azw": "kindle", ".azw3": "kindle", ".prc": "kindle",
     ".tei": "tei", ".tei.xml": "tei", ".xml": "tei",
 }  # fmt: skip
 """Module of this package that reads files of each suffix."""
 _NAMES = {
-    "plain": "text", "markdown": "text", "html": "text", "epub": "EPUB", "pdf": "PDF", "docx": "Word",
+    "plain": "text", "markdown": "text", "html": "text", "epub": "EPUB", "pdf": "PDF", "docx": "Word", "doc": "Office",
     "odt": "OpenDocument", "fb2": "text", "rst": "text", "rtf": "RTF", "kindle": "Kindle", "tei": "text",
 }  # fmt: skip
 _TWO_LETTERS = {
@@ -189,6 +189,6 @@ def _format(path: Path, data: bytes) -> str:
     other = {"EPUB": "an EPUB book: rename it to .epub", "PDF": "a PDF document: rename it to .pdf"}
     other |= {"OpenDocument": "an OpenDocument text: rename it to .odt"}
     other |= {"RTF": "an RTF document: rename it to .rtf"}
-    other |= {"Kindle": "a Kindle book: rename it to .mobi"}
+    other |= {"Kindle": "a Kindle book: rename it to .mobi", "Office": "an old Office file"}
     other |= {"Word": "a Word document: rename it to .docx", "zip": "a zip file", "binary": "binary data"}
     raise NotABook(f"is {other.get(found, found)}, though its suffix is {suffix}")

@@ -52,7 +52,8 @@ def read_kindle(data: bytes, path: Path, limits: Limits) -> Draft:
     try:
         files = _Files(open_kindle(data), limits, omissions, warnings)
     except DAMAGE as error:
-        raise ReadingError(f"is a damaged Kindle book ({error})") from error
+        what = f" ({error})" if isinstance(error, ValueError) else ""
+        raise ReadingError(f"is a damaged Kindle book{what}") from error
     draft = read_package(files, files.package(), limits)
     draft.omissions.add(omissions)
     draft.warnings += warnings
@@ -74,12 +75,12 @@ class _Files:
         if book.is_pieces:
             try:
                 parts = self._join_pieces(text[: self._end_of_text(len(text))])
-            except DAMAGE as error:
-                warnings.append(f"its list of files is damaged ({error}): its text was read in the order of the file")
+            except DAMAGE:
+                warnings.append("its list of files is damaged: its text was read in the order of the file")
         try:
             self._read_contents()
-        except DAMAGE as error:
-            warnings.append(f"its table of contents is damaged ({error})")
+        except DAMAGE:
+            warnings.append("its table of contents is damaged")
         if not book.is_pieces:
             self._read_references(text)
             self._tell_levels(text)

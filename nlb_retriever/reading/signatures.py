@@ -7,7 +7,7 @@ _MAGIC = (
     (b"II*\x00", "a TIFF image"), (b"\x1f\x8b", "a gzip file"), (b"BZh", "a bzip2 file"), (b"\xfd7zXZ", "an xz file"),
     (b"7z\xbc\xaf", "a 7-Zip file"), (b"Rar!", "a RAR file"), (b"\x7fELF", "a program"), (b"MZ\x90", "a program"),
     (b"AT&TFORM", "a DjVu document"), (b"SQLite format 3", "a database"), (b"OggS", "an audio file"),
-    (b"\xd0\xcf\x11\xe0", "an old Word document (save it as .docx)"), (b"ID3", "an audio file"),
+    (b"\xd0\xcf\x11\xe0", "Office"), (b"ID3", "an audio file"),
     (b"TPZ", "a Kindle book in the old Topaz format"), (b"CONT\x02\x00", "a Kindle book in the KFX format"),
     (b"\xeaDRMION\xee", "a Kindle book that is protected by DRM"),
     (b"{\\rtf", "RTF"), (b"RIFF", "an audio, image or video file"),
@@ -15,7 +15,8 @@ _MAGIC = (
 
 
 def kind_of(data: bytes) -> str:
-    """What a file is: "text", "EPUB", "OpenDocument", "Word", "RTF", "Kindle", "PDF", "zip", or words for a message."""
+    """What a file is: "text", "EPUB", "OpenDocument", "Word", "RTF", "Kindle", "Office", "PDF", "zip", or
+    words for a message."""
     if b"%PDF-" in data[:1024]:
         return "PDF"
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
