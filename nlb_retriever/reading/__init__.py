@@ -1,7 +1,7 @@
 """Files to books: `discover` finds them, `ReaderPool` (or `read_book`) reads them.
 
-Formats: plain text (Project Gutenberg's too), Markdown, HTML, EPUB 2 and 3, PDF, DOCX. A module a
-format makes a `Draft` (text, headings, metadata); `structure.partition` cuts it into sections.
+The formats are those of `book.FORMATS`. A module a format makes a `Draft` (text, headings, metadata);
+`structure.partition` cuts it into sections.
 """
 
 from nlb_retriever.reading.book import hash_file, read_book
