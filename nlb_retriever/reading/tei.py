@@ -42,6 +42,8 @@ _LINES = frozenset({"p", "ab", "l", "head", "item", "cell"})
 _SKIPPED = {"fw": "running head", "rdg": "variant reading", "del": "deleted text"}
 _OLDER = {"sic": ("corr", "mistake"), "orig": ("reg", "old spelling"), "abbr": ("expan", "abbreviation")}
 """What is skipped where the other form stands beside it, and what it is called then."""
+_CHOICES = frozenset({"choice", "app"})
+"""What holds such forms."""
 _MATTER = {"titlepage": ("title page", 1_500), "contents": ("table of contents", 20_000),
            "toc": ("table of contents", 20_000)}  # fmt: skip
 """Types of divisions that are skipped, up to how many characters."""
@@ -165,8 +167,8 @@ class _Writer:
             self.notes += [text] if text else []
             return True
         kind = _SKIPPED.get(name, "")
-        beside = [] if parent is None else [local_name(each) for each in parent]
-        if name == "rdg" and "lem" not in beside and parent is not None and element is parent[0]:
+        beside = [local_name(each) for each in parent] if parent is not None and local_name(parent) in _CHOICES else []
+        if name == "rdg" and beside and "lem" not in beside and element.getprevious() is None:
             return False
         if name in _OLDER and _OLDER[name][0] in beside:
             kind = _OLDER[name][1]
