@@ -10,18 +10,10 @@ from typing import Protocol, TypeVar
 
 from nlb_retriever.search.titles import main_title
 
-_SAME = 0.5
-"""Share of a text's runs of words that other copies' texts have, from which on it says nothing new."""
-_WORDS_TOGETHER = 3
-_WORDS = re.compile("[\u2e80-\u9fff\uac00-\ud7a3]|[^\\W\u2e80-\u9fff\uac00-\ud7a3]+")
-"""Words; where a script has no spaces, characters."""
-
-
-def runs_of_words(text: str) -> set[tuple[str, ...]]:
-    """The runs of three words of a text, without case and punctuation."""
-    words = _WORDS.findall(text.casefold())
-    count = max(1, len(words) - _WORDS_TOGETHER + 1) if words else 0
-    return {tuple(words[start : start + _WORDS_TOGETHER]) for start in range(count)}
+_NO_LETTER = re.compile(r"[\W_]+")
+_SHORT = 100
+"""Letters and digits of a text of which all are compared; of a longer one the middle half, for in another file it may
+begin and end elsewhere."""
 
 
 class Text(Protocol):
@@ -45,7 +37,7 @@ def fetch_distinct(ids: Sequence[str], count: int, fetch: Callable[[Sequence[str
     """The first texts that do not say what those before them say in a copy of their book.
 
     Copies have one title but for subtitles. Whether they have one text, too, is seen in these texts themselves: of two
-    translations both are found.
+    translations, or two contracts of one form, both are found.
 
     Args:
         ids: of the texts, the best first.
@@ -53,30 +45,32 @@ def fetch_distinct(ids: Sequence[str], count: int, fetch: Callable[[Sequence[str
         fetch: reads texts by their ids, in that order.
     """
     found: list[T] = []
-    titled: defaultdict[tuple[str, ...], list[_Runs]] = defaultdict(list)
+    titled: defaultdict[tuple[str, ...], list[_Letters]] = defaultdict(list)
     start = 0
     while len(found) < count and start < len(ids):
         end = start + count - len(found)
         for text in fetch(ids[start:end]):
-            runs, same_title = _Runs(text), titled[main_title(text.title)]
-            if not runs.are_in([others for others in same_title if others.text.book_id != text.book_id]):
+            letters, same_title = _Letters(text), titled[main_title(text.title)]
+            if not any(letters.are_in(other) for other in same_title if other.text.book_id != text.book_id):
                 found.append(text)
-                same_title.append(runs)
+                same_title.append(letters)
         start = end
     return found
 
 
-class _Runs:
-    """A text's runs of words, which are told when they are needed."""
+class _Letters:
+    """A text's letters and digits, which are read when they are needed."""
 
     def __init__(self, text: Text) -> None:
         self.text = text
 
     @cached_property
-    def runs(self) -> set[tuple[str, ...]]:
-        return runs_of_words(self.text.text)
+    def all(self) -> str:
+        return _NO_LETTER.sub("", self.text.text.casefold())
 
-    def are_in(self, others: Sequence[_Runs]) -> bool:
-        """Whether others have half of them."""
-        known = set[tuple[str, ...]]().union(*(other.runs for other in others))
-        return bool(known) and len(self.runs & known) >= _SAME * len(self.runs)
+    def are_in(self, other: _Letters) -> bool:
+        """Whether another text says the same."""
+        length = len(self.all)
+        if length < _SHORT:
+            return length > 0 and self.all == other.all
+        return self.all[length // 4 : length - length // 4] in other.all

@@ -28,7 +28,15 @@ class _Text:
     ("texts", "kept"),
     [
         ([("a", "Lanterns", FIRST), ("b", "Lanterns: A Tale", FIRST.upper()), ("a", "Lanterns", SECOND)], [0, 2]),
-        ([("a", "Lanterns", FIRST), ("a", "Lanterns", SECOND), ("b", "Lanterns", f"{FIRST} {SECOND}")], [0, 1]),
+        ([("a", "Lanterns", f"{FIRST} {SECOND}"), ("b", "Lanterns", f"up again. {FIRST} {SECOND[:40]}")], [0]),
+        (
+            [
+                ("a", "Lease", f"{FIRST} The rent is $900. {SECOND}"),
+                ("b", "Lease", f"{FIRST} The rent is $800. {SECOND}"),
+            ],
+            [0, 1],
+        ),
+        ([("a", "Lanterns", "Chapter 1"), ("b", "Lanterns", "Chapter 11"), ("b", "Lanterns", "CHAPTER 1.")], [0, 1]),
         ([("a", "Lanterns", FIRST), ("b", "Lanterns", SECOND)], [0, 1]),  # another translation
         ([("a", "Lanterns", FIRST), ("b", "Sea Tales", FIRST)], [0, 1]),
         ([("a", "Lanterns", FIRST), ("a", "Lanterns", FIRST)], [0, 1]),  # a book may say a thing twice
@@ -42,7 +50,7 @@ def test_what_a_copy_said_before_is_left_out(texts: list[tuple[str, str, str]], 
 
 
 def test_as_many_are_read_as_are_wanted() -> None:
-    texts = {f"{name}{i}": _Text(name, "Lanterns", f"{i} {FIRST}"[i:]) for i in range(3) for name in "ab"}
+    texts = {f"{name}{i}": _Text(name, "Lanterns", f"{FIRST} {i} {SECOND}") for i in range(3) for name in "ab"}
     texts |= {f"c{i}": _Text("c", f"Another {i}", FIRST) for i in range(5)}
     read: list[int] = []
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 
 from nlb_retriever.errors import QueryError
-from nlb_retriever.search.copies import runs_of_words
+
+_WORDS_TOGETHER = 3
+_WORDS = re.compile("[\u2e80-\u9fff\uac00-\ud7a3]|[^\\W\u2e80-\u9fff\uac00-\ud7a3]+")
+"""Words; where a script has no spaces, characters."""
 
 
 class DropDuplicates(BaseNodePostprocessor):
@@ -41,8 +46,14 @@ class DropDuplicates(BaseNodePostprocessor):
         seen: set[tuple[str, ...]] = set()
         kept: set[int] = set()
         for index in sorted(range(len(nodes)), key=lambda index: -nodes[index].get_score()):
-            runs = runs_of_words(nodes[index].node.get_content(MetadataMode.NONE))
+            runs = _runs_of_words(nodes[index].node.get_content(MetadataMode.NONE))
             if not runs or len(runs & seen) < self.threshold * len(runs):
                 kept.add(index)
                 seen |= runs
         return [node for index, node in enumerate(nodes) if index in kept]
+
+
+def _runs_of_words(text: str) -> set[tuple[str, ...]]:
+    words = _WORDS.findall(text.casefold())
+    count = max(1, len(words) - _WORDS_TOGETHER + 1) if words else 0
+    return {tuple(words[start : start + _WORDS_TOGETHER]) for start in range(count)}
