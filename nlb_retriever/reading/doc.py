@@ -111,13 +111,20 @@ def _read(ole: OleFileIO, draft: Draft, limits: Limits) -> None:
     if sum(piece.end - piece.start for piece in pieces) > limits.chars:
         raise ReadingLimit(f"holds more than {limits.chars} characters")
     text = "".join(_decode(header, piece) for piece in pieces).translate(_BREAKS)
-    levels = dict(_find_headings(header, table, pieces))
+    levels: dict[int, int] = {}
+    try:
+        levels |= _find_headings(header, table, pieces)
+    except _DAMAGE:
+        draft.warnings.append("its paragraph styles are damaged: some headings may be missing")
     fields = _Fields()
     notes: list[str] = []
     start = 0
     for part, length in zip(_PARTS, unpack_from("<8l", header, _COUNTS), strict=True):
         paragraphs = _ROW.sub("\x07\r", text[start : start + length]).split("\r")
         start += length
+        if fields.open:  # of the part before
+            draft.warnings.append("a field in it does not end: some of its text may be missing")
+            fields.open = []
         if part == "text":
             _add_paragraphs(paragraphs, levels, fields, draft)
             continue
@@ -130,8 +137,6 @@ def _read(ole: OleFileIO, draft: Draft, limits: Limits) -> None:
     draft.append_notes("\n\n".join(notes))
     if fields.skipped:
         draft.omissions.skip("table of contents", fields.skipped)
-    if fields.open:
-        draft.warnings.append("a field in it does not end: some of its text may be missing")
 
 
 def _find_pieces(table: bytes, start: int, length: int) -> Iterator[_Piece]:
@@ -167,7 +172,10 @@ def _find_headings(header: bytes, table: bytes, pieces: list[_Piece]) -> Iterato
     start, length = unpack_from("<LL", header, _STYLES)
     count = max(0, length - 4) // 8
     placed = sorted(pieces, key=lambda piece: piece.offset)
-    for (number,) in iter_unpack("<L", table[start + 4 * (count + 1) :][: 4 * count]):
+    numbers = table[start + 4 * (count + 1) :][: 4 * count]
+    if len(numbers) < 4 * count:
+        raise ValueError("its table of styles ends too early")
+    for (number,) in iter_unpack("<L", numbers):
         page = (number & 0x3FFFFF) * _PAGE
         if page + _PAGE > len(header):
             continue
@@ -212,17 +220,21 @@ class _Fields:
 
 
 def _add_paragraphs(paragraphs: list[str], levels: dict[int, int], fields: _Fields, draft: Draft) -> None:
-    start, was_row = 0, False
+    parts: list[str] = []
+    start, length, was_row = 0, 0, False
     for paragraph in paragraphs:
         text = _joined(fields.show(paragraph)).strip()
         if text:
             is_row = "\x07" in paragraph
-            draft.text += "" if not draft.text else "\n" if is_row and was_row else "\n\n"
+            parts.append("" if not parts else "\n" if is_row and was_row else "\n\n")
+            length += len(parts[-1])
             if start in levels and not is_row:
-                draft.headings.append(Heading(len(draft.text), levels[start], one_line(text)))
-            draft.text += text
+                draft.headings.append(Heading(length, levels[start], one_line(text)))
+            parts.append(text)
+            length += len(text)
             was_row = is_row
         start += len(paragraph) + 1
+    draft.text = "".join(parts)
 
 
 def _joined(paragraph: str) -> str:

@@ -56,7 +56,9 @@ def test_fields_show_their_results_and_tables_of_contents_are_left_out(tmp_path:
     assert book.text.endswith("See the clock and this.")
     assert [section.title for section in book.sections] == ["The Door", "A hinge", "The Bell"]
     assert "table of contents (6 words)" in " ".join(book.warnings)
-    assert "does not end" in " ".join(read(tmp_path, document([FILLER, (0, "\x13 TOC \x14 lost\r")])).warnings)
+    cut = read(tmp_path, document([FILLER, (0, "\x13 TOC \x14 lost\r")], notes="A note.\r"))
+    assert "does not end" in " ".join(cut.warnings)
+    assert cut.text.endswith("Notes\n\nA note.")
 
 
 def test_rows_of_tables_are_lines(tmp_path: Path) -> None:
@@ -87,6 +89,21 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "b.doc").write_text("Only text.")
     with pytest.raises(NotABook, match=r"is no Office file, though its suffix is \.doc"):
         read_book(tmp_path / "b.doc")
+
+
+def test_damaged_styles_cost_headings_and_no_text(tmp_path: Path) -> None:
+    streams = document(CHAPTERS)
+    main = bytearray(streams["WordDocument"])
+    main[-1] = 255  # more paragraphs than a page of styles holds
+    main[0x106:0x10A] = (1 << 20).to_bytes(4, "little")
+    book = read(tmp_path, streams | {"WordDocument": bytes(main)})
+    assert book.text.split() == read(tmp_path, streams).text.split()
+    assert "styles are damaged" in " ".join(book.warnings)
+
+
+def test_a_long_document_is_read_in_a_moment(tmp_path: Path) -> None:
+    lines = "".join(f"Line {n} of the book.\r" for n in range(100_000))
+    assert read(tmp_path, document([(0, lines)])).text.count("\n\n") == 99_999
 
 
 def test_no_damage_is_a_traceback(tmp_path: Path) -> None:
