@@ -189,6 +189,6 @@ def _format(path: Path, data: bytes) -> str:
     other = {"EPUB": "an EPUB book: rename it to .epub", "PDF": "a PDF document: rename it to .pdf"}
     other |= {"OpenDocument": "an OpenDocument text: rename it to .odt"}
     other |= {"RTF": "an RTF document: rename it to .rtf"}
-    other |= {"Kindle": "a Kindle book: rename it to .mobi", "Office": "an old Office file"}
+    other |= {"Kindle": "a Kindle book: rename it to .mobi", "Office": "an old Office file, or one with a password"}
     other |= {"Word": "a Word document: rename it to .docx", "zip": "a zip file", "binary": "binary data"}
     raise NotABook(f"is {other.get(found, found)}, though its suffix is {suffix}")

@@ -80,7 +80,7 @@ def read_doc(data: bytes, path: Path, limits: Limits) -> Draft:
     try:
         with olefile.OleFileIO(io.BytesIO(data)) as ole:
             if not ole.exists("WordDocument"):
-                raise NotABook("is an Office file, but no Word document")
+                raise NotABook("is no Word document, or one with a password (it is another Office file)")
             _read(ole, draft, limits)
             if ole.exists(_SUMMARY):
                 try:

@@ -27,6 +27,7 @@ from nlb_retriever.reading.palm import DAMAGE
 
 _PAGE_BREAK = re.compile(rb"<\s?/?\s?mbp:pagebreak\b[^<>]*>", re.IGNORECASE)
 _PLACE = re.compile(rb"\bfilepos\s*=\s*[\"']?(\d{1,12})[\"']?", re.IGNORECASE)
+_ADDRESS = re.compile(rb"(<a\b[^<>]*?\s)filepos\s*=\s*[\"']?(\d{1,12})[\"']?", re.IGNORECASE)
 _REFERENCE = re.compile(rb"<reference\b[^<>]*>", re.IGNORECASE)
 _TYPE = re.compile(rb"\btype\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
 _LINK = re.compile(rb"<a\b[^<>]*?\bfilepos\s*=\s*[\"']?(\d{1,12})[^<>]*>(.{1,1000}?)</a\s*>", re.IGNORECASE | re.DOTALL)
@@ -216,7 +217,7 @@ def _with_anchors(part: bytes, start: int, places: Iterable[int]) -> bytes:
         out += (part[done:at], b'<a id="%s"></a>' % _anchor(place).encode())
         done = at
     out.append(part[done:])
-    return _PLACE.sub(rb'href="#\1"', b"".join(out))
+    return _ADDRESS.sub(rb'\1href="#\2"', b"".join(out))
 
 
 def _anchor(place: int) -> str:

@@ -70,6 +70,7 @@ class KindleBook:
         return unpack_from(">L", self.header, offset)[0] if offset + 4 <= self._end else NONE
 
     def record(self, number: int) -> bytes:
+        """A record by its number, counted from the one that describes the book."""
         return self.records[number]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What Calibre's library says of a book in the file beside it, `metadata.opf`: its readers correct it there."""
+"""What Calibre's library says of a book in the file beside it, `metadata.opf`: people correct it there."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from nlb_retriever.records import Page
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-ROOTS = frozenset({"TEI", "TEI.2", "teiCorpus", "teiCorpus.2"})
+_ROOTS = frozenset({"TEI", "TEI.2", "teiCorpus", "teiCorpus.2"})
 """Outermost elements."""
 _DIVISIONS = frozenset({"div", *(f"div{n}" for n in range(8))})
 _BLOCKS = {
@@ -74,7 +74,7 @@ def read_tei(data: bytes, path: Path, limits: Limits) -> Draft:
     """
     damage: list[str] = []
     root = parse_xml(data, damage)
-    if root is None or local_name(root) not in ROOTS:
+    if root is None or local_name(root) not in _ROOTS:
         raise NotABook("is no TEI document (its outermost element is not TEI)")
     draft = Draft("")
     if damage:

@@ -16,6 +16,11 @@ _SHORT = 100
 begin and end elsewhere."""
 
 
+def letters_of(text: str) -> str:
+    """What copies of a text have in common: its letters and digits."""
+    return _NO_LETTER.sub("", text.casefold())
+
+
 class Text(Protocol):
     """A span of a book: a hit, or what a library holds of it."""
 
@@ -66,7 +71,7 @@ class _Letters:
 
     @cached_property
     def all(self) -> str:
-        return _NO_LETTER.sub("", self.text.text.casefold())
+        return letters_of(self.text.text)
 
     def are_in(self, other: _Letters) -> bool:
         """Whether another text says the same."""

@@ -40,15 +40,16 @@ def fetch_hits(
     if request.level == "book":
         return fetch_distinct(best_first, count, lambda ids: _fetch_books(ids, ranking, store)), None
     if request.level == "passage" and request.mode == "fused" and ranking.pools:
-        return _fetch_closely(request.query, ranking, count, store)
+        return _fetch_closely(request.query, ranking, best_first, count, store)
     get = store.get_sections if request.level == "section" else store.get_passages
     return fetch_distinct(
         best_first, count, lambda ids: [to_hit(record, ranking.scores[record.id]) for record in get(ids)]
     ), None
 
 
-def _fetch_closely(query: str, ranking: Ranking, count: int, store: LibraryStore) -> tuple[list[Hit], Overlap | None]:
-    best_first = ranking.top(len(ranking.scores))
+def _fetch_closely(
+    query: str, ranking: Ranking, best_first: Sequence[str], count: int, store: LibraryStore
+) -> tuple[list[Hit], Overlap | None]:
     records = fetch_distinct(best_first, max(count, READ_CLOSELY) if count else 0, store.get_passages)
     best = max(ranking.scores.values(), default=0.0) or 1.0
     overlap, read = None, records[:READ_CLOSELY]

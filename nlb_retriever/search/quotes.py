@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nlb_retriever.records import Citation, Hit
+from nlb_retriever.search.copies import letters_of
 from nlb_retriever.text.languages import number_of_words
 
 NOT_FOUND = "Not in your library."
@@ -48,7 +49,6 @@ _NAMES = re.compile(
 )
 """The title of a section that only names works or sections."""
 _WORD = re.compile(r"\w+")
-_NO_LETTERS = re.compile(r"[\W_]+")
 _SPEAKER = re.compile(r"[A-Z][\w’']*(?: [A-Z][\w’']*){0,2}\.")
 """Before a speech of a play: "Kent." of "Kent. I thought the king had more affected the Duke."."""
 _SPEECH = re.compile(rf"^ *{_SPEAKER.pattern} +\S", re.MULTILINE)
@@ -187,7 +187,7 @@ def choose_quotes(hits: Sequence[Hit], quotes: Iterable[Quote], limit: int | Non
             break
         hit, start, end = hits[quote.hit], quote.start, quote.end
         length = number_of_words(hit.text[start:end])
-        same = _letters(hit.title), _letters(hit.text[start:end])
+        same = letters_of(hit.title), letters_of(hit.text[start:end])
         if chosen and (not LEAST_WORDS <= length <= left or is_question(hit, start, end)):
             continue
         if same not in seen:
@@ -195,11 +195,6 @@ def choose_quotes(hits: Sequence[Hit], quotes: Iterable[Quote], limit: int | Non
             seen.add(same)
             left -= length
     return chosen
-
-
-def _letters(text: str) -> str:
-    """What copies of a text have in common: its letters and digits."""
-    return _NO_LETTERS.sub("", text.casefold())
 
 
 def cite(hits: Sequence[Hit], quotes: Sequence[Quote]) -> tuple[Citation, ...]:

@@ -82,9 +82,9 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
         read(tmp_path, document(CHAPTERS, flags=0x0100))
     with pytest.raises(NotABook, match="older Word than 97"):
         read(tmp_path, document(CHAPTERS, version=104))
-    with pytest.raises(NotABook, match="no Word document"):
+    with pytest.raises(NotABook, match="is no Word document, or one with a password"):
         read(tmp_path, {"Workbook": b"cells"})
-    with pytest.raises(NotABook, match=r"is an old Office file, though its suffix is \.txt"):
+    with pytest.raises(NotABook, match=r"is an old Office file, or one with a password, though its suffix is \.txt"):
         read(tmp_path, document(CHAPTERS), "a.txt")
     (tmp_path / "b.doc").write_text("Only text.")
     with pytest.raises(NotABook, match=r"is no Office file, though its suffix is \.doc"):

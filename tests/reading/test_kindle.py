@@ -97,9 +97,11 @@ def test_links_of_its_contents_page_are_the_contents_where_there_are_no_others(t
     for title in titles[:-1]:
         places.append(places[-1] + len(f"<p><b>{title}</b></p>{FILLER}{BREAK}"))
     text = page.format(start) + links.format(*places)
+    titles = (*titles[:2], "The Wheel: filepos=12")
     text += BREAK.join(f"<p><b>{title}</b></p>{FILLER}" for title in titles)
     book = read(tmp_path, mobi(text.encode()))
     assert [section.title for section in book.sections] == ["The Door", "The Bell", "The Wheel"]
+    assert "The Wheel: filepos=12" in book.text
     assert book.text.startswith("The Door\n")
     assert "(toc, 6 words)" in " ".join(book.warnings)
 
