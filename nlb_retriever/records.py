@@ -61,7 +61,8 @@ class Book:
     id: str
     """16 hexadecimal digits: the start of `content_hash`, until the indexer assigns a lasting one."""
     content_hash: str
-    """SHA-256 of the file's bytes, hexadecimal; of a book without a file, of its text and values."""
+    """SHA-256 of the file's bytes, hexadecimal, and "-" and 16 digits more where Calibre's file beside it describes the
+    book; of a book without a file, SHA-256 of its text and values."""
     title: str
     author: str | None
     language: str | None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from nlb_retriever.errors import ReadingError
-from nlb_retriever.reading import Discovery, hash_file
+from nlb_retriever.reading import Discovery, hash_file, hash_of_bytes
 from nlb_retriever.reading.limits import shown
 from nlb_retriever.records import Book, BookRecord, FailedFile, source_of
 
@@ -166,8 +166,9 @@ def plan_removals(records: Sequence[BookRecord], discovery: Discovery, prune: Pr
 def _plan_files(files: Sequence[FileSource], records: Sequence[BookRecord]) -> Plan:
     """Compare files by content.
 
-    A file whose bytes the library holds is unchanged, or renamed where the book's own file is gone; a known path
-    with new bytes is a new version of its book; everything else is a new book.
+    A file whose content the library holds is unchanged, or renamed where the book's own file is gone; a known path
+    with new content is a new version of its book, and so are known bytes whose file is gone where the file beside
+    them says something else, as when Calibre renames a book to its corrected title; everything else is a new book.
     """
     by_hash = {record.content_hash: record for record in records}
     present = {(file.source, file.content_hash) for file in files}
@@ -190,11 +191,15 @@ def _plan_files(files: Sequence[FileSource], records: Sequence[BookRecord]) -> P
         else:
             renamed.append((record, file.source))
             claimed.add(record.id)
-    by_source = {record.source: record for record in records if record.id not in claimed}
+    left = [record for record in records if record.id not in claimed]
+    by_source = {record.source: record for record in left}
+    by_bytes = {hash_of_bytes(record.content_hash): record for record in left}
     taken = {record.id for record in records}
     tasks: list[Task] = []
     for file in new.values():
         old = by_source.get(file.source)
+        if not old and (same := by_bytes.pop(hash_of_bytes(file.content_hash), None)) and not _has_file(same):
+            old = same
         book_id = _choose_id(file, old, taken)
         taken.add(book_id)
         tasks.append(Task(input=file, book_id=book_id, replaces=old))
@@ -249,8 +254,15 @@ def is_random_name(source: str) -> bool:
 def _is_current(record: BookRecord) -> bool:
     """Whether a book's own file, outside of this run, still has the content that the library holds."""
     try:
-        return Path(record.source).is_file() and hash_file(Path(record.source)) == record.content_hash
-    except (OSError, ReadingError):
+        return _has_file(record) and hash_file(Path(record.source)) == record.content_hash
+    except ReadingError:
+        return False
+
+
+def _has_file(record: BookRecord) -> bool:
+    try:
+        return Path(record.source).is_file()
+    except OSError:
         return False
 
 

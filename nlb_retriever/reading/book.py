@@ -17,7 +17,7 @@ from nlb_retriever.reading.draft import Draft, clean, one_line
 from nlb_retriever.reading.gutenberg import LANGUAGES, without_wrapper
 from nlb_retriever.reading.limits import DEFAULT, Limits, shown
 from nlb_retriever.reading.omissions import LONGEST
-from nlb_retriever.reading.sidecar import describe_by_sidecar
+from nlb_retriever.reading.sidecar import Sidecar, read_sidecar
 from nlb_retriever.reading.signatures import kind_of
 from nlb_retriever.reading.structure import partition
 from nlb_retriever.reading.subtitles import with_titles
@@ -55,7 +55,8 @@ _CHUNK = 1 << 20
 
 
 def hash_file(path: Path) -> str:
-    """SHA-256 of a file's bytes, hexadecimal, in constant memory.
+    """SHA-256 of a file's bytes, hexadecimal, in constant memory; and, where Calibre's file beside it says something
+    of the book, "-" and the start of the SHA-256 of that.
 
     Raises:
         ReadingError: it cannot be read or is no regular file.
@@ -67,7 +68,12 @@ def hash_file(path: Path) -> str:
                 digest.update(piece)
     except OSError as error:
         raise ReadingError(f"{shown(path)}: cannot be read ({error.strerror or error})") from error
-    return digest.hexdigest()
+    return _content_hash(digest.hexdigest(), read_sidecar(path, frozenset(FORMATS)))
+
+
+def hash_of_bytes(content_hash: str) -> str:
+    """The part of a file's `content_hash` that is of its bytes alone."""
+    return content_hash.partition("-")[0]
 
 
 def read_book(path: Path, *, limits: Limits = DEFAULT) -> Book:
@@ -139,13 +145,15 @@ def _read(path: Path, data: bytes, limits: Limits) -> Book:
     reader: Callable[[bytes, Path, Limits], Draft] = getattr(module, f"read_{kind}")
     draft = reader(data, path, limits)
     without_wrapper(draft)
-    describe_by_sidecar(path, draft, frozenset(FORMATS))
+    sidecar = read_sidecar(path, frozenset(FORMATS))
+    if sidecar:
+        sidecar.describe(draft)
     if len(draft.text) > limits.chars:
         raise ReadingLimit(f"holds more than {limits.chars} characters")
     if not draft.text.strip():
         raise NotABook("holds no text, only white space")
     title = one_line(draft.title or "") or title_from_name(path)
-    content_hash = hashlib.sha256(data).hexdigest()
+    content_hash = _content_hash(hashlib.sha256(data).hexdigest(), sidecar)
     return Book(
         id=content_hash[:16],
         content_hash=content_hash,
@@ -160,6 +168,10 @@ def _read(path: Path, data: bytes, limits: Limits) -> Book:
         pages=tuple(draft.pages),
         warnings=(*draft.omissions.warnings(), *(one_line(warning, LONGEST) for warning in draft.warnings)),
     )
+
+
+def _content_hash(of_bytes: str, sidecar: Sidecar | None) -> str:
+    return f"{of_bytes}-{hashlib.sha256(sidecar.to_bytes()).hexdigest()[:16]}" if sidecar else of_bytes
 
 
 def suffix_of(path: PurePath) -> str:

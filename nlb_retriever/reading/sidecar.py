@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from nlb_retriever.reading.draft import Draft
@@ -17,29 +19,53 @@ _LONGEST = 1 << 20
 """Bytes of such a file: covers are not in it."""
 
 
-def describe_by_sidecar(path: Path, draft: Draft, suffixes: frozenset[str]) -> None:
-    """Give a book the title, authors, year and description of the file beside it, where that is of this book alone.
+@dataclass(frozen=True)
+class Sidecar:
+    """What such a file says; title and author are None where Calibre guessed them from the file's name."""
+
+    title: str | None
+    author: str | None
+    year: int | None
+    language: str | None
+    description: str
+
+    def describe(self, draft: Draft) -> None:
+        """Give a book the title, authors, year, language and description that are known here."""
+        draft.title, draft.author = self.title or draft.title, self.author or draft.author
+        draft.year = self.year or draft.year
+        draft.language = draft.language or self.language
+        draft.description = html_to_text(self.description).text or draft.description
+
+    def to_bytes(self) -> bytes:
+        """All of it, for a hash."""
+        return json.dumps(asdict(self)).encode()
+
+
+def read_sidecar(path: Path, suffixes: frozenset[str]) -> Sidecar | None:
+    """What the file beside a book says, or None where there is none or it is not of this book alone.
 
     Args:
         path: of the book's file.
-        draft: of the book.
         suffixes: of books: where files of several names have one, it is not known whose the metadata are.
     """
     try:
         status = (path.parent / NAME).stat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > _LONGEST:
-            return
+            return None
         names = [Path(name) for name in os.listdir(path.parent)]  # noqa: PTH208 - pathlib's makes paths of it all
         if len({name.stem for name in names if name.suffix.lower() in suffixes}) > 1:
-            return
+            return None
         root = parse_xml((path.parent / NAME).read_bytes())
     except OSError:
-        return
+        return None
     if root is None or local_name(root) != "package":
-        return
+        return None
     package = read_metadata(root)
-    if is_given(package.author or ""):  # else they are Calibre's guess by the file's name
-        draft.title, draft.author = package.title or draft.title, package.author
-    draft.year = package.year or draft.year
-    draft.language = draft.language or package.language
-    draft.description = html_to_text(package.description).text or draft.description
+    known = is_given(package.author or "")
+    return Sidecar(
+        title=package.title if known else None,
+        author=package.author if known else None,
+        year=package.year,
+        language=package.language,
+        description=package.description,
+    )

@@ -114,3 +114,23 @@ def test_a_lasting_id_is_kept_where_it_is_free_and_never_given_twice() -> None:
     plan = make_plan(Inputs(discovery=Discovery(), files=files), [])
     first, second, third = (task.book_id for task in plan.tasks)
     assert (first, second, third) == ("lasting", "b" * 16, "c" * 16)
+
+
+def test_a_book_that_calibre_renamed_to_its_corrected_title_keeps_its_id(folder: Path) -> None:
+    book = folder / "Unknown" / "clock.txt"
+    book.parent.mkdir()
+    book.write_text("The clock.")
+    record = record_of(book, hash_source(book).content_hash)
+    moved = folder / "Ann Author" / "The Town Clock.txt"
+    book.parent.rename(moved.parent)
+    (moved.parent / book.name).rename(moved)
+    assert plan_of(folder, [record], "no").renamed == ((record, str(moved)),)
+    opf = "<package><metadata><title>The Town Clock</title><creator>Ann Author</creator></metadata></package>"
+    (moved.parent / "metadata.opf").write_text(opf)
+    plan = plan_of(folder, [record], "no")
+    assert [(t.book_id, t.replaces, t.input.source) for t in plan.tasks if t.replaces] == [
+        (record.id, record, str(moved))
+    ]
+    book.parent.mkdir()
+    shutil.copy(moved, book)  # the former file is there, too: two books
+    assert not [task for task in plan_of(folder, [record], "no").tasks if task.replaces]

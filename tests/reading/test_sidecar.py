@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nlb_retriever.reading import read_book
+from nlb_retriever.reading import hash_file, read_book
 from tests.reading.conftest import prose
 
 OPF = """<?xml version='1.0' encoding='utf-8'?>
@@ -33,6 +33,14 @@ def test_it_says_title_author_year_and_description(book: Path) -> None:
     found = read_book(book)
     assert (found.title, found.author, found.year, found.language) == ("The Town Clock", "Ann Author", 1887, "en")
     assert found.description == "Who winds the clock."
+
+
+def test_a_correction_makes_it_another_version_of_the_book(book: Path) -> None:
+    before = hash_file(book)
+    (book.parent / "metadata.opf").write_text(OPF.replace("2020-01-02", "2024-03-04"))
+    assert hash_file(book) == read_book(book).content_hash == before  # when Calibre wrote it is not shown
+    (book.parent / "metadata.opf").write_text(OPF.replace("Ann Author", "Anne Author"))
+    assert hash_file(book) == read_book(book).content_hash != before
 
 
 def test_a_title_that_was_guessed_from_the_file_s_name_does_not_count(book: Path) -> None:
