@@ -24,14 +24,16 @@ def normal(title: str) -> str:
 def drop_contents(found: list[Candidate]) -> list[Candidate]:
     """The candidates without the entries of tables of contents."""
     kept: list[Candidate] = []
-    later = Counter(key for c in found for key in _keys(c))
+    titles = {c.line for c in found if c.number}  # taken by the number above
+    given = [set[_Key]() if not c.number and c.line in titles else _keys(c) for c in found]
+    later = Counter(key for keys in given for key in keys)
     i = 0
     while i < len(found):
         j = i + 1
         while j < len(found) and found[j].start - found[j - 1].end <= _GAP:
             j += 1
         run = found[i:j]
-        later.subtract(key for c in run for key in _keys(c))
+        later.subtract(key for keys in given[i:j] for key in keys)
         kept += _without_contents(run, later)
         i = j
     return kept
@@ -45,16 +47,21 @@ def _keys(c: Candidate) -> set[_Key]:
         if not c.rest:
             keys.add((f"{c.kind} alone", c.number))
     title = normal(c.rest)
-    return keys | {("", title)} if len(title) > 2 else keys
+    return keys | {("", title), (f"={title}", c.number)} if len(title) > 2 else keys
 
 
 def _sought(c: Candidate, many: bool) -> set[_Key]:
     """What must come again for `c` to be an entry.
 
-    Two different titles of one number are two chapters, unless many numbers stand together.
+    Two different titles of one number are two chapters, unless many numbers stand together; so are two numbers with
+    one title ("LETTER II. To the Same").
     """
     keys = _keys(c)
-    return keys if many or not c.rest or not c.number else keys - {(c.kind, c.number)} | {(f"{c.kind} alone", c.number)}
+    if not c.number:
+        return keys
+    title = normal(c.rest)
+    keys = keys - {("", title)} | {(f"={title}", 0)}
+    return keys if many or not c.rest else keys - {(c.kind, c.number)} | {(f"{c.kind} alone", c.number)}
 
 
 def _without_contents(run: list[Candidate], later: Counter[_Key]) -> list[Candidate]:
@@ -74,8 +81,13 @@ def _without_contents(run: list[Candidate], later: Counter[_Key]) -> list[Candid
         tail -= 1
     entries, real = run[:tail], run[tail:]
     again = {key for c in real for key in _keys(c)}
+    last_of_series = {c.number: i for i, c in enumerate(entries) if c.kind == "series"}
     many = sum(c.number > 0 for c in entries) > 5
-    places = [i for i, c in enumerate(entries) if any(later[k] > 0 or k in again for k in _sought(c, many))]
+    places = [
+        i
+        for i, c in enumerate(entries)
+        if any(later[k] > 0 or k in again for k in _sought(c, many)) or last_of_series.get(c.number, i) > i
+    ]
     solid = sum(c.kind != "plain" for c in entries)
     if len(places) < 3 or len(places) < 0.3 * solid:
         kinds = Counter(c.kind for c in entries if c.kind not in UNNUMBERED).most_common(1)

@@ -86,14 +86,14 @@ _KEYWORDS = {
 _KIND = {word: kind for kind, words in _KEYWORDS.items() for word in words.split()}
 _ROMAN_TEXT = r"(?=[IVXLCivxlc])[Cc]{0,3}(?:[Xx][Cc]|[Xx][Ll]|[Ll]?[Xx]{0,4})(?:[Ii][Xx]|[Ii][Vv]|[Vv]?[Ii]{0,4})"
 _NESTING = {"volume", "part", "book", "act", "chapter", "scene", "section", "canto", "letter"}
-_NUMBER = (
+NUMBER = (
     rf"(?P<roman>{_ROMAN_TEXT})|(?P<arabic>\d{{1,3}})(?:st|nd|rd|th)?|(?P<word>"
     + "|".join(sorted((re.escape(w) for w in _WORDS), key=len, reverse=True))
     + ")"
 )
 _KEY = "|".join(sorted(_KIND, key=len, reverse=True))
-_KEY_FIRST = re.compile(rf"(?:the )?(?P<key>{_KEY})\.?[ ]+(?:the |no\.? ?)?(?:{_NUMBER})(?![\w’'])", re.IGNORECASE)
-_NUMBER_FIRST = re.compile(rf"(?:the )?(?:{_NUMBER})\.?[ ]+(?P<key>{_KEY})(?![\w’'])", re.IGNORECASE)
+_KEY_FIRST = re.compile(rf"(?:the )?(?P<key>{_KEY})\.?[ ]+(?:the |no\.? ?)?(?:{NUMBER})(?![\w’'])", re.IGNORECASE)
+_NUMBER_FIRST = re.compile(rf"(?:the )?(?:{NUMBER})\.?[ ]+(?P<key>{_KEY})(?![\w’'])", re.IGNORECASE)
 _BARE = re.compile(
     r"(?:(?P<roman>(?=[IVXLC])C{0,3}(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4}))|(?P<arabic>\d{1,3}))"
     r"(?P<mark>[.:)]|[ ]?(?:--|[-—–]))?(?![\w’'.:)])(?!-[^-])"
@@ -139,7 +139,7 @@ _EAST_ASIAN_KIND = {
 _STAGE = re.compile(r"(?:(?:re-?)?enter|exit|exeunt|by)\b", re.IGNORECASE)
 """Stage directions and the author's name under a tale's title are no headings."""
 _DECORATION = " \t_*=#~|/[]{}<>\\"
-_PAGE_TAIL = re.compile(r"(?:[ .·…_]{2,}|\t)[ ]*(?:\d{1,4}|[ivxl]{1,6})$")
+_PAGE_TAIL = re.compile(r"(?<!\b[Nn]o)(?<!\bNO)(?:[ .·…_]{2,}|\t)[ ]*(?:\d{1,4}|[ivxl]{1,6})$")
 
 
 @dataclass
@@ -234,7 +234,7 @@ def _keyword(text: str, start: int, end: int) -> list[Candidate]:
         kind = _KIND[key.lower()]
         if found and kind not in _NESTING:
             break
-        number, style = _number(match)
+        number, style = number_of(match)
         found.append(Candidate(start, end, kind, number, text, body, style))
         text = body
         if not text:
@@ -246,7 +246,8 @@ def _keyword(text: str, start: int, end: int) -> list[Candidate]:
     return found
 
 
-def _number(match: re.Match[str]) -> tuple[int, str]:
+def number_of(match: re.Match[str]) -> tuple[int, str]:
+    """The number that `NUMBER` matched, and its style."""
     if match["arabic"]:
         return int(match["arabic"]), "arabic"
     groups = match.groupdict()
@@ -289,3 +290,11 @@ def title_like(text: str) -> bool:
     if text.endswith((".", "!", "?", "”", '"')):
         return capital >= 0.6 * len(words) and len(text) <= 90
     return len(text) <= 70 or capital >= 0.5 * len(words)
+
+
+def is_speech(line: str) -> bool:
+    """Whether a line, which may be a title, is rather what somebody says."""
+    words = [w for w in re.findall(r"[^\W\d_]+", line) if len(w) > 3]
+    return line[-1] in ".!?”\"'’" and (
+        line[0] in "“\"‘'" or sum(w[0].isupper() for w in words) < max(1, 0.6 * len(words))
+    )

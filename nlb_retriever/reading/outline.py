@@ -23,18 +23,20 @@ from nlb_retriever.reading.headings import (
     OF_LAWS,
     UNNUMBERED,
     Candidate,
+    is_speech,
     parse_line,
     strip_line,
     title_like,
 )
 from nlb_retriever.reading.levels import assign_levels, bare_chains
+from nlb_retriever.reading.lines import line_spans, stand_alone
 from nlb_retriever.reading.listed import find_listed_titles
 from nlb_retriever.reading.numbering import is_reference, numbered_lines
+from nlb_retriever.reading.series import find_series
 from nlb_retriever.reading.titles import UNNUMBERED_LEVEL, fill_long_stretches, regular_titles, without_subtitles
 from nlb_retriever.reading.underlined import find_marked, find_underlined
 from nlb_retriever.reading.verses import find_chapters_of_verses
 
-_LINE = re.compile(r"[^\s][^\n]*")
 _TITLES = {"caps", "plain", "front", "named"}
 _CONTAINERS = {"volume", "part", "book", "act", "scene"}
 _LAW = 0.2
@@ -49,7 +51,6 @@ _ITEMS, _CHAPTERS = 20, 0.15
 """Lines that begin with a number, and the share of them that chapters have at least: of 650 texts the chapters of none
 have between 0.15 and 0.2 of 20 such lines."""
 _MIDDLE = re.compile(r"[\w,;]$")
-_ILLUSTRATION = re.compile(r"^[^\S\n]*\[Illustration\b[^\]]{0,600}\]", re.MULTILINE)
 _SPEECH = re.compile(r"[A-Z]{3}[A-Z’'. ]{0,30}(?:[.:]|\[.*?\])\s*\S")
 """Of a play: a name in capitals and what its bearer says, perhaps with a stage direction between."""
 _EMPHASIS = re.compile(r"(?<![^\W_])_([^_]+)_|_([^_]+)_(?![^\W_])|(?<![^\W_])_+|_+(?![^\W_])|=")
@@ -61,15 +62,18 @@ def find_headings(text: str) -> list[Heading]:
     """The headings of a plain text whose paragraphs stand on one line each; empty if it has none."""
     if of_verses := find_chapters_of_verses(text):
         return of_verses
-    found = _find(text)
+    found = _find(text, _candidates(text))
+    spans = line_spans(text)
+    blank = stand_alone(text, spans)
+    series = find_series(text, spans, blank, MAX_LINE)
+    if series and (_of_series(found, series) or _leave_long_stretches(found, len(text))):
+        found = _find(text, _candidates(text, series)) or found
     numbered = _numbered(text)
     if numbered and not _leave_long_stretches(numbered, len(text)) and not _outside(numbered, found):
         found = numbered
     marked = max(find_underlined(text), find_marked(text), key=len)
     if 2 * len(marked) >= max(len(found), 1):
         found = marked
-    spans = _lines(text)
-    blank = _blank_before(text, spans)
     listed, table = find_listed_titles(text, spans, blank)
     if len(listed) > len(found) * (1 if _are_others(listed, found) else 2):
         found = table + listed
@@ -82,6 +86,12 @@ def _are_others(listed: Sequence[Heading], found: Sequence[Heading]) -> bool:
     starts = sorted(heading.start for heading in found)
     known = sum(bisect_left(starts, h.start - MAX_LINE) < bisect_right(starts, h.start) for h in listed)
     return 2 * known < len(listed)
+
+
+def _of_series(found: Sequence[Heading], series: Sequence[Candidate]) -> bool:
+    """Whether most headings are known as lines of a series, too."""
+    starts = {candidate.start for candidate in series}
+    return 2 * sum(heading.start in starts for heading in found) >= len(found)
 
 
 def choose_headings(by_look: list[Heading], text: str) -> list[Heading]:
@@ -101,8 +111,8 @@ def _outside(numbered: Sequence[Heading], found: Sequence[Heading]) -> bool:
 
 def _numbered(text: str) -> list[Heading]:
     """Headings by section numbers, with parts, chapters, appendices and prefaces; empty if there are none."""
-    spans = _lines(text)
-    blank = _blank_before(text, spans)
+    spans = line_spans(text)
+    blank = stand_alone(text, spans)
     alone = [span for i, span in enumerate(spans) if blank[i]]
     lines = [text[start : min(end, start + 2 * MAX_LINE)] for start, end in alone]
     chain = numbered_lines(lines)
@@ -124,8 +134,7 @@ def _numbered(text: str) -> list[Heading]:
     ]
 
 
-def _find(text: str) -> list[Heading]:
-    found = _candidates(text)
+def _find(text: str, found: list[Candidate]) -> list[Heading]:
     if not found:
         return []
     found = _without_decrees(_drop_repeats(text, drop_contents(found)), len(text))
@@ -180,10 +189,11 @@ def _leave_long_stretches(headings: Sequence[Heading], size: int) -> bool:
     return longest > max(0.3 * size, 60_000) or longest > 120_000
 
 
-def _candidates(text: str) -> list[Candidate]:
-    spans = _lines(text)
+def _candidates(text: str, series: Sequence[Candidate] = ()) -> list[Candidate]:
+    of_series = {candidate.start: candidate for candidate in series}
+    spans = line_spans(text)
     listed = find_listed(text, spans)
-    blank = _blank_before(text, spans)
+    blank = stand_alone(text, spans)
     found: list[Candidate] = []
     last_line = -2
     for i, (start, end) in enumerate(spans):
@@ -191,7 +201,7 @@ def _candidates(text: str) -> list[Candidate]:
         if end - start > (24 if inner else MAX_LINE) or start in listed:
             continue
         line = text[start:end]
-        here = parse_line(line, start, end)
+        here = [of_series[start]] if start in of_series else parse_line(line, start, end)
         if inner and not (here and here[0].kind in _CONTAINERS and not here[0].rest and line.isupper()):
             continue
         if not here and blank[i] and blank[i + 1] and _plain(line):
@@ -213,25 +223,6 @@ def _candidates(text: str) -> list[Candidate]:
         _take_title(text, spans, blank, i, here[-1])
         found.extend(here)
     return found
-
-
-def _lines(text: str) -> list[tuple[int, int]]:
-    """The spans of the lines that are not blank, without what is printed below illustrations."""
-    pictures = [(match.start(), match.end()) for match in _ILLUSTRATION.finditer(text)]
-    lines = []
-    picture = 0
-    for match in _LINE.finditer(text):
-        while picture < len(pictures) and pictures[picture][1] <= match.start():
-            picture += 1
-        if picture == len(pictures) or match.start() < pictures[picture][0]:
-            lines.append((match.start(), match.end()))
-    return lines
-
-
-def _blank_before(text: str, spans: Sequence[tuple[int, int]]) -> list[bool]:
-    """Whether a blank line stands before each line, and at last whether the text's end may count as one."""
-    between = (text.count("\n", before[1], after[0]) > 1 for before, after in pairwise(spans))
-    return [True, *between, True]
 
 
 def _plain(line: str) -> bool:
@@ -285,14 +276,6 @@ def _take_title(text: str, spans: Sequence[tuple[int, int]], blank: Sequence[boo
     if taken:
         c.rest = " ".join(taken)
         c.title = f"{c.title.rstrip('.:')}. {c.rest}"
-
-
-def is_speech(line: str) -> bool:
-    """Whether a line, which may be a title, is rather what somebody says."""
-    words = [w for w in re.findall(r"[^\W\d_]+", line) if len(w) > 3]
-    return line[-1] in ".!?”\"'’" and (
-        line[0] in "“\"‘'" or sum(w[0].isupper() for w in words) < max(1, 0.6 * len(words))
-    )
 
 
 def _drop_repeats(text: str, found: list[Candidate]) -> list[Candidate]:

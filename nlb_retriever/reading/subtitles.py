@@ -12,8 +12,7 @@ from itertools import pairwise
 
 from nlb_retriever.reading.contents import normal
 from nlb_retriever.reading.draft import Heading, one_line
-from nlb_retriever.reading.headings import MAX_LINE, Candidate, parse_line, strip_line, title_like
-from nlb_retriever.reading.outline import is_speech
+from nlb_retriever.reading.headings import MAX_LINE, Candidate, is_speech, parse_line, strip_line, title_like
 
 _LEAST, _SHARE = 3, 0.6
 """Numbers with a title, at least, and their share of all: else what stands below is a chapter's first words."""

@@ -52,10 +52,18 @@ _PART = (
 )
 _THIS = rf"(?:here|it|this|(?:in )?(?:this|the) {_KINDS})"
 _NAMED = r"(?P<named>[^?!]{1,100}?)"
+_COUNTED_NAME = r"(?P<named>[^?!\d]{1,90} \d{1,3})"
 _TITLE = r"(?: (?:of|in|from) (?P<title>.+?))?"
 _QUESTIONS = compile_forms(
     (
-        *((kind, rf"what(?:['’]s| is) in {meant}") for kind, meant in (("part", _PART + _TITLE), ("this", _THIS))),
+        *(
+            (kind, rf"what(?:['’]s| is) in {meant}")
+            for kind, meant in (
+                ("part", _PART + _TITLE),
+                ("this", _THIS),
+                ("named", r"(?P<named>[^?!\d]{1,90} \d{1,3})"),
+            )
+        ),
         *(
             (kind, form)
             for kind, meant in (("part", _PART + _TITLE), ("this", _THIS), ("named", _NAMED))

@@ -22,8 +22,10 @@ _SECTION_NUMBER = re.compile(
     r"(?:(?:section|chapter|part|appendix|§)\s*)?(?P<number>(?:\d{1,3}|[A-Z])(?:\.\d{1,3})+)\.?", re.IGNORECASE
 )
 """Of manuals and standards: "section 5.2"."""
-_CHAPTER_OF = re.compile(r"(?P<outer>[^\d,]{2,}[^\d,\s]),?\s+(?:chapter\s+)?(?P<number>\d{1,3})", re.IGNORECASE)
-"""A chapter by the part that it is in: "Genesis 7"."""
+_CHAPTER_OF = re.compile(
+    r"(?P<outer>[^\d,]{2,}?[^\d,\s]),?\s+(?:chapter\s+|no\.?\s*|number\s+)?(?P<number>\d{1,3})", re.IGNORECASE
+)
+"""A chapter by the part that it is in or by its word: "Genesis 7", "Federalist No. 10"."""
 
 
 def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecord:
@@ -149,7 +151,12 @@ def _capitalize(name: str) -> str:
 
 
 def find_chapter_of(name: str, sections: Sequence[SectionRecord]) -> list[int]:
-    """Numbers of the sections of a chapter, named by words of the title of the part that it is in: "Genesis 7"."""
+    """Numbers of the sections of a chapter, named by words of the title of the part that it is in: "Genesis 7".
+
+    Or by the word that its own title begins with: "Lesson 7", "Federalist 10".
+    """
+    from nlb_retriever.reading.series import read_series  # only where a number is looked up
+
     match = _CHAPTER_OF.fullmatch(name)
     if not match or read_number(_capitalize(name))[0] not in {"", "poem"}:  # "part 2" is none of a part; a psalm is
         return []
@@ -160,7 +167,10 @@ def find_chapter_of(name: str, sections: Sequence[SectionRecord]) -> list[int]:
         part = next((title for title in map(fold, section.path[:-1]) if begins.search(title)), None)
         if part is not None and read_number(section.path[-1])[:2] in {("chapter", number), ("bare", number)}:
             found.setdefault(part, []).append(index)
-    return found.get(outer) or next(iter(found.values()), [])
+    if found:
+        return found.get(outer) or next(iter(found.values()))
+    own = (outer.removeprefix("the "), number)
+    return [i for i, section in enumerate(sections) if own in [(read_series(each) or ())[:2] for each in section.path]]
 
 
 def read_number(title: str) -> tuple[str, int, str]:

@@ -30,6 +30,8 @@ BOOKS["The Manual"] = [
     (MANUAL[0], *MANUAL[2:4]),
     *((each,) for each in MANUAL[4:]),
 ]
+PAPERS = ("FEDERALIST No. 9. On Bells", "FEDERALIST No. 10. On Doors", "Lesson II: Hands")
+BOOKS["Papers"] = [(each,) for each in PAPERS]
 TEXT = "A lamp burns. "
 
 
@@ -113,6 +115,19 @@ def test_a_chapter_is_found_by_the_part_that_it_is_in(store: LibraryStore, name:
 
 
 @pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("Federalist 10", PAPERS[1]),
+        ("the federalist no. 9", PAPERS[0]),
+        ("FEDERALIST number 10", PAPERS[1]),
+        ("lesson 2", PAPERS[2]),
+    ],
+)
+def test_a_chapter_is_found_by_the_word_that_it_is_numbered_with(store: LibraryStore, name: str, title: str) -> None:
+    assert _named(store, "Papers", name) == [(title,)]
+
+
+@pytest.mark.parametrize(
     ("book", "name"),
     [
         ("bible", "Genesis 4"),
@@ -120,6 +135,8 @@ def test_a_chapter_is_found_by_the_part_that_it_is_in(store: LibraryStore, name:
         ("bible", "book 2"),
         ("bible", "nesis 2"),
         ("bible", "of 2"),
+        ("Papers", "federalist 1"),
+        ("Papers", "on doors 10"),
         ("misérables", "part 3"),
         ("misérables", "letter 2"),
         ("misérables", "the part 3"),
