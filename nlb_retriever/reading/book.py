@@ -152,7 +152,8 @@ def _read(path: Path, data: bytes, limits: Limits) -> Book:
         raise ReadingLimit(f"holds more than {limits.chars} characters")
     if not draft.text.strip():
         raise NotABook("holds no text, only white space")
-    title = one_line(draft.title or "") or title_from_name(path)
+    title = one_line(draft.title or "")
+    title = title if is_given(title) else title_from_name(path)
     content_hash = _content_hash(hashlib.sha256(data).hexdigest(), sidecar)
     return Book(
         id=content_hash[:16],

@@ -41,6 +41,12 @@ _END_TAG = re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE)
 _DEFINITION = re.compile(r"^( {0,3})(\[(?:[^\[\]\\\n]|\\.)+\]:[ \t]*(\S+))", re.MULTILINE)
 _NUMBER_ALONE = re.compile(r"(?:\A|(?<=\n\n))( {0,3}\d{1,9})(?=[.)][ \t]*(?:\n[ \t]*\n|\n?\Z))")
 """A year or a chapter's number in a paragraph of its own: for Markdown an item of a list, with nothing in it."""
+_ATTRIBUTES = re.compile(
+    r"^(?:(?P<kept>(?:#{1,6}[ \t][^\n{]*|[^\n{]*(?=\{[^{}\n]*\}[ \t]*\n(?:={3,}|-{3,})[ \t]*$)))"
+    r"(?P<attributes>\{[#.=-][^{}\n]*\})[ \t]*|:{3,}[ \t]*(?P<of_block>\{[^{}\n]*\}|[\w-]+)?[ \t]*:*[ \t]*)$",
+    re.MULTILINE,
+)
+"""Of a heading; of a block, or its end."""
 _ADDRESS = re.compile(
     r"<?(?:[a-z][a-z0-9+.-]*:\S|[./#?]|www\.)|.*[/#]|.*\.(?:x?html?|md|png|jpe?g|gif|svg|webp|pdf|com|org|net)\b",
     re.IGNORECASE,
@@ -95,6 +101,16 @@ def prepare(source: str) -> str:
             parts += (source[done : match.end() - len(opening)], "\\" + opening)
             done = match.end()
     return "".join([*parts, source[done:]])
+
+
+def without_attributes(source: str, omissions: Omissions) -> str:
+    """Markdown source without what Pandoc and Quarto write of its elements: "# Night {.unnumbered}", "::: note"."""
+
+    def drop(match: re.Match[str]) -> str:
+        omissions.skip_element("attribute", count_words(match["attributes"] or match["of_block"] or ""))
+        return match["kept"] or ""
+
+    return _ATTRIBUTES.sub(drop, source) if "{" in source or ":::" in source else source
 
 
 def note_code_words(tokens: Sequence[Token], omissions: Omissions) -> None:

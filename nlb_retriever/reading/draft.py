@@ -14,6 +14,8 @@ _MISREAD = re.compile("[\x80-\x9f]")
 """Characters that no text holds on purpose: Windows-1252 quotes and dashes, once read as Latin-1."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+INVISIBLE = re.compile("[\xad\u200b\u2060\ufeff]")
+"""Soft hyphens and the like: a word that has one is not found."""
 _SPACE = re.compile(r"\s+")
 
 

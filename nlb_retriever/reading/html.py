@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
+from nlb_retriever.reading.draft import INVISIBLE, Draft, Heading, clean, one_line
 from nlb_retriever.reading.gutenberg import title_of_mention
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.list_labels import HtmlLists
 from nlb_retriever.reading.markup import decode_markup, make_safe
-from nlb_retriever.reading.menus import is_everywhere, name_menu
+from nlb_retriever.reading.menus import SKIPPED, is_everywhere, name_menu
 from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.outline import find_headings
 
@@ -40,7 +40,6 @@ _HEADINGS = {f"h{i}": i for i in range(1, 7)}
 _BLANKS = r"\t\n\r\f\xa0\u2002-\u200a\u202f"
 _WHITE = re.compile(rf" *[{_BLANKS}][ {_BLANKS}]*|  +")
 """White space that is more than one blank."""
-_INVISIBLE = re.compile("[\xad\u200b\u2060\ufeff]")
 _UNUSUAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2060\ufeff\ud800-\udfff]")
 """What cleaning changes."""
 _PERMALINKS = frozenset("#¶§🔗")  # links of a heading to itself
@@ -54,14 +53,6 @@ _SHORT = 20
 """Characters of a page number or a reference to a note."""
 _LONG_LINK = 120
 """Characters of a link on average from which on a list of links is no menu."""
-_SKIPPED: Mapping[str, tuple[str, int]] = {
-    "button": ("<button> element", 200),
-    "x-select": ("<select> element", 500),
-    "x-textarea": ("<textarea> element", 200),
-    "rt": ("<rt> element", 60),
-    "rp": ("<rp> element", 5),
-}
-"""Elements that are skipped, by what name, up to how many characters."""
 _HIDDEN, _LONGEST_NOTE, _GUTENBERG, _SHORT_MENU, _LONGEST_LIST = 2_000, 20_000, 25_000, 200, 200_000
 """Characters up to which hidden elements, footnotes, licenses, menus and lists of links are what they are called."""
 _SECTIONS = frozenset({"body", "section", "article", "main", "div"})
@@ -207,7 +198,7 @@ class _Writer:
             for name in (attributes.get("id"), attributes.get("name") if tag == "a" else None):
                 if name:
                     self.waiting.append(name)
-        if (attributes or tag in _SKIPPED or tag == "nav") and self._skip(tag, attributes, node):
+        if (attributes or tag in SKIPPED or tag == "nav") and self._skip(tag, attributes, node):
             return False
         if tag in _BLOCKS:
             self.breaks = max(self.breaks, 1 if tag in _TIGHT else 2)
@@ -244,9 +235,10 @@ class _Writer:
         if kinds & _REFERENCES and (content := self._short(node, _SHORT)) is not None:
             self.page.omissions.skip_element("note reference", count_words(content))
             return True
-        if tag in _SKIPPED and (content := self._short(node, _SKIPPED[tag][1])) is not None:
-            self.page.omissions.skip_element(_SKIPPED[tag][0], count_words(content))
-            return True
+        for name in (tag, *(f".{each}" for each in (attributes.get("class") or "").split())):
+            if name in SKIPPED and (content := self._short(node, SKIPPED[name][1])) is not None:
+                self.page.omissions.skip_element(SKIPPED[name][0], count_words(content))
+                return True
         if "hidden" in attributes and (content := self._short(node, _HIDDEN)) is not None:
             self.page.omissions.skip_element("hidden element", count_words(content))
             return True
@@ -316,10 +308,12 @@ class _Writer:
 
     def write(self, text: str) -> None:
         if _UNUSUAL.search(text):
-            text = _INVISIBLE.sub("", clean(text))
+            text = INVISIBLE.sub("", clean(text))
         if not self.pre:
             text = _WHITE.sub(" ", text)
         body = text.strip("\n" if self.pre else " ")
+        if self.pre and self.length:
+            self.breaks = max(self.breaks, len(text) - len(text.lstrip("\n")))
         if not body or (self.open_links and body in (_PERMALINKS if self.open_headings else _BACKLINKS)):
             self.space = self.space or (" " if text else "")
             return
@@ -336,7 +330,8 @@ class _Writer:
         if self.open_links:
             href, length = self.open_links[-1]
             self.open_links[-1] = (href, length + len(body))
-        self.breaks, self.space = 0, " " if text[-1] == " " and not self.pre else ""
+        self.breaks = len(text) - len(text.rstrip("\n")) if self.pre else 0
+        self.space = " " if text[-1] == " " and not self.pre else ""
 
     def _put(self, text: str) -> None:
         self.parts.append(text)

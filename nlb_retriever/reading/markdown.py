@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from nlb_retriever.reading.commonmark import make_parser, note_code_words, prepare
+from nlb_retriever.reading.commonmark import make_parser, note_code_words, prepare, without_attributes
 from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
 from nlb_retriever.reading.html import HtmlText, html_to_text
@@ -18,6 +18,11 @@ _FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\n(.{0,8000}?)\n(?:---|\.\.\.)[ \t]
 _YAML_LINE = re.compile(r"[ \t]*(?:$|#|[a-z_][\w-]*:(?:[ \t]|$)|- )|[ \t]+\S")
 """A line of a YAML mapping whose keys are in lower case, as those of front matter are."""
 _PAIR = re.compile(r"""^(title|authors?|language|lang|date|year):[ \t]*["']?(.*?)["']?[ \t]*$""", re.MULTILINE)
+_AUTHORS = re.compile(
+    r"^(?:authors?|creators?):[ \t]*\n((?:[ \t]*-[ \t][^\n]*(?:\n(?![ \t]*-[ \t])[ \t]+[^\n]*)*\n?)+)", re.MULTILINE
+)
+_AUTHOR = re.compile(r"""^[ \t]*-[ \t]+(?:name:[ \t]*)?["']?([^\n:]+?)["']?[ \t]*$""", re.MULTILINE)
+"""One of a list."""
 _DESCRIPTION = re.compile(r"^description:[ \t]*(?:[>|][+-]?[ \t]*)?(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 _FIELD_HEADING = re.compile(r"(title|author|year|date|language|translator):\s*(.+)", re.IGNORECASE)
 _YEAR = re.compile(r"\b(1\d{3}|20\d\d)\b(?!\s*(?:BC|B\.C))")
@@ -60,7 +65,7 @@ def _render(source: str, draft: Draft) -> HtmlText | None:
     """The text that Markdown stands for; None where it is nested too deeply for the parser."""
     parser = make_parser()
     try:
-        tokens = parser.parse(prepare(source))
+        tokens = parser.parse(prepare(without_attributes(source, draft.omissions)))
         note_code_words(tokens, draft.omissions)
         html = parser.renderer.render(tokens, parser.options, {})
     except RecursionError:
@@ -79,6 +84,8 @@ def _front_matter(source: str, draft: Draft) -> int:
         return 0
     for name, value in pairs:
         _set(draft, name, value)
+    if authors := _AUTHORS.search(front[1]):
+        _set(draft, "authors", ", ".join(_AUTHOR.findall(authors[1])))
     if described := _DESCRIPTION.search(front[1]):
         draft.description = described[1].strip().strip("\"'")
     draft.omissions.skip("front matter", count_words(front[1]))

@@ -1,13 +1,26 @@
-"""Which elements of an HTML page may be menus or tables of contents, by what they are called."""
+"""Which elements of an HTML page are no text, or may be menus or tables of contents, by what they are called."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
+SKIPPED: Mapping[str, tuple[str, int]] = {
+    "button": ("<button> element", 200),
+    "x-select": ("<select> element", 500),
+    "x-textarea": ("<textarea> element", 200),
+    "rt": ("<rt> element", 60),
+    "rp": ("<rp> element", 5),
+    "annotation": ("formula source", 5_000),
+    "annotation-xml": ("formula source", 20_000),
+    ".katex-html": ("formula copy", 5_000),
+    ".mw-editsection": ("edit link", 60),
+}
+"""Elements, and classes of elements, that are skipped, by what name, up to how many characters."""
 _BEGIN, _END = r"(?:^|[\s_-])(?:", r")(?=$|[\s_-])"
 _MENUS = re.compile(
     rf"{_BEGIN}(?:doc)?nav(?:igation|bar|header|footer)?|\w*menu|breadcrumbs?|sphinxsidebar(?:wrapper)?{_END}",

@@ -9,7 +9,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from nlb_retriever.reading.decode import decode
-from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
+from nlb_retriever.reading.draft import INVISIBLE, Draft, Heading, clean, one_line
 from nlb_retriever.reading.form_feeds import join_pages
 from nlb_retriever.reading.gutenberg import Wrapper, find_wrapper, kept_pieces
 from nlb_retriever.reading.headings import parse_line, title_like
@@ -18,7 +18,7 @@ from nlb_retriever.reading.outline import find_headings
 from nlb_retriever.reading.underlined import find_title, part_titles
 from nlb_retriever.reading.unwrap import unwrap, wrap_width
 
-_BY = re.compile(r"\s*\b[Bb][Yy]:?\b\s*")
+_BY = re.compile(r"\s*(?:\bwritten\s+)?\bby:?\b\s*", re.IGNORECASE)
 _BOX = " \t_*=#"
 _SECTION_NUMBER = re.compile(r"\w{1,2}\.\d|(?:article|amendment)\.? [\dIVX]+\b", re.IGNORECASE)
 _CENTRED = re.compile(r"(?:[^\S\n]*\n)*(?P<lines>(?:[^\S\n]{8,}\S[^\n]*\n){1,4})[^\S\n]*\n")
@@ -30,7 +30,7 @@ _BETWEEN = "\n\n\n"
 
 
 def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
-    """Read a text file. Without wrapper, hard wraps and control characters its text is the file's, exactly.
+    """Read a text file. Without wrapper, hard wraps, control characters and soft hyphens its text is the file's.
 
     But a blank line stands below the rule of a title, and pages are joined (`form_feeds`).
 
@@ -41,7 +41,7 @@ def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
     draft = Draft("", warnings=[note] if note else [])
     if "\f" in text:
         text = join_pages("\f".join(map(clean, text.split("\f"))), draft.omissions)
-    draft.text = text = clean(text)
+    draft.text = text = INVISIBLE.sub("", clean(text))
     pieces = [text]
     wrapper = find_wrapper(text)
     if wrapper and (kept := kept_pieces(text, wrapper, draft.omissions)):
@@ -102,6 +102,9 @@ def title_page(text: str) -> tuple[str | None, str | None]:
             continue
         author = line[by.end() :] or (short[i + 1] if i + 1 < len(short) else "")
         title = [t for t in short[:i] if not t.startswith("[") and "edited" not in t.lower()]
+        if any(t == author or "@" in t for t in title):  # of a manuscript, whose author's address is above
+            above = "\n".join(lines[: lines.index(line)]).rstrip().rpartition("\n\n")[2]
+            title = above.split("\n")
         if not title or not author or len(author) > 60 or not title_like(author):
             return None, None
         if any(p[0].kind not in {"caps", "bare"} for t in title if (p := parse_line(t, 0, 0))):

@@ -18,7 +18,7 @@ from nlb_retriever.reading.plain import read_plain
 _EXPLICIT = re.compile(r"(?P<indent>[^\S\n]*)\.\.(?:[^\S\n]+(?P<rest>.*))?")
 """A directive, target, footnote or comment."""
 _DIRECTIVE = re.compile(r"(?:\|[^|\n]{1,80}\|[^\S\n]+)?(?P<name>[\w+.:-]{1,60}?)::(?:[^\S\n]+(?P<text>.*))?")
-_FOOTNOTE = re.compile(r"\[[^\]\n]{1,40}\][^\S\n]")
+_FOOTNOTE = re.compile(r"\[[^\]\n]{1,40}\](?:[^\S\n]|$)")
 _OPTION = re.compile(r"[^\S\n]+:[\w-][^:\n]{0,60}:(?:[^\S\n].*)?")
 _OF_FILES = frozenset(
     "code code-block sourcecode highlight image figure include literalinclude raw toctree contents index meta"

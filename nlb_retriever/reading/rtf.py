@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
+from nlb_retriever.reading.draft import INVISIBLE, Draft, Heading, clean, one_line
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.omissions import count_words
 from nlb_retriever.reading.outline import find_headings
@@ -21,6 +21,9 @@ _HEX = re.compile(r"[0-9a-fA-F\r\n]{200,}")
 """Of a picture."""
 _BAD_CHARACTER = re.compile(r"\\u-?\d{6,}|\\uc(?!\d)")
 _OUTLINE = re.compile(r"\\outlinelevel([0-8])(?!\d) ?")
+_STYLE = re.compile(r"\{\\s(\d+)(?!\d)(?![^{}]*\\outlinelevel)[^{}]*?\bheading ([1-9]);\}", re.IGNORECASE)
+"""Of headings, as LibreOffice writes them: with no outline level."""
+_STYLED = re.compile(r"\\pard(?:\\plain)?\s*\\s(\d+)(?!\d) ?")
 _LINE = re.compile(r"\\(?:line|row|nestrow)(?![a-z]) ?")
 _CELL = re.compile(r"\\(?:nest)?cell(?![a-z]) ?")
 _APART = re.compile(r"\{(?:\\\*)?\s*\\(footnote|header|footer|annotation)[lrf]?(?![a-z])")
@@ -39,7 +42,7 @@ _END, _BREAK = chr(_MARK + 19), chr(_MARK + 20)
 _SET_APART = re.compile(f"([{chr(_MARK + 16)}-{chr(_MARK + 18)}])([^{_END}]*){_END}")
 _SKIPPED = {chr(_MARK + 17): "running head", chr(_MARK + 18): "reader's comment"}
 _MARKS = re.compile(f"[{chr(_MARK)}-{_BREAK}]")
-_STYLED = 2
+_LEAST = 2
 """Headings from which they tell the sections."""
 
 
@@ -56,10 +59,12 @@ def read_rtf(data: bytes, path: Path, limits: Limits) -> Draft:
         draft.omissions.lose("text boxes", "those of RTF files are not read")
     _describe(source, draft, rtf_to_text)
     source = source.replace("HYPERLINK", "")  # striprtf would show the addresses
+    levels = {style[1]: int(style[2]) for style in _STYLE.finditer(source, 0, max(source.find("\\pard"), 0))}
+    source = _STYLED.sub(lambda m: m[0] + (_mark(chr(_MARK + levels[m[1]] - 1)) if m[1] in levels else ""), source)
     source = _OUTLINE.sub(lambda match: _mark(chr(_MARK + int(match[1]))), source)
     source = _CELL.sub("{}  ", _LINE.sub(lambda _: _mark(_BREAK), source))
     text = rtf_to_text(_mark_groups(source), errors="replace")
-    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    text = INVISIBLE.sub("", text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
     notes: list[str] = []
 
     def take(match: re.Match[str]) -> str:
@@ -70,7 +75,7 @@ def read_rtf(data: bytes, path: Path, limits: Limits) -> Draft:
         return ""
 
     _add_paragraphs(_SET_APART.sub(take, text), draft)
-    if len(draft.headings) < _STYLED:
+    if len(draft.headings) < _LEAST:
         draft.headings = find_headings(draft.text) or draft.headings
     draft.append_notes("\n\n".join(filter(None, notes)))
     if not draft.title:

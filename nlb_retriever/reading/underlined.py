@@ -9,12 +9,12 @@ from nlb_retriever.reading.draft import Heading
 _MARKS = "=-~^\"'`*+#_"
 _RULE = rf"(?P<mark>[{re.escape(_MARKS)}])(?P=mark){{2,}}[^\S\n]*$"
 _TITLE = r"(?P<title>[^\W_][^\n]{0,118}\S)[^\S\n]*\n"
-_UNDERLINED = re.compile(rf"^[^\S\n]{{0,3}}{_TITLE}(?P<rule>{_RULE})", re.MULTILINE)
+_UNDERLINED = re.compile(rf"^[^\S\n]{{0,60}}{_TITLE}(?P<rule>{_RULE})", re.MULTILINE)
 _ANY_RULE = re.compile(rf"\n[^\S\n]*{_RULE}", re.MULTILINE)
 """Few texts have one, and it is found fast."""
 _CENTRED = re.compile(rf"(?:[^\S\n]*\n)*[^\S\n]{{10,}}{_TITLE}\s*-{{20,}}")
 _BEFORE = re.compile(
-    rf"(?:\A|\n[^\S\n]*\n|(?P<over>[{re.escape(_MARKS)}]{{3,}})[^\S\n]*\n)(?:\[\[[^\]\n]*\]\][^\S\n]*\n)?\Z"
+    rf"(?:(?P<over>[{re.escape(_MARKS)}]{{3,}})[^\S\n]*\n(?:[^\S\n]*\n)?|\A|\n[^\S\n]*\n)(?:\[\[[^\]\n]*\]\][^\S\n]*\n)?\Z"
 )
 """A blank line or a rule, and perhaps an anchor of AsciiDoc."""
 _MARKED = re.compile(
@@ -25,8 +25,9 @@ _MARKED = re.compile(
 _COMMAND = re.compile(r"[|$\\{}<>;=]|--|\s/|[.,:]$")
 """Of a command line after the prompt "#", or of a comment."""
 _FOLLOWED = re.compile(r"\n[^\S\n]*\S")
-_LONGER = 3
-"""Characters that a rule may be longer or shorter than its title."""
+_LONGER, _INDENT = 3, 3
+"""Characters that a rule may be longer or shorter than its title, and of blanks before that; between two equal rules
+any title stands."""
 _LEAST = 3
 _LONGEST_RULE = 160
 _TITLE_PAGE = 1_500
@@ -67,9 +68,11 @@ def part_titles(text: str) -> str:
 
 def _find_before(text: str, match: re.Match[str]) -> re.Match[str] | None:
     """What stands before an underlined title; None where it is none."""
-    if abs(len(match["rule"].rstrip()) - len(match["title"])) > _LONGER:
-        return None
-    return _BEFORE.search(text, max(0, match.start() - _LONGEST_RULE), match.start())
+    before = _BEFORE.search(text, max(0, match.start() - _LONGEST_RULE), match.start())
+    rule, indent = match["rule"].rstrip(), match.start("title") - match.start()
+    if before and before["over"] == rule:
+        return before
+    return before if indent <= _INDENT and abs(len(rule) - len(match["title"])) <= _LONGER else None
 
 
 def find_marked(text: str) -> list[Heading]:

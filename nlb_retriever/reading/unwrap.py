@@ -7,6 +7,7 @@ fitted on the line. A block whose breaks are nearly all of that kind is a paragr
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import groupby, pairwise
 
 from nlb_retriever.reading.underlined import is_rule
@@ -14,6 +15,10 @@ from nlb_retriever.reading.underlined import is_rule
 _BLANK = re.compile(r"\n(?:[ \t]*\n)+")
 _TERMINAL = re.compile(r"[.!?:;…]['\"”’»)\]_*]*$")
 _SAMPLE_LINES = 20_000
+_CUT = "\0"
+"""Behind a hyphen at the end of a line; no text has it after `clean`."""
+_CUT_WORD = re.compile(rf"([^\W\d_]+(?:-[^\W\d_]+)*)-{_CUT}([^\W\d_]+(?:-[^\W\d_]+)*)")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
 def wrap_width(text: str) -> int | None:
@@ -56,7 +61,7 @@ def unwrap(text: str, width: int) -> str:
         parts.append("\n" * min(gap[0].count("\n"), 5))
         position = gap.end()
     parts.append(_join_between_rules(text[position:], width))
-    return "".join(parts)
+    return _join_words("".join(parts), text)
 
 
 def _join_between_rules(block: str, width: int) -> str:
@@ -120,7 +125,33 @@ def _glue(lines: list[str]) -> str:
     for line in map(str.strip, lines[1:]):
         last = parts[-1]
         hyphen = len(last) > 1 and last[-1] == "-" and last[-2].isalpha() and line[:1].islower()
-        if not hyphen and not last.endswith(("--", "—")):
+        if hyphen:
+            parts.append(_CUT)
+        elif not last.endswith(("--", "—")):
             parts.append(" ")
         parts.append(line)
     return "".join(parts)
+
+
+def _join_words(text: str, wrapped: str) -> str:
+    """A text without the hyphens that only part words at the ends of lines: those of words that it has whole elsewhere.
+
+    One that it has neither whole nor with a hyphen is taken as most of the others are; those of Project Gutenberg keep
+    their hyphens.
+    """
+    if _CUT not in text:
+        return text
+    counts = Counter(word.casefold() for word in _WORD.findall(wrapped))
+
+    def lead(match: re.Match[str]) -> int:
+        """How much oftener the word comes whole."""
+        return counts[f"{match[1]}{match[2]}".casefold()] - counts[f"{match[1]}-{match[2]}".casefold()]
+
+    leads = [lead(match) for match in _CUT_WORD.finditer(text)]
+    parted = sum(each > 0 for each in leads) > sum(each < 0 for each in leads)
+
+    def join(match: re.Match[str]) -> str:
+        whole = lead(match) > 0 or (parted and lead(match) == 0)
+        return f"{match[1]}{'' if whole else '-'}{match[2]}"
+
+    return _CUT_WORD.sub(join, text).replace(_CUT, "")
