@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from nlb_retriever.encoding.base import EncoderIdentity, Parts, Take, Vectors, encode_parts, encode_windows, pad
 from nlb_retriever.encoding.compiled import CompiledModel, cache_path, first_line, read_compiled, write_compiled
-from nlb_retriever.encoding.openvino_core import load_openvino, row_width, shared_core
+from nlb_retriever.encoding.openvino_core import check_process, load_openvino, row_width, shared_core
 from nlb_retriever.errors import EncoderError
 
 if TYPE_CHECKING:
@@ -127,13 +127,16 @@ class OpenVinoEncoder:
         def keep(request: Any, index: int) -> None:
             take(index, *(request.get_output_tensor(at).data for at in range(len(request.model_outputs))))
 
+        check_process()
         with self._running:
             queue = self._queue
             queue.set_callback(keep)
-            for index, rows in enumerate(batches):
-                ids, mask = pad(rows, self._config["padding_id"], width_of=partial(row_width, step=_WIDTH_STEP))
-                queue.start_async({"input_ids": ids, "attention_mask": mask}, index)
-            queue.wait_all()
+            try:
+                for index, rows in enumerate(batches):
+                    ids, mask = pad(rows, self._config["padding_id"], width_of=partial(row_width, step=_WIDTH_STEP))
+                    queue.start_async({"input_ids": ids, "attention_mask": mask}, index)
+            finally:  # after Ctrl-C, too: what runs while the process ends reads memory that is gone
+                queue.wait_all()
 
     @cached_property
     def _queue(self) -> Any:

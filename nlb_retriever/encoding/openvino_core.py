@@ -7,12 +7,15 @@ process with a segmentation fault, or overwrites what has been mapped there sinc
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from nlb_retriever.errors import EncoderError
 
 if TYPE_CHECKING:
     import openvino
@@ -21,6 +24,8 @@ _WRONG_WIDTH = 32
 """On a CPU with bf16, OpenVINO 2025.3 to 2026.4 runs rows of 32 tokens wrongly (int8 MiniLM: cosine 0.73)."""
 _TELEMETRY = "openvino_telemetry"
 _lock = threading.RLock()
+_opened_in: list[int] = []
+"""The process that loaded the runtime."""
 
 
 @contextmanager
@@ -45,7 +50,12 @@ def load_openvino() -> Any:
 
 
 def shared_core() -> openvino.Core:
-    """The runtime, with its CPU plugin loaded; all calls give the same one."""
+    """The runtime, with its CPU plugin loaded; all calls give the same one.
+
+    Raises:
+        EncoderError: this process was forked after it was loaded.
+    """
+    check_process()
     with _lock:
         return _open()
 
@@ -54,7 +64,21 @@ def shared_core() -> openvino.Core:
 def _open() -> openvino.Core:
     core: openvino.Core = load_openvino().Core()
     core.get_property("CPU", "FULL_DEVICE_NAME")  # loads the plugin
+    _opened_in.append(os.getpid())
     return core
+
+
+def check_process() -> None:
+    """Refuse to work in a child of the process that loaded the runtime: without its threads all would wait for ever.
+
+    Raises:
+        EncoderError: this process was forked after that.
+    """
+    if _opened_in and _opened_in[0] != os.getpid():
+        raise EncoderError(
+            "this process was forked from one that had loaded the encoder, whose threads it lacks: search first after"
+            " the fork, or start processes by 'spawn'"
+        )
 
 
 def row_width(longest: int, *, step: int) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlb_retriever.encoding.compiled import CompiledModel, cache_path, first_line, read_compiled, write_compiled
-from nlb_retriever.encoding.openvino_core import load_openvino, row_width, shared_core
+from nlb_retriever.encoding.openvino_core import check_process, load_openvino, row_width, shared_core
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.reader.files import MODEL, TOKENIZER, WEIGHTS, check_file, read_config
 from nlb_retriever.reader.interface import Reading, Scores, read_passages
@@ -62,13 +62,16 @@ class OpenVinoReader:
         def keep(request: Any, index: int) -> None:
             results[index] = tuple(request.get_output_tensor(number).data.copy() for number in (0, 1))
 
+        check_process()
         with self._running:
             queue = self._queue
             queue.set_callback(keep)
-            for index, rows in enumerate(batches):
-                ids, types, mask = pad_rows(rows, width_of=partial(row_width, step=_WIDTH_STEP))
-                queue.start_async({"input_ids": ids, "token_type_ids": types, "attention_mask": mask}, index)
-            queue.wait_all()
+            try:
+                for index, rows in enumerate(batches):
+                    ids, types, mask = pad_rows(rows, width_of=partial(row_width, step=_WIDTH_STEP))
+                    queue.start_async({"input_ids": ids, "token_type_ids": types, "attention_mask": mask}, index)
+            finally:  # after Ctrl-C, too: what runs while the process ends reads memory that is gone
+                queue.wait_all()
         return results
 
     @cached_property

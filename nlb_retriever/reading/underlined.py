@@ -14,9 +14,11 @@ _ANY_RULE = re.compile(rf"\n[^\S\n]*{_RULE}", re.MULTILINE)
 """Few texts have one, and it is found fast."""
 _CENTRED = re.compile(rf"(?:[^\S\n]*\n)*[^\S\n]{{10,}}{_TITLE}\s*-{{20,}}")
 _BEFORE = re.compile(
-    rf"(?:(?P<over>[{re.escape(_MARKS)}]{{3,}})[^\S\n]*\n(?:[^\S\n]*\n)?|\A|\n[^\S\n]*\n)(?:\[\[[^\]\n]*\]\][^\S\n]*\n)?\Z"
+    rf"(?:\A|\n[^\S\n]*\n|(?P<over>[{re.escape(_MARKS)}]{{3,}})[^\S\n]*\n)(?:\[\[[^\]\n]*\]\][^\S\n]*\n)?\Z"
 )
 """A blank line or a rule, and perhaps an anchor of AsciiDoc."""
+_OVER = re.compile(rf"(?:\A|\n[^\S\n]*\n)[^\S\n]*(?P<over>[{re.escape(_MARKS)}]{{3,}})[^\S\n]*\n(?:[^\S\n]*\n)?\Z")
+"""A rule, no title's, above one that has the same below."""
 _MARKED = re.compile(
     r"(?:\A|\n[^\S\n]*\n)(?:\[[^\]\n]*\]{1,2}[^\S\n]*\n)*"
     r"(?P<line>(?P<marks>#{1,6}|={1,6})[^\S\n]+(?P<title>[^\W_][^\n]{0,118}?)(?:[^\S\n]+(?P=marks))?)[^\S\n]*(?=\n[^\S\n]*\n)"
@@ -68,11 +70,13 @@ def part_titles(text: str) -> str:
 
 def _find_before(text: str, match: re.Match[str]) -> re.Match[str] | None:
     """What stands before an underlined title; None where it is none."""
-    before = _BEFORE.search(text, max(0, match.start() - _LONGEST_RULE), match.start())
-    rule, indent = match["rule"].rstrip(), match.start("title") - match.start()
-    if before and before["over"] == rule:
-        return before
-    return before if indent <= _INDENT and abs(len(rule) - len(match["title"])) <= _LONGER else None
+    rule, first = match["rule"].rstrip(), max(0, match.start() - _LONGEST_RULE)
+    over = _OVER.search(text, first, match.start())
+    if over and over["over"] == rule:
+        return over
+    if match.start("title") - match.start() > _INDENT or abs(len(rule) - len(match["title"])) > _LONGER:
+        return None
+    return _BEFORE.search(text, first, match.start())
 
 
 def find_marked(text: str) -> list[Heading]:

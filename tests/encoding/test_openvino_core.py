@@ -5,8 +5,13 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from typing import Any
 
 import pytest
+
+from nlb_retriever.encoding import load_encoder
+from nlb_retriever.encoding.base import pad
+from nlb_retriever.encoding.openvino import OpenVinoEncoder
 
 _ENCODERS_THEN_SIGNAL = """
 import gc, os, signal, threading
@@ -42,3 +47,44 @@ def test_a_signal_is_handled_after_all_encoders_were_freed(free: str) -> None:
         [sys.executable, "-c", _ENCODERS_THEN_SIGNAL.format(free=free)], capture_output=True, text=True, timeout=120
     )
     assert (done.returncode, done.stdout) == (0, f"[{int(signal.SIGTERM)}]\n"), done.stderr
+
+
+_ENCODER_THEN_FORK = """
+import os
+from nlb_retriever.encoding import load_encoder
+from nlb_retriever.errors import EncoderError
+
+encoder = load_encoder(use="ask")
+encoder.encode(["Call me Ishmael."])
+if child := os.fork():
+    os.waitpid(child, 0)
+else:
+    for use in (lambda: encoder.encode(["Call me Ishmael."]), lambda: load_encoder(device="cpu").encode(["Ahab."])):
+        try:
+            use()
+        except EncoderError as error:
+            print(error, flush=True)
+    os._exit(0)
+"""
+
+
+def test_a_process_that_was_forked_after_the_encoder_was_loaded_is_refused_and_does_not_wait() -> None:
+    done = subprocess.run([sys.executable, "-c", _ENCODER_THEN_FORK], capture_output=True, text=True, timeout=60)
+    assert [line[:30] for line in done.stdout.splitlines()] == ["this process was forked from o"] * 2, done.stderr
+
+
+def test_what_runs_is_waited_for_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = load_encoder(use="ask")
+    assert isinstance(encoder, OpenVinoEncoder)
+    rows = iter(range(2))
+    taken: list[int] = []
+
+    def interrupt(*args: Any, **kwargs: Any) -> Any:
+        if next(rows):
+            raise KeyboardInterrupt
+        return pad(*args, **kwargs)
+
+    monkeypatch.setattr("nlb_retriever.encoding.openvino.pad", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        encoder._run([[[101, *[2000] * 250, 102]] * 64] * 2, lambda index, *_: taken.append(index))
+    assert taken == [0]
