@@ -82,11 +82,13 @@ def _without_contents(run: list[Candidate], later: Counter[_Key]) -> list[Candid
     entries, real = run[:tail], run[tail:]
     again = {key for c in real for key in _keys(c)}
     last_of_series = {c.number: i for i, c in enumerate(entries) if c.kind == "series"}
+    numbered = [c for c in entries if c.number and c.kind not in UNNUMBERED]
     many = sum(c.number > 0 for c in entries) > 5
     places = [
         i
         for i, c in enumerate(entries)
-        if any(later[k] > 0 or k in again for k in _sought(c, many)) or last_of_series.get(c.number, i) > i
+        if numbered != [c]  # one scene above lines of a song that comes again
+        and (any(later[k] > 0 or k in again for k in _sought(c, many)) or last_of_series.get(c.number, i) > i)
     ]
     solid = sum(c.kind != "plain" for c in entries)
     if len(places) < 3 or len(places) < 0.3 * solid:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from nlb_retriever.reading.draft import Draft, clean, one_line
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.listings import without_listings
 from nlb_retriever.reading.omissions import Omissions, count_words
+from nlb_retriever.reading.page_notes import Note, take_notes
 from nlb_retriever.reading.plain import title_page
 from nlb_retriever.reading.printed import (
     Bookmark,
@@ -38,8 +40,6 @@ _STRAY_SHARE = 0.2
 """Of these among the characters of a text that says nothing."""
 _OUTLINE = 3
 """Bookmarks of an outline: fewer are a cover's and a title's."""
-_TITLE_PAGES = 3
-"""First pages of which the looks are read where an outline tells the sections."""
 _SPACES = re.compile(r"[ \t\xa0]+")
 _LIGATURES = {"\x1b": "ff", "\x1c": "fi", "\x1d": "fl", "\x1e": "ffi", "\x1f": "ffl"}
 """Of TeX's fonts in the encoding T1 that do not say what their characters mean."""
@@ -69,7 +69,7 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
         draft = Draft("")
         bookmarks = _bookmarks(document)
         outlined = len(bookmarks) >= _OUTLINE
-        pages, looks = _page_lines(document, limits, draft.omissions, _TITLE_PAGES if outlined else count)
+        pages, looks = _page_lines(document, limits, draft.omissions)
         empty = [i for i, lines in enumerate(pages, 1) if not lines]
         chars = sum(len(line) for lines in pages for line in lines)
         if not chars or (chars < _STRAY_CHARS and 2 * len(empty) > count):
@@ -86,6 +86,7 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
     if empty:
         draft.warnings.append(f"{len(empty)} of {count} pages hold no text (images?), the first is {empty[0]}")
     pages = without_listings(without_running_heads(pages, labels, draft.omissions), draft.omissions)
+    pages, notes = take_notes(pages, looks)
     lines = [line for page in pages for line in page]
     of_page = [i for i, page in enumerate(pages) for _ in page]
     of_line = [looks[i].get(line) for i, line in zip(of_page, lines, strict=True)]
@@ -105,7 +106,19 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
     on_page = {h.title for h in draft.headings if h.start < places[first] and not (outlined and h.title[:1].isalpha())}
     shown = read_title_page(lines[:first], of_line, on_page)
     draft.title, draft.author = _names(metadata, shown if shown[0] else title_page(draft.text))
+    _append_notes(draft, notes, labels)
     return draft
+
+
+def _append_notes(draft: Draft, notes: Sequence[Note], labels: Sequence[str]) -> None:
+    """Put footnotes into a section of their own at the end, each on its own page."""
+    texts = [one_line(join_lines(note.lines, [0] * len(note.lines), [])[0], len(draft.text)) for note in notes]
+    ends = accumulate((len(text) + 2 for text in texts), initial=len(draft.text) + len("\n\nNotes\n\n"))
+    draft.append_notes("\n\n".join(texts))
+    draft.pages += [
+        Page(start=start, number=note.page + 1, label=labels[note.page] or str(note.page + 1))
+        for start, note in zip(ends, notes, strict=False)
+    ]
 
 
 def _names(metadata: Mapping[str, str], shown: tuple[str | None, str | None]) -> tuple[str | None, str | None]:
@@ -116,9 +129,9 @@ def _names(metadata: Mapping[str, str], shown: tuple[str | None, str | None]) ->
 
 
 def _page_lines(
-    document: PdfDocument, limits: Limits, omissions: Omissions, looked_at: int
+    document: PdfDocument, limits: Limits, omissions: Omissions
 ) -> tuple[list[list[str]], list[dict[str, Look]]]:
-    """The lines of each page and, of so many of the first pages, how they are set."""
+    """The lines of each page and how they are set."""
     import pypdfium2
 
     pages: list[list[str]] = []
@@ -131,10 +144,7 @@ def _page_lines(
             page = document[i]
             textpage = page.get_textpage()
             text = textpage.get_text_range() if textpage.count_chars() else ""
-            if i < looked_at:
-                seen = {
-                    _SPACES.sub(" ", _clean(f"{line}\r\n")).strip(): look for line, look in reader.read(textpage, text)
-                }
+            seen = {_SPACES.sub(" ", _clean(f"{line}\r\n")).strip(): look for line, look in reader.read(textpage, text)}
             textpage.close()
             text += "".join(f"\n{written}" for written in _annotations(page, omissions))
             page.close()

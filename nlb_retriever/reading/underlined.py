@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from nlb_retriever.reading.draft import Heading
+from nlb_retriever.reading.headings import title_like
 
 _MARKS = "=-~^\"'`*+#_"
 _RULE = rf"(?P<mark>[{re.escape(_MARKS)}])(?P=mark){{2,}}[^\S\n]*$"
@@ -28,8 +30,7 @@ _COMMAND = re.compile(r"[|$\\{}<>;=]|--|\s/|[.,:]$")
 """Of a command line after the prompt "#", or of a comment."""
 _FOLLOWED = re.compile(r"\n[^\S\n]*\S")
 _LONGER, _INDENT = 3, 3
-"""Characters that a rule may be longer or shorter than its title, and of blanks before that; between two equal rules
-any title stands."""
+"""Characters that a rule may be longer or shorter than its title, and of blanks before that."""
 _LEAST = 3
 _LONGEST_RULE = 160
 _TITLE_PAGE = 1_500
@@ -40,15 +41,21 @@ is_rule = re.compile(rf"\s*{_RULE}").fullmatch
 def find_underlined(text: str) -> list[Heading]:
     """Lines that stand alone above a rule of about their length; empty where there are fewer than three.
 
+    Without these, lines between two rules that are alike.
+
     As in reStructuredText, levels follow from the order in which the characters of the rules first come. A first one
     whose rule comes no more is the book's title, and none of them.
     """
     if not _ANY_RULE.search(text):
         return []
+    return _find(text, _find_before) or _find(text, _find_rule)
+
+
+def _find(text: str, find_before: Callable[[str, re.Match[str]], re.Match[str] | None]) -> list[Heading]:
     levels: dict[tuple[str, bool], int] = {}
     found: list[tuple[Heading, tuple[str, bool]]] = []
     for match in _UNDERLINED.finditer(text):
-        before = _find_before(text, match)
+        before = find_before(text, match)
         if before is None:
             continue
         look = match["mark"], before["over"] is not None
@@ -70,13 +77,17 @@ def part_titles(text: str) -> str:
 
 def _find_before(text: str, match: re.Match[str]) -> re.Match[str] | None:
     """What stands before an underlined title; None where it is none."""
-    rule, first = match["rule"].rstrip(), max(0, match.start() - _LONGEST_RULE)
-    over = _OVER.search(text, first, match.start())
-    if over and over["over"] == rule:
-        return over
-    if match.start("title") - match.start() > _INDENT or abs(len(rule) - len(match["title"])) > _LONGER:
+    indent, longer = match.start("title") - match.start(), len(match["rule"].rstrip()) - len(match["title"])
+    if indent > _INDENT or abs(longer) > _LONGER:
         return None
-    return _BEFORE.search(text, first, match.start())
+    return _BEFORE.search(text, max(0, match.start() - _LONGEST_RULE), match.start())
+
+
+def _find_rule(text: str, match: re.Match[str]) -> re.Match[str] | None:
+    """The same rule above a title, which is no line of code between the rules of AsciiDoc; None where it has none."""
+    before = _OVER.search(text, max(0, match.start() - _LONGEST_RULE), match.start())
+    same = before is not None and before["over"] == match["rule"].rstrip()
+    return before if same and title_like(match["title"]) and not _COMMAND.search(match["title"]) else None
 
 
 def find_marked(text: str) -> list[Heading]:

@@ -186,6 +186,8 @@ class HtmlRenderer:
         """HTML of boxes to stand behind the paragraph in which they are anchored."""
         self._cells: list[int] = []
         """Paragraphs so far in each open table cell."""
+        self._goes_on = False
+        """Whether the next paragraph is the rest of the last one."""
         walker = iterwalk(root, events=("start", "end"))
         for event, element in walker:
             name = local_name(element)
@@ -218,6 +220,8 @@ class HtmlRenderer:
             self._out.append("<br>")
         elif name in _CHARACTERS:
             self._out.append(_CHARACTERS[name])
+        elif name == "den":
+            self._out.append("/")
         elif name == "sym":
             self._out.append(_symbol(element))
         elif name == "p":
@@ -262,8 +266,9 @@ class HtmlRenderer:
             self._cells.pop()
 
     def _paragraph_tag(self, paragraph: _Element) -> str:
-        if not self._in_cell():
-            if (title := self._titles.get(paragraph)) and not title.first:
+        goes_on, self._goes_on = self._goes_on, False
+        if not self._in_cell(paragraph):
+            if goes_on or ((title := self._titles.get(paragraph)) and not title.first):
                 return ""
             level = self._level(paragraph)
             return f"<h{level}>" if level else "<p>"
@@ -271,15 +276,38 @@ class HtmlRenderer:
         return "<br>" if self._cells[-1] > 1 else ""
 
     def _paragraph_end(self, paragraph: _Element) -> str:
-        if self._in_cell():
+        if self._in_cell(paragraph):
+            return ""
+        self._goes_on = self._is_begun(paragraph)
+        if self._goes_on:
             return ""
         if (title := self._titles.get(paragraph)) and not title.last:
             return " "
         level = self._level(paragraph)
         return f"</h{level}>" if level else "</p>"
 
-    def _in_cell(self) -> bool:
-        return bool(self._cells) and self._cells[-1] >= 0
+    def _in_cell(self, paragraph: _Element) -> bool:
+        """Whether a paragraph is a line of a table's cell; a heading in a cell that is alone in its row is none."""
+        if not self._cells or self._cells[-1] < 0:
+            return False
+        cell = paragraph.getparent()
+        alone = cell is not None and not any(
+            next(cell.itersiblings("{*}tc", preceding=before), None) is not None for before in (False, True)
+        )
+        return not (alone and self._level(paragraph))
+
+    def _is_begun(self, paragraph: _Element) -> bool:
+        """Whether the next paragraph is its rest: behind a large first letter, or where the end between was deleted."""
+        following = paragraph.getnext()
+        begun = paragraph.find("{*}pPr/{*}rPr/{*}del") is not None or any(
+            attribute(frame, "dropCap") in {"drop", "margin"} for frame in paragraph.iterfind("{*}pPr/{*}framePr")
+        )
+        return (
+            begun
+            and following is not None
+            and local_name(following) == "p"
+            and self._level(following) == self._level(paragraph)
+        )
 
     def _level(self, paragraph: _Element) -> int:
         title = self._titles.get(paragraph)

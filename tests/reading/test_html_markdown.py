@@ -120,3 +120,44 @@ def test_an_authors_address_is_no_name(tmp_path: Path) -> None:
         "---\ntitle: The Manual\nauthor: Live Project <live@example.org>\n---\n\nOil the lamp.", encoding="utf-8"
     )
     assert read_book(path).author == "Live Project"
+
+
+def test_lines_of_coloured_code_stay_apart() -> None:
+    code = (
+        "<pre><span>def f(x):</span>\n    <span>return</span> x\n<span>a</span> = 1\n<span>b</span>\n</pre><p>End.</p>"
+    )
+    assert html_to_text(code).text == "def f(x):\n    return x\na = 1\nb\n\nEnd."
+
+
+def test_a_formula_comes_once_and_links_to_edit_do_not() -> None:
+    formula = (
+        '<span class="katex"><math><semantics><mi>E</mi><annotation encoding="application/x-tex">E = mc^2</annotation>'
+        '</semantics></math><span class="katex-html" aria-hidden="true">E</span></span>'
+    )
+    page = html_to_text(
+        f'<h2>History<span class="mw-editsection">[<a href="#">edit</a>]</span></h2><p>Energy is {formula}.</p>'
+    )
+    assert page.text == "History\n\nEnergy is E ."
+    assert [heading.title for heading in page.headings] == ["History"]
+
+
+def test_attributes_of_pandoc_are_no_text_and_authors_may_be_a_list(tmp_path: Path) -> None:
+    text = f"{SENTENCE * 6}\n\n"
+    book = read(
+        tmp_path,
+        "b.md",
+        "---\ntitle: Lamps\nauthor:\n  - Ann Harrow\n  - name: John Finch\n    email: x\n---\n"
+        f"# The Tower {{#tower}}\n\n{text}::: {{.callout-note}}\n{text}:::\n\nNight {{.unnumbered}}\n------\n\n"
+        f"{text}## Day {{-}}\n\n{text}",
+    )
+    assert (book.title, book.author) == ("Lamps", "Ann Harrow, John Finch")
+    assert [section.path[-1] for section in book.sections] == ["The Tower", "Night", "Day"]
+    assert "{" not in book.text
+    assert ":::" not in book.text
+    assert any("3 attributes" in warning for warning in book.warnings)
+
+
+def test_braces_in_text_and_code_are_kept(tmp_path: Path) -> None:
+    book = read(tmp_path, "b.md", f"# Sets\n\nThe set {{1, 2}} and\n\n    x = {{.a}}\n\n{SENTENCE}")
+    assert "{1, 2}" in book.text
+    assert "{.a}" in book.text

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import docx
 import pytest
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls
 
 from nlb_retriever.errors import NotABook, ReadingError
-from nlb_retriever.reading import read_book
+from nlb_retriever.reading import Limits, read_book
+from nlb_retriever.reading.docx import read_docx
 
 Write = Callable[..., Path]
 LINES = [
@@ -163,3 +166,32 @@ def test_a_broken_document_part_gives_one_line(tmp_path: Path) -> None:
     with pytest.raises(ReadingError, match=r"a\.docx: ") as caught:
         read_book(path)
     assert "\n" not in str(caught.value)
+
+
+def test_large_first_letters_deleted_ends_fractions_and_headings_in_tables(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_heading("The Tower", 1)
+    frame = '<w:framePr {ns} w:dropCap="drop" w:lines="3"/>'
+    first, _ = document.add_paragraph("O"), document.add_paragraph("nce there was a keeper.")
+    first._p.get_or_add_pPr().append(parse_xml(frame.format(ns=nsdecls("w"))))
+    half, other = document.add_paragraph("He kept "), document.add_paragraph("the lamp.")
+    half._p.get_or_add_pPr().append(parse_xml(f'<w:rPr {nsdecls("w")}><w:del w:id="1"/></w:rPr>'))
+    other._p.append(
+        parse_xml(
+            '<m:oMath xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"><m:f><m:num><m:r><m:t>a</m:t>'
+            "</m:r></m:num><m:den><m:r><m:t>b</m:t></m:r></m:den></m:f></m:oMath>"
+        )
+    )
+    cell = document.add_table(1, 1).cell(0, 0)
+    cell.paragraphs[0].text, cell.paragraphs[0].style = "The Storm", "Heading 1"
+    cell.add_paragraph(" ".join(LINES) * 3)
+    wide = document.add_table(1, 2)
+    wide.cell(0, 0).paragraphs[0].text, wide.cell(0, 0).paragraphs[0].style = "Wick", "Heading 2"
+    wide.cell(0, 1).text = "Four"
+    path = tmp_path / "b.docx"
+    document.save(str(path))
+    book = read_book(path)
+    assert book.text.startswith("The Tower\n\nOnce there was a keeper.\n\nHe kept the lamp.a/b\n\n")
+    assert [heading.title for heading in read_docx(path.read_bytes(), path, Limits()).headings] == [
+        "The Tower", "The Storm",
+    ]  # fmt: skip

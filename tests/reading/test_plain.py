@@ -14,6 +14,7 @@ from nlb_retriever.reading.gutenberg import find_wrapper, kept_pieces
 from nlb_retriever.reading.omissions import Omissions
 from nlb_retriever.reading.plain import read_plain
 from nlb_retriever.reading.structure import partition
+from nlb_retriever.reading.unwrap import unwrap
 from nlb_retriever.records import Book
 
 FRENCH = (
@@ -183,3 +184,41 @@ def test_any_bytes_give_a_sound_book_or_a_reading_error(tmp_path: Path, content:
     book.text.encode("utf-8")
     assert "\x00" not in book.text
     assert "".join(book.text[s.start : s.end] for s in book.sections) == book.text
+
+
+def test_words_parted_at_line_ends_are_whole_and_compounds_keep_their_hyphens() -> None:
+    known = "Whoever is responsible for a well-known lamp is responsible to all the boats.\n\n"
+    line = "The keeper of the lamp walked slowly along the narrow stair and {}-\n{} came that night at last to him.\n\n"
+    parts = [("respon", "sible"), ("well", "known"), ("un", "steady")]
+    text = unwrap(known + "".join(line.format(*each) for each in parts), 72)
+    assert [word in text for word in ("responsible came", "well-known came", "un-steady came")] == [True] * 3
+    text = unwrap(known + "".join(line.format(*each) for each in [*parts[::2], parts[0]]), 72)
+    assert "unsteady came" in text  # in a text that parts words
+
+
+def test_invisible_characters_part_no_words(tmp_path: Path) -> None:
+    assert read(tmp_path, "Re\xadspon\xadsi\u200bble he is.").text == "Responsible he is."
+
+
+@pytest.mark.parametrize(
+    ("front", "title"),
+    [
+        ("Ann Harrow\n12 Coast Road\nann@example.org\n\n\nTHE LAMP\n\nby Ann Harrow\n", "THE LAMP"),
+        ("THE LAMP\n\nWritten by\n\nAnn Harrow\n", "THE LAMP"),
+        ("THE LAMP\n\nA Tale\n\nBY\nAnn Harrow\n", "THE LAMP A Tale"),
+    ],
+)
+def test_a_manuscript_s_title_page_is_known(tmp_path: Path, front: str, title: str) -> None:
+    book = read(tmp_path, f"{front}\n\nChapter 1\n\n{WRAPPED * 3}\n")
+    assert (book.title, book.author) == (title, "Ann Harrow")
+
+
+def test_chapters_of_a_text_of_a_paragraph_a_line_need_no_blank_lines(tmp_path: Path) -> None:
+    paragraph = " ".join(WRAPPED.split())
+    text = "".join(f"Chapter {number}\n" + f"{paragraph}\n" * 8 for number in range(1, 6))
+    assert [section.path[-1] for section in read(tmp_path, text).sections] == [f"Chapter {n}" for n in range(1, 6)]
+
+
+def test_a_title_that_a_program_wrote_is_none(tmp_path: Path) -> None:
+    html = f"<title>Unknown</title><h1>A</h1><p>{WRAPPED}</p><h1>B</h1><p>{WRAPPED}</p>"
+    assert read(tmp_path, html, "town_clock.html").title == "Town Clock"

@@ -81,3 +81,9 @@ def test_asciidoc_and_restructured_text_without_marks_are_plain_text(tmp_path: P
         assert [section.title for section in book.sections] == ["Door", "Stair", "Bell"]
         assert book.title == "The Clock"
         assert not book.warnings
+
+
+def test_a_note_may_begin_below_its_mark(tmp_path: Path) -> None:
+    path = tmp_path / "book.rst"
+    path.write_text("Lamps\n=====\n\nThe lamp burns [1]_ all night.\n\n.. [1]\n   Of brass.\n")
+    assert "Of brass." in read_book(path).text

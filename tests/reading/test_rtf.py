@@ -124,3 +124,18 @@ def test_hostile_files_take_no_time(tmp_path: Path) -> None:
     ):
         (tmp_path / "a.rtf").write_bytes((HEAD + LINE + body).encode())
         assert LINE in read_book(tmp_path / "a.rtf").text
+
+
+def test_headings_are_known_by_the_name_of_their_style_and_soft_hyphens_go(tmp_path: Path) -> None:
+    head = (
+        r"{\rtf1\ansi{\fonttbl{\f0 Times;}}"
+        r"{\stylesheet{\s1\sbasedon0\fs32\b Heading 1;}{\s2\fs28 Heading 2;}{\s10 Body;}}" + "\n"
+    )
+    body = "".join(
+        rf"\pard\plain \s{style}\ql\fs32{{\b {title}}}\par\pard\plain \s10 {' '.join([LINE] * 6)} Re\-spon\-sible.\par"
+        + "\n"
+        for style, title in ((1, "Door"), (2, "Hinge"), (1, "Bell"))
+    )
+    book = read(tmp_path, body, head)
+    assert [section.path for section in book.sections] == [("Door",), ("Door", "Hinge"), ("Bell",)]
+    assert book.text.count("Responsible.") == 3

@@ -136,3 +136,14 @@ def test_it_is_linear_in_the_text() -> None:
     assert find_underlined("a\n" * 100_000) == find_underlined("---\n" * 100_000) == []
     assert find_title("\n" * 200_000) is None
     assert find_marked("# a" * 100_000) == find_marked("\n\n#" * 100_000) == find_marked("[a]\n" * 100_000) == []
+
+
+@pytest.mark.parametrize("indent", ["", " " * 26])
+@pytest.mark.parametrize("blank", ["", "\n"])
+def test_lines_between_two_rules_are_titles_where_there_are_no_others(indent: str, blank: str) -> None:
+    rule = "=" * 60
+    text = "".join(f"{rule}\n{blank}{indent}{title}\n{rule}\n\n{PROSE}\n\n" for title in ("The Tower", "Storm", "Day"))
+    assert [heading.title for heading in find_underlined(text)] == ["The Tower", "Storm", "Day"]
+    blocks = "".join(f"Run:\n\n----------\ngit reset --hard --{option}\n----------\n\n{PROSE}\n\n" for option in "abc")
+    assert find_underlined(blocks) == []
+    assert len(find_underlined(MANUAL + blocks)) == 4
