@@ -13,8 +13,13 @@ from pathlib import Path
 import docx
 
 from tests.reading.conftest import CONTAINER, nav_document, opf, pdf_bytes, xhtml
+from tests.reading.doc_files import compound, document
+from tests.reading.kindle_files import database, mobi
 
 _CORPORA = ("dev.tar.bz2", "openstax.tar.bz2", "fairytaleqa.tar.bz2")
+SUFFIXES = (
+    ".txt", ".md", ".html", ".epub", ".pdf", ".docx", ".odt", ".fb2", ".rst", ".rtf", ".tei", ".mhtml", ".doc", ".mobi",
+)  # fmt: skip
 _SLICE = 30_000
 """Characters of a real book that one made from it holds."""
 _WORDS = """river clock landing house family moon night sea harbour letter window stone garden winter morning captain
@@ -55,9 +60,7 @@ def real_stories(data: Path | None, rng: random.Random) -> list[list[str]]:
 
 def make_all(data: Path | None, rng: random.Random) -> dict[str, list[bytes]]:
     """Suffix -> files: those of the library as they are, and some made in every format."""
-    books: dict[str, list[bytes]] = {
-        suffix: [] for suffix in (".txt", ".md", ".html", ".epub", ".pdf", ".docx", ".odt", ".fb2")
-    }
+    books: dict[str, list[bytes]] = {suffix: [] for suffix in SUFFIXES}
     for lines in [story(rng), story(rng, 15), *real_stories(data, rng)]:
         books[".txt"].append("\n\n".join(lines).encode())
         books[".md"].append("\n\n".join(f"# {p}" if p.startswith("CHAPTER") else p for p in lines).encode())
@@ -67,6 +70,12 @@ def make_all(data: Path | None, rng: random.Random) -> dict[str, list[bytes]]:
         books[".docx"].append(word(lines))
         books[".odt"].append(odt(lines))
         books[".fb2"].append(fb2(lines))
+        books[".rst"].append(rst(lines))
+        books[".rtf"].append(rtf(lines))
+        books[".tei"].append(tei(lines))
+        books[".mhtml"].append(mhtml(lines))
+        books[".doc"].append(doc(lines))
+        books[".mobi"].append(database(mobi(html_page(lines))))
     for path in sorted((data / "library").iterdir()) if data else ():
         books[path.suffix].append(path.read_bytes())
     return books
@@ -142,6 +151,43 @@ def fb2(lines: list[str]) -> bytes:
         "<description><title-info><book-title>x</book-title></title-info></description>"
         f"<body><section>{''.join(parts)}</section></body></FictionBook>\n"
     ).encode()
+
+
+def rst(lines: list[str]) -> bytes:
+    notes = "".join(f"\n\n.. note::\n\n   {p[:60]}" for p in lines[5:7])
+    return ("\n\n".join(f"{p}\n{'=' * len(p)}" if p.startswith("CHAPTER") else p for p in lines) + notes).encode()
+
+
+def rtf(lines: list[str]) -> bytes:
+    def shown(text: str) -> str:
+        return "".join(
+            f"\\u{ord(c)}?" if ord(c) > 126 else f"\\{c}" if c in "\\{}" else c for c in text if ord(c) < 2**15
+        )
+
+    body = "".join(
+        rf"\pard\plain\s1\outlinelevel0{{{shown(p)}}}\par"
+        if p.startswith("CHAPTER")
+        else rf"\pard\plain {shown(p)}\par"
+        for p in lines
+    )
+    return rf"{{\rtf1\ansi{{\info{{\title x}}}}{body}}}".encode("ascii")
+
+
+def tei(lines: list[str]) -> bytes:
+    parts = [f"</div><div><head>{_xml(p)}</head>" if p.startswith("CHAPTER") else f"<p>{_xml(p)}</p>\n" for p in lines]
+    return (
+        '<?xml version="1.0" encoding="utf-8"?><TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader/>'
+        f"<text><body><div>{''.join(parts)}</div></body></text></TEI>\n"
+    ).encode()
+
+
+def mhtml(lines: list[str]) -> bytes:
+    head = b'MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary="x"\r\n\r\n--x\r\nContent-Type: text/html'
+    return head + b"; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n" + html_page(lines) + b"\r\n--x--\r\n"
+
+
+def doc(lines: list[str]) -> bytes:
+    return compound(document([(p.startswith("CHAPTER"), f"{p}\r") for p in lines[:15]], wide=True))
 
 
 def _xml(text: str) -> str:

@@ -17,11 +17,12 @@ from enum import StrEnum
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
+from xml.etree import ElementTree
 
 from nlb_retriever.errors import ReadingError
 from nlb_retriever.reading import Limits, ReaderPool
 from nlb_retriever.records import Book
-from tests.faults.books_to_mutate import make_all
+from tests.faults.books_to_mutate import SUFFIXES, make_all
 from tests.faults.mutations import SNIPPETS, mutate
 from tests.reading.words import (
     BLOCKS,
@@ -35,7 +36,6 @@ from tests.reading.words import (
     words_of,
 )
 
-SUFFIXES = (".txt", ".md", ".html", ".epub", ".pdf", ".docx", ".odt", ".fb2")
 LIMITS = Limits(seconds=60.0, memory=1536 << 20)
 _UNCLEAR = re.compile(r"Traceback|does not know|crashed|took more than|needs more memory|\n")
 """What no message to a user may hold: the reader failed in a way that it was not made for."""
@@ -203,8 +203,12 @@ def words_of_file(data: bytes, suffix: str) -> Counter[str]:
             return Counter(words_of(odt_text(data)))
         case ".fb2":
             return Counter(words_of(fb2_text(data)))
-        case _:
+        case ".pdf":
             return Counter(_whole_words(_pdf_text(data), suffix))
+        case ".tei":
+            return Counter(words_of(_tei_text(data)))
+        case _:  # read by no other means
+            return Counter()
 
 
 def _without_bad_bytes(data: bytes) -> bytes:
@@ -218,7 +222,15 @@ def _without_bad_bytes(data: bytes) -> bytes:
 
 def _whole_words(text: str, suffix: str) -> list[str]:
     """Words; of a PDF with those joined that are cut at a line's end."""
-    return words_of(re.sub(r"-\s*\n?\s*", "", text) if suffix == ".pdf" else text)
+    return words_of(re.sub(r"[-\x02\ufffe\uffff]\s*\n?\s*", "", text) if suffix == ".pdf" else text)
+
+
+def _tei_text(data: bytes) -> str:
+    try:
+        text = ElementTree.fromstring(data).find("{http://www.tei-c.org/ns/1.0}text")
+    except ElementTree.ParseError as error:
+        raise ValueError(str(error)) from error
+    return "".join(text.itertext()) if text is not None else ""
 
 
 def _pdf_text(data: bytes) -> str:

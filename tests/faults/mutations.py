@@ -214,6 +214,12 @@ MUTATIONS: dict[str, tuple[Mutation, ...]] = {
     ".docx": (*BYTES, *[change_entries] * 16),
     ".odt": (*BYTES, *[change_entries] * 16),
     ".pdf": BYTES,
+    ".rst": (*BYTES, encode_otherwise),
+    ".rtf": BYTES,
+    ".tei": (*BYTES, encode_otherwise, *[change_xml] * 8),
+    ".mhtml": BYTES,
+    ".doc": BYTES,
+    ".mobi": BYTES,
 }  # fmt: skip
 """By suffix; those that leave most of a file readable stand more often."""
 
