@@ -43,10 +43,17 @@ COMPARED = 2_000
 """Most sentences that are compared; of a longer text, so many evenly chosen ones."""
 _KINDS = (
     r"(?:chapter|part|book|section|letter|canto|stave|act|scene|volume|lecture|tale|story"
-    r"|article|amendment|clause|annex|title)"
+    r"|article|amendment|clause|annex|title|chap\.?|vol\.?)"
 )
+_NUMBER = (
+    r"(?:\d{1,3}(?:st|nd|rd|th)?|[ivxlc]+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    r"|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)\b"
+)
+_NUMBERED = rf"(?:the )?(?:{_KINDS} {_NUMBER}|{_NUMBER} {_KINDS})"
+_SEVERAL = rf"(?:the )?{_KINDS}s {_NUMBER}(?:(?:, and |, ?| and | to | ?[-–] ?){_NUMBER})+"
 _PART = (
-    rf"(?P<part>(?:the )?{_KINDS} [\w-]+(?:\.\d+)*(?:,? {_KINDS} [\w-]+)?|the [\w-]+ {_KINDS}"
+    rf"(?P<part>{_SEVERAL}|{_NUMBERED} (?:of|in) {_NUMBERED}"
+    rf"|(?:the )?{_KINDS} [\w-]+(?:\.\d+)*(?:,? {_KINDS} [\w-]+)?|the [\w-]+ {_KINDS}"
     r"|(?:the )?(?:preface|prologue|epilogue|introduction|foreword|afterword|conclusions?|discussion|results|methods"
     r"|acknowledge?ments))"
 )
@@ -54,35 +61,44 @@ _THIS = rf"(?:here|it|this|(?:in )?(?:this|the) {_KINDS})"
 _NAMED = r"(?P<named>[^?!]{1,100}?)"
 _COUNTED_NAME = r"(?P<named>[^?!\d]{1,90} \d{1,3})"
 _TITLE = r"(?: (?:of|in|from) (?P<title>.+?))?"
+_BEHIND = rf"(?P<title>.+?),?(?: in)? (?P<part>{_SEVERAL}|{_NUMBERED}(?:,? {_NUMBERED})?)"
+"""Behind the title: "Dracula chapter 3"."""
+_HAPPENS = r"(?:happens|happened|occurs|goes on|is going on)"
+_SUMMARY = r"(?:summary|synopsis|overview|recap|gist|outline)"
 _QUESTIONS = compile_forms(
     (
-        *(
-            (kind, rf"what(?:['’]s| is) in {meant}")
-            for kind, meant in (
-                ("part", _PART + _TITLE),
-                ("this", _THIS),
-                ("named", r"(?P<named>[^?!\d]{1,90} \d{1,3})"),
-            )
-        ),
+        ("part", rf"what(?:['’]s| is) in {_PART}{_TITLE}"),
+        ("this", rf"what(?:['’]s| is) in {_THIS}"),
+        ("named", rf"what(?:['’]s| is) in {_COUNTED_NAME}"),
         *(
             (kind, form)
-            for kind, meant in (("part", _PART + _TITLE), ("this", _THIS), ("named", _NAMED))
+            for kind, meant in (("part", _PART + _TITLE), ("part", _BEHIND), ("this", _THIS), ("named", _NAMED))
             for form in (
-                rf"what (?:happens|happened|occurs|goes on|is going on)(?: in)? {meant}",
-                rf"(?:summari[sz]e|describe|recap|outline) {meant}",
-                r"(?:give me |show me |write )?(?:a |an |the )?(?:short |brief )?"
-                rf"(?:summary|synopsis|overview|recap|gist|outline) of {meant}",
-                rf"what(?:['’]s| is| was) {meant} about",
+                rf"what {_HAPPENS}(?: in)? {meant}",
+                rf"(?:summari[sz]e|describe|recap|outline)(?: the (?:plot|story|events) of)? {meant}",
+                rf"(?:give me |show me |write )?(?:a |an |the )?(?:short |brief )?{_SUMMARY} of {meant}",
+                rf"what(?:['’]s| is| was| are) {meant} about",
                 rf"what(?:['’]s| is) the (?:plot|summary|subject|topic|content|gist) of {meant}",
-                rf"what does {meant} (?:deal with|tell(?: us)?|say|describe)",
+                rf"what do(?:es)? {meant} (?:deal with|tell(?: us)?|say|describe)",
             )
         ),
+        *(
+            ("part", form)
+            for meant in (_PART + _TITLE, _BEHIND)
+            for form in (rf"(?:in )?{meant},? what {_HAPPENS}", rf"{meant} {_SUMMARY}")
+        ),
+        ("part", rf"in (?P<title>[^,]+), what {_HAPPENS} in {_PART}"),
+        ("part", rf"{_PART} (?:of|in|from) (?P<title>.+?)"),
+        ("part", _BEHIND),
         (
             "called",
             rf"what(?:['’]s| is)(?: the (?:title|name|heading) of)? {_PART}{_TITLE}(?: called| named| titled)?",
         ),
     )
 )
+_IN_PART = re.compile(rf"(?P<title>.+?),? (?P<part>{_NUMBERED})", re.IGNORECASE)
+_EACH = re.compile(rf"(?:the )?(?P<kind>{_KINDS})s (?P<numbers>.+)", re.IGNORECASE)
+_UP_TO = re.compile(r"to|[-–]")
 _NAMED_PART = re.compile(r"(?:the )?[a-z]+", re.IGNORECASE)
 """A part without a number, whose title is no answer."""
 _LAST = re.compile(rf"the (?:last|final) {_KINDS}", re.IGNORECASE)
@@ -101,7 +117,7 @@ def answer_digest(
     load_encoder: Callable[[], ChunkEncoder] | None,
     limit: int | None = None,
 ) -> Answer | None:
-    """What a question on a chapter as a whole asks: "What happens in chapter 3 of Emma?", "Summarize chapter 3".
+    """What a question on a chapter as a whole asks: "What happens in chapter 3 of Emma?", "Emma chapter 3 summary".
 
     Args:
         request: of the question. Where it is limited to a section, "What happens here?" is such a question, too.
@@ -130,13 +146,13 @@ def answer_digest(
                 or _read_chapter_of(name, scope, store)
             )
         else:
-            books = find_titled(words.get("title"), scope, store)
+            books, part = _find_book(words.get("title"), words.get("part"), scope, store)
             try:
-                hits = _read_part(books[0], words.get("part"), scope, store) if len(books) == 1 else None
+                hits = _read_parts(books[0], part, scope, store) if len(books) == 1 else None
                 if hits is None and not books and words.get("title"):
-                    hits = _read_chapter_of(f"{words['title']}, {words['part']}", scope, store)
-                elif hits is None and words.get("part"):
-                    hits = _read_article(words["part"], scope, store)
+                    hits = _read_chapter_of(f"{words['title']}, {part}", scope, store)
+                elif hits is None and part:
+                    hits = _read_article(part, scope, store)
             except QueryError as error:
                 hits, missing = [], f"{str(error)[:1].upper()}{str(error)[1:]}."
     if hits is None:
@@ -169,6 +185,28 @@ def _answer(
         shorts=shorts,
         confidence=("sure" if shorts else "likely") if citations else None,
     )
+
+
+def _find_book(
+    title: str | None, part: str | None, scope: Scope, store: LibraryStore
+) -> tuple[list[BookRecord], str | None]:
+    """The books of a title, and the part of them: of "Frankenstein vol 2" and "chapter 5", the chapter in that."""
+    books = find_titled(title, scope, store)
+    if not books and title and part and (match := _IN_PART.fullmatch(title)):
+        return find_titled(match["title"], scope, store), f"{match['part']}, {part}"
+    return books, part
+
+
+def _read_parts(book: BookRecord, part: str | None, scope: Scope, store: LibraryStore) -> list[Hit] | None:
+    """What `_read_part` gives, of each of several parts: "chapters 3 and 4", "chapters 3 to 5"."""
+    match = _EACH.fullmatch(part or "")
+    if not match:
+        return _read_part(book, part, scope, store)
+    kind, named = match["kind"].title(), re.findall(_NUMBER, match["numbers"], re.IGNORECASE)
+    numbers: Sequence[int] = [read_number(f"{kind} {each}")[1] for each in named]
+    if len(numbers) == 2 and _UP_TO.search(match["numbers"]):
+        numbers = range(numbers[0], numbers[1] + 1)
+    return [hit for each in numbers for hit in _read_part(book, f"{kind} {each}", scope, store) or ()] or None
 
 
 def _read_part(book: BookRecord, part: str | None, scope: Scope, store: LibraryStore) -> list[Hit] | None:

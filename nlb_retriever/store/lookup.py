@@ -22,6 +22,7 @@ _SECTION_NUMBER = re.compile(
     r"(?:(?:section|chapter|part|appendix|§)\s*)?(?P<number>(?:\d{1,3}|[A-Z])(?:\.\d{1,3})+)\.?", re.IGNORECASE
 )
 """Of manuals and standards: "section 5.2"."""
+_OF = re.compile(r" (?:of|in) ", re.IGNORECASE)
 _CHAPTER_OF = re.compile(
     r"(?P<outer>[^\d,]{2,}?[^\d,\s]),?\s+(?:chapter\s+|no\.?\s*|number\s+)?(?P<number>\d{1,3})", re.IGNORECASE
 )
@@ -129,12 +130,14 @@ def _numbered(name: str, sections: Sequence[SectionRecord]) -> list[int]:
 
     "Section 2" is what is below "2. Methods", too.
 
-    "Book 2, Chapter 3" is the chapter in that book.
+    "Book 2, Chapter 3" is the chapter in that book, as are "Chapter 3 of Book 2" and "Chapter 3, Book 2".
     """
-    parts = _read_numbers(_capitalize(name))
+    from nlb_retriever.reading.headings import KIND_LEVELS  # only where a number is looked up
+
+    parts = _read_numbers(_capitalize(", ".join(reversed(_OF.split(name)))))
     if not parts:
         return []
-    *outer, (kind, number, rest) = parts
+    *outer, (kind, number, rest) = sorted(parts, key=lambda part: KIND_LEVELS.get(part[0], KIND_LEVELS["chapter"]))
     if not number or rest:
         return []
     found = [[read_number(title)[:2] for title in section.path] for section in sections]

@@ -71,6 +71,17 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("What is chapter 2 of The Ferry about?", {}, "CHAPTER II."),
         ("What does chapter 3 tell us?", {"book": "Ferry"}, "CHAPTER III."),
         ("What is in chapter 3 of The Ferry?", {}, "CHAPTER III."),
+        ("What happens in The Ferry chapter 2?", {}, "CHAPTER II."),
+        ("What happens in The Ferry in chapter two?", {}, "CHAPTER II."),
+        ("In chapter 3 of The Ferry, what happens?", {}, "CHAPTER III."),
+        ("In The Ferry chapter 3, what happens?", {}, "CHAPTER III."),
+        ("In The Ferry, what happens in chapter 3?", {}, "CHAPTER III."),
+        ("chapter 1 of the ferry", {}, "CHAPTER I."),
+        ("the last chapter of the ferry", {}, "CHAPTER III."),
+        ("The Ferry chapter 3 summary", {}, "CHAPTER III."),
+        ("chapter 3 of The Ferry summary", {}, "CHAPTER III."),
+        ("summary of the ferry, chapter iii", {}, "CHAPTER III."),
+        ("Summarize the plot of chapter 3 of The Ferry", {}, "CHAPTER III."),
         ("What happens here?", {"book": "Ferry", "section": "chapter 2"}, "CHAPTER II."),
         ("Summarize this chapter", {"book": "Ferry", "section": "2"}, "CHAPTER II."),
     ],
@@ -102,6 +113,40 @@ def test_a_section_of_a_manual_is_told_by_its_number(tmp_path: Path) -> None:
 def test_a_scene_is_told_by_itself(retriever: Retriever, part: str) -> None:
     answer = retriever.answer(f"What happens in {part} of The Chapel?")
     assert {citation.hit.section for citation in answer.citations} == {("ACT II.", "SCENE I.")}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What happens in scene 2 of act 1 of The Chapel?",
+        "What happens in the second scene of the first act of The Chapel?",
+        "What happens in scene 2 of the chapel act 1?",
+        "The Chapel act 1, scene 2",
+        "Scene 2, Act 1 of The Chapel",
+    ],
+)
+def test_an_outer_part_may_stand_anywhere(retriever: Retriever, question: str) -> None:
+    answer = retriever.answer(question)
+    assert {citation.hit.section for citation in answer.citations} == {("ACT I.", "SCENE II.")}
+
+
+@pytest.mark.parametrize(
+    ("chapters", "told"),
+    [
+        ("chapters 1 and 3 of The Ferry", ["CHAPTER I.", "CHAPTER III."]),
+        ("The Ferry chapters 1, 2 and 3", ["CHAPTER I.", "CHAPTER II.", "CHAPTER III."]),
+        ("chapters I to III of The Ferry", ["CHAPTER I.", "CHAPTER II.", "CHAPTER III."]),
+        ("chapters 2-3 of The Ferry", ["CHAPTER II.", "CHAPTER III."]),
+    ],
+)
+def test_several_chapters_are_told_together(retriever: Retriever, chapters: str, told: list[str]) -> None:
+    answer = retriever.answer(f"What happens in {chapters}?")
+    assert list(dict.fromkeys(citation.hit.section for citation in answer.citations)) == [(each,) for each in told]
+
+
+@pytest.mark.parametrize("chapters", ["chapter 9", "chapters 2 and 9"])
+def test_a_chapter_behind_the_title_may_be_none(retriever: Retriever, chapters: str) -> None:
+    assert retriever.answer(f"The Ferry {chapters}").text.startswith("The Ferry has no section")
 
 
 @pytest.mark.parametrize(

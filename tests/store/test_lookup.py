@@ -88,6 +88,9 @@ def test_a_chapter_is_found_by_its_number_however_it_is_written(
         ("part one", [("PART ONE", "I"), ("PART ONE", "II")]),
         ("part 2, chapter 1", [("PART TWO", "I")]),
         ("Part I Chapter II", [("PART ONE", "II")]),
+        ("chapter 2 of part 1", [("PART ONE", "II")]),
+        ("chapter 2 in the first part", [("PART ONE", "II")]),
+        ("Chapter 2, Part 1", [("PART ONE", "II")]),
     ],
 )
 def test_a_number_is_of_the_kind_that_is_named(store: LibraryStore, name: str, paths: list[tuple[str, ...]]) -> None:
