@@ -10,7 +10,7 @@ from itertools import dropwhile
 from nlb_retriever.records import Citation, Hit, SectionRecord
 from nlb_retriever.search.quotes import Quote, cite, is_prose
 from nlb_retriever.search.scope import Scope
-from nlb_retriever.search.titles import title_words
+from nlb_retriever.search.titles import holds_words, name_words, title_words
 from nlb_retriever.store import LibraryStore, StoreQuery
 from nlb_retriever.store.lookup import read_number
 from nlb_retriever.text.sentences import sentence_spans
@@ -41,12 +41,16 @@ _BACK = re.compile(
 )
 FOUND = 20
 """Best sections by their words among which one of a title is looked for in the whole library."""
+_TALE = re.compile(r"(?:the )?(?:adventure|tale|story|fable|legend) of\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!?…—-][\s\"'”’)»_*\]]*$")
 _THE_END = re.compile(r"\W*(?:the end|end|finis)\W*", re.IGNORECASE)
 
 
 def find_titled_sections(title: str, scope: Scope, store: LibraryStore) -> list[SectionRecord]:
-    """The sections in a scope that have a title ("Lycidas", "A Second Visit"), without a book among the best few."""
+    """The sections in a scope that have a title ("Lycidas", "A Second Visit"), without a book among the best few.
+
+    Where none has, those of the only title that has its words, two at least, in a row: "The Speckled Band".
+    """
     wanted = title_words(title)
     if not wanted:
         return []
@@ -55,11 +59,15 @@ def find_titled_sections(title: str, scope: Scope, store: LibraryStore) -> list[
     else:
         found = store.search([StoreQuery(level="section", text=title, where=scope.filter("section"), limit=FOUND)])[0]
         sections = store.get_sections([each.id for each in found])
-    return [
+    titled = [
         section
         for section in sections
         if any(wanted in (title_words(own), title_words(read_number(own)[2])) for own in section.path)
     ]
+    if titled or len(wanted) == 1:
+        return titled
+    having = {own for section in sections for own in section.path if holds_words(name_words(own), wanted)}
+    return [section for section in sections if having.intersection(section.path)] if len(having) == 1 else []
 
 
 def is_front(title: str) -> bool:
@@ -148,10 +156,14 @@ def find_tales(hits: Sequence[Hit]) -> list[Hit]:
 def find_tale(hit: Hit) -> tuple[str, ...]:
     """The titles from a hit's outermost part to its tale; none where it is in none.
 
-    Chapters and parts have numbers, tales only as "Adventure II. The League".
+    Chapters and parts have numbers, tales only as "Adventure II. The League" or "VII. The Adventure of the Carbuncle".
     """
-    numbers = [read_number(title)[:2] for title in hit.section]
-    depths = [depth for depth, (kind, number) in enumerate(numbers, 1) if not number or kind == "story"]
+    numbers = [read_number(title) for title in hit.section]
+    depths = [
+        depth
+        for depth, (kind, number, rest) in enumerate(numbers, 1)
+        if not number or kind == "story" or (kind == "bare" and _TALE.match(rest))
+    ]
     return tuple(hit.section[: depths[-1]]) if depths else ()
 
 

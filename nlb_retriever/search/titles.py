@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePath
@@ -63,7 +63,7 @@ def is_in_title(book: BookRecord, title: str) -> bool:
     words, own = title_words(title), title_words(book.title)
     if not words or (len(words) == 1 and not title.rsplit(maxsplit=1)[-1][:1].isupper()):
         return False
-    return _holds(own, words)
+    return holds_words(own, words)
 
 
 def is_titled_by(book: BookRecord, title: str) -> bool:
@@ -79,7 +79,7 @@ def is_titled_by(book: BookRecord, title: str) -> bool:
         return False
     own = title_words(book.title)
     known = {*name_words(book.author)} if book.author else {*own} - {*wanted}
-    return bool(wanted and names) and known.issuperset(names) and (wanted in _titles(book) or _holds(own, wanted))
+    return bool(wanted and names) and known.issuperset(names) and (wanted in _titles(book) or holds_words(own, wanted))
 
 
 def without_copies(books: Iterable[BookRecord]) -> list[BookRecord]:
@@ -105,8 +105,9 @@ def _is_copy(book: BookRecord, other: BookRecord) -> bool:
     return all(author == authors[0] for author in authors) and abs(book.tokens - other.tokens) <= SAME_LENGTH * longer
 
 
-def _holds(words: list[str], part: list[str]) -> bool:
-    return any(words[start : start + len(part)] == part for start in range(len(words)))
+def holds_words(words: Sequence[str], part: Sequence[str]) -> bool:
+    """Whether some words have others in a row."""
+    return any([*words[start : start + len(part)]] == [*part] for start in range(len(words)))
 
 
 def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchRequest:

@@ -10,6 +10,8 @@ import pytest
 from nlb_retriever import Retriever, book_from_text, index_books, index_files
 from nlb_retriever.records import Hit, Page, Section
 from nlb_retriever.search.book_parts import find_beginning, find_chapters
+from nlb_retriever.search.digest import answer_digest
+from nlb_retriever.search.request import SearchRequest
 
 WITHOUT = "The bread rose.\n\nIt was eaten on Sunday by all of us. Who wrote the recipe, nobody knew."
 HIT = Hit(level="passage", id="1", book_id="2", title="A Day", author=None, source="", section=(), section_id=None,
@@ -97,6 +99,30 @@ def test_what_a_book_is_about_its_file_says(tmp_path: Path, question: str, confi
         assert answer.short == (f"“{(ABOUT * 5).strip()}” (description in the file)" if confidence else None)
         early = retriever.answer(question, book="The Voyage", before="CHAPTER III.")
         assert (early.short, early.found, early.confidence) == (None, True, "likely")
+
+
+def test_a_tale_may_have_its_word_behind_its_number(tmp_path: Path) -> None:
+    titles = ("ADVENTURE I. THE GOLDEN BALL", "II. THE ADVENTURE OF THE SLEEPING GIANT", "III. THE STORY OF RAIN")
+    texts = [f"{title}\n\n{'A frog slept on a hill, and nobody woke it. ' * 9}\n\n" for title in titles]
+    ends = [len("".join(texts[: number + 1])) for number in range(len(texts))]
+    sections = [
+        Section(path=(title,), start=end - len(text), end=end)
+        for title, text, end in zip(titles, texts, ends, strict=True)
+    ]
+    book = book_from_text("".join(texts), source="tales", title="Tales", sections=sections)
+    index_books([book], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        assert retriever.answer("How many tales does Tales have?").short == "3"
+        for question in ("Summarize The Sleeping Giant", "What happens in the second tale?"):
+            assert {each.hit.section for each in retriever.answer(question).citations} == {(titles[1],)}
+
+
+def test_words_of_two_titles_name_no_section(tmp_path: Path) -> None:
+    text = "\n\n".join(f"CHAPTER {n}. Of the White Whale {n}\n\n{'The whale swam. ' * 9}" for n in ("I", "II"))
+    index_books([book_from_text(text, source="whales", title="Whales")], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        request = SearchRequest(query="Summarize the white whale")
+        assert answer_digest(request, retriever.store, None) is None
 
 
 @pytest.mark.parametrize(
