@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
 from nlb_retriever.search.book_parts import (
+    NUMBERED,
     find_abstract,
     find_beginning,
     find_chapter,
-    find_chapters,
     find_ending,
-    find_numbered,
-    find_tale,
-    find_tales,
+    find_outer_parts,
+    find_parts,
     find_titled_sections,
     is_front,
 )
@@ -33,9 +33,7 @@ _WORK = r"(?:book|novel|story|tale|play|poem)"
 _TITLE = r"(?P<title>.+?)"
 _OF = rf"(?: (?:of|in) {_TITLE})?"
 _IS = r"(?:['’]s| is| was)"
-_NUMBERED = tuple("acts scenes parts volumes cantos letters books staves articles amendments".split())
-_SINGULAR = {"staves": "stave"}
-_PARTS = rf"chapters|tales|stories|poems|plays|essays|{'|'.join(_NUMBERED)}"
+_PARTS = rf"chapters|tales|stories|poems|plays|essays|{'|'.join(NUMBERED)}"
 _QUESTIONS = compile_forms(
     (
         ("author", rf"who(?: wrote|(?:{_IS}| are| were) the (?:author|writer)s? of)\s+{_TITLE}"),
@@ -51,6 +49,9 @@ _QUESTIONS = compile_forms(
         ("contents", rf"(?:list|show|name)(?: me)?(?: all)? the (?P<parts>{_PARTS}){_OF}"),
         ("contents", rf"(?:what(?:{_IS}) the |show(?: me)? the |the )?(?:table of contents|contents){_OF}"),
         ("contents", rf"(?:what|which) (?P<parts>{_PARTS}) (?:does|did) {_TITLE} have"),
+        ("longest", rf"(?:(?:what|which){_IS} )?the (?P<size>longest|shortest) chapter{_OF}"),
+        ("longest", rf"which chapter{_OF}{_IS} the (?P<size>longest|shortest)"),
+        ("longest", rf"which chapter{_IS} the (?P<size>longest|shortest){_OF}"),
         ("length", rf"how long(?:{_IS}) {_TITLE}"),
         ("length", rf"how many (?:words|pages) (?:does|did) {_TITLE} have"),
         ("length", rf"how many (?:words|pages) are(?: there)?{_OF}"),
@@ -138,11 +139,13 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         elif kind in {"hero", "characters"}:
             shorts, citations = _name_characters(read_book(books[0], scope, store), one=kind == "hero")
         elif kind == "chapters":
-            shorts, citations = _count(_find_parts(match["parts"], read_book(books[0], scope, store)))
+            shorts, citations = _count(match["parts"], read_book(books[0], scope, store))
+        elif kind == "longest":
+            shorts, citations = _name_longest(match["size"].lower(), read_book(books[0], scope, store))
         elif kind == "contents":
             hits, word = read_book(books[0], scope, store), match.groupdict().get("parts") or ""
-            parts = _find_parts(word, hits)
-            if not parts and word.lower() in _NUMBERED:
+            parts = find_parts(word, hits)
+            if not parts and word.lower() in NUMBERED:
                 return None  # "Which letters are in Emma?" asks for others
             shorts, citations = _name_parts(parts, hits)
         elif kind == "length":
@@ -248,21 +251,27 @@ def _name_characters(hits: Sequence[Hit], *, one: bool) -> tuple[list[ShortAnswe
     return shorts, citations
 
 
-def _find_parts(word: str | None, hits: Sequence[Hit]) -> list[tuple[str, Hit]]:
-    """The chapters, tales or acts of a book with their titles; none where it has none."""
-    if word and word.lower() != "chapters":
-        if word.lower() in _NUMBERED:
-            return find_numbered(_SINGULAR.get(word.lower()) or word.lower().removesuffix("s"), hits)
-        return [(find_tale(hit)[-1], hit) for hit in find_tales(hits)]
-    return [(find_chapter(hit)[-1], hit) for hit in find_chapters(hits)]
-
-
-def _count(parts: Sequence[tuple[str, Hit]]) -> tuple[list[ShortAnswer], list[Citation]]:
+def _count(word: str, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The number of a book's parts, or, where it has no chapters, of what it has instead."""
+    parts, text = find_parts(word, hits), "{}"
+    if not parts and word.lower() == "chapters":
+        word, parts = find_outer_parts(hits)
+        text = f"no chapters, but {{}} {word}"
     if not parts:
         return [], []
     _, last = parts[-1]
     title = Quote(hit=0, order=0, start=0, end=len(last.text.split("\n", 1)[0]))
-    return [ShortAnswer(text=f"{len(parts)}", citation=0)], [*cite([last], [title])]
+    return [ShortAnswer(text=text.format(len(parts)), citation=0)], [*cite([last], [title])]
+
+
+def _name_longest(size: str, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The title of the longest or shortest chapter, with its words and first sentence."""
+    words = Counter(chapter for hit in hits if (chapter := find_chapter(hit)) for _ in hit.text.split())
+    if not words:
+        return [], []
+    found = (max if size == "longest" else min)(words, key=lambda chapter: words[chapter])
+    citations = find_beginning([hit for hit in hits if find_chapter(hit) == found], one=True)
+    return [ShortAnswer(text=f"{' › '.join(found)} ({words[found]:,} words)", citation=0)], [*citations]
 
 
 def _name_parts(parts: Sequence[tuple[str, Hit]], hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:

@@ -39,6 +39,8 @@ _BACK = re.compile(
     r"|acknowledge?ments|about the author|transcriber['’]s notes?|advertisements?)\W*",
     re.IGNORECASE,
 )
+NUMBERED = tuple("acts scenes parts volumes cantos letters books staves articles amendments".split())
+"""Parts of books that have numbers, beside chapters."""
 FOUND = 20
 """Best sections by their words among which one of a title is looked for in the whole library."""
 _TALE = re.compile(r"(?:the )?(?:adventure|tale|story|fable|legend) of\b", re.IGNORECASE)
@@ -147,6 +149,28 @@ def find_numbered(kind: str, hits: Sequence[Hit]) -> list[tuple[str, Hit]]:
     return [*found.values()]
 
 
+def find_parts(word: str | None, hits: Sequence[Hit]) -> list[tuple[str, Hit]]:
+    """The titles and first passages of the chapters, tales or numbered parts of a book; none where it has none.
+
+    Args:
+        word: for them ("chapters", "tales", "acts"); None for chapters.
+        hits: the book's passages in order.
+    """
+    word = (word or "chapters").lower()
+    if word == "chapters":
+        return [(find_chapter(hit)[-1], hit) for hit in find_chapters(hits)]
+    if word in NUMBERED:
+        return find_numbered(_singular(word), hits)
+    return [(find_tale(hit)[-1], hit) for hit in find_tales(hits)]
+
+
+def find_outer_parts(hits: Sequence[Hit]) -> tuple[str, list[tuple[str, Hit]]]:
+    """What the outermost numbered parts of a book are called ("acts"), and their titles and first passages."""
+    first = [hit.section[0] for hit in hits if hit.section]
+    word = next((word for word in NUMBERED if any(read_number(title)[0] == _singular(word) for title in first)), "")
+    return word, find_parts(word, hits) if word else []
+
+
 def find_tales(hits: Sequence[Hit]) -> list[Hit]:
     """The first passage of each tale of a collection, in order; takes what `find_chapters` does."""
     tales = [(), *map(find_tale, hits)]
@@ -174,6 +198,10 @@ def find_chapter(hit: Hit) -> tuple[str, ...]:
             if pattern.match(title):
                 return tuple(hit.section[:depth])
     return ()
+
+
+def _singular(word: str) -> str:
+    return "stave" if word == "staves" else word.removesuffix("s")
 
 
 def _section(hit: Hit) -> int:

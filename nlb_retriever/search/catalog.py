@@ -1,8 +1,9 @@
-"""Questions on the library itself: which books and authors it has, how many, and the longest."""
+"""Questions on the library itself: which books and authors it has, how many, of which years, and the longest."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from nlb_retriever.records import Answer, BookRecord, ShortAnswer
 from nlb_retriever.search.book_parts import find_beginning
@@ -11,11 +12,13 @@ from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import SENTENCES, join_quotes
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import books_in, resolve_scope
-from nlb_retriever.search.titles import name_words
+from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by, name_words
 from nlb_retriever.store import LibraryStore
+from nlb_retriever.store.lookup import read_number
 
 NAMED = 20
 """Most titles or authors that are named."""
+LAST_YEAR = 9999
 FIRST = 3
 """First passages of a book, of which a sentence is quoted."""
 _BOOKS = r"(?:books?|novels?|works?|plays?|titles?|documents?|files?)"
@@ -24,8 +27,25 @@ _HERE = r"(?: (?:here|(?:are )?in (?:the|my|your|our|this) (?:library|collection
 _AUTHOR = r"(?P<author>(?:(?! (?:do|have|are|is|did) )[^?])+?)"
 _BY = rf"(?:(?: are)?(?: written)? (?:by|from) {_AUTHOR})"
 _LIST = r"(?:list|show|name|give me|show me|tell me|what are|which are)(?: all)?(?: of)?(?: the| my| your| our)? "
+_HAS = r"(?:(?:do (?:i|we|you)|does (?:the|my|our|your|this) library) (?:have|contain)|have (?:i|we|you) got)"
+_MADE = r"(?:,? (?:that |which )?(?:are|were|was|come|came))?(?: (?:written|published|printed|out))?"
+_YEARS = (
+    r"(?:from )?(?P<when>in|from|during|before|after|since|until|between)(?: the)?(?: years?)?"
+    r" (?:(?P<century>\w+) century|(?P<first>\d{3,4})(?P<decade>s)?(?:(?: and | to |[-–])(?P<last>\d{3,4}))?)"
+)
+_MOST = {
+    "longest": "longest",
+    "shortest": "shortest",
+    "oldest": "oldest|earliest",
+    "newest": "newest|latest|most recent",
+}
+_DATED = frozenset({"oldest", "newest", "years"})
+"""Kinds of questions that the books' years answer."""
+_SMALL = frozenset("a an and by for in of on or the to de la von".split())
+"""Words of a name that are not written with a capital."""
 _QUESTIONS = compile_forms(
     (
+        ("years", rf"(?:{_LIST}|(?:what|which|how many) ){_BOOKS}{_HAVE}{_HERE}{_MADE} {_YEARS}{_HERE}"),
         ("count", rf"how many {_BOOKS}{_HAVE}{_HERE}{_BY}?"),
         ("count", rf"how many {_BOOKS}{_BY}{_HAVE}{_HERE}"),
         ("count", rf"how many {_BOOKS} (?:did|has|have) {_AUTHOR} (?:write|written|published?)"),
@@ -39,10 +59,21 @@ _QUESTIONS = compile_forms(
         ("books", r"what(?:['’]s| is) in (?:my|your|our|this) (?:library|collection)"),
         ("books", r"what(?:['’]s| is) (?:the|my|your|our|this) (?:library|collection) about"),
         ("books", r"what can i ask(?: you)?(?: about)?"),
-        ("longest", rf"(?:(?:which|what)(?:['’]s| is) )?the longest {_BOOKS}{_HERE}"),
-        ("longest", rf"(?:which|what) {_BOOKS} is (?:the )?longest"),
-        ("shortest", rf"(?:(?:which|what)(?:['’]s| is) )?the shortest {_BOOKS}{_HERE}"),
-        ("shortest", rf"(?:which|what) {_BOOKS} is (?:the )?shortest"),
+        *(
+            (kind, form)
+            for kind, word in _MOST.items()
+            for form in (
+                rf"(?:(?:which|what)(?:['’]s| is) )?(?:the|my|our) (?:{word}) {_BOOKS}{_HERE}",
+                rf"(?:which|what)(?: of (?:my|our|the))? {_BOOKS} is (?:the )?(?:{word}){_HERE}",
+            )
+        ),
+        ("has by", rf"(?:{_HAS}|(?:is|are) there)(?: (?:any|some|a))? (?:{_BOOKS}|anything){_BY}{_HERE}"),
+        ("has", rf"{_HAS}(?: (?:any|some) {_BOOKS} (?:called|titled))? (?P<name>(?-i:(?!an? )).+?){_HERE}"),
+        ("has", r"(?:is|are) (?P<name>.+?) in (?P<whose>the|my|your|our|this) (?:library|collection)"),
+        (
+            "writer",
+            rf"(?:(?:which|what) (?:author|writer)|who) (?:has|wrote)(?: written)?(?: the)? most {_BOOKS}{_HERE}",
+        ),
         ("authors", rf"(?:what|which) (?:authors|writers){_HAVE}{_HERE}"),
         ("authors", rf"(?:who are|list(?: all)?|name) (?:the|my|all) (?:authors|writers){_HERE}"),
     )
@@ -58,36 +89,104 @@ def answer_catalog(request: SearchRequest, store: LibraryStore, limit: int | Non
         limit: at most so many sentences are quoted.
 
     Returns:
-        Titles, authors or a number, with the first sentences of the first books. None for other questions, and where
-        no book is by the author who is named.
+        Titles, authors or a number, with the first sentences of the first books. Not found, which the text says, is
+        what the library is said to have and does not. None for other questions, and where no book is by the author who
+        is named.
     """
     question = match_form(request.query, _QUESTIONS)
     if not question:
         return None
     kind, match = question
-    author = match.groupdict().get("author")
+    found = match.groupdict()
     with store.session():
         scope = resolve_scope(request, store)
-        books = [book for book in books_in(scope, store) if author is None or is_by(book, author)]
-        if kind in {"longest", "shortest"}:
-            books = sorted(books, key=lambda book: book.chars, reverse=kind == "longest")[:1]
-        beginnings = (find_beginning(read_book(book, scope, store, FIRST), one=True) for book in books[:SENTENCES])
+        books = books_in(scope, store)
+        chosen = _choose(kind, found, books)
+        if not chosen:
+            text = _deny(kind, found)
+            return Answer(question=request.query, found=False, text=text) if text else None
+        beginnings = (find_beginning(read_book(book, scope, store, FIRST), one=True) for book in chosen[:SENTENCES])
         citations = [citation for each in beginnings for citation in each][:limit]
     if not citations:
         return None
-    names = [book.title for book in books]
-    if kind == "authors":
-        written = {" ".join(sorted(name_words(book.author))): book.author for book in reversed(books) if book.author}
-        names = [*written.values()][::-1]
-    text = f"{len(books):,}" if kind == "count" else _join(names)
+    text = _name(kind, chosen, is_count=request.query.lower().lstrip().startswith("how many"))
+    undated = sum(book.year is None for book in books) if kind in _DATED else 0
+    if undated:
+        text += f" ({undated:,} more without a year)"
     return Answer(
         question=request.query,
         found=True,
         text=join_quotes(citations),
         citations=tuple(citations),
         shorts=(ShortAnswer(text=text, citation=0),) if text else (),
-        confidence="sure",
+        confidence="likely" if undated else "sure",
     )
+
+
+def _choose(kind: str, found: Mapping[str, str | None], books: Sequence[BookRecord]) -> list[BookRecord]:
+    """The books that answer a question."""
+    if author := found.get("author"):
+        return [book for book in books if is_by(book, author)]
+    if name := found.get("name"):
+        named = [book for book in books if is_titled(book, name) or is_titled_by(book, name)]
+        return named or [book for book in books if is_by(book, name) or is_in_title(book, name)]
+    if kind in {"longest", "shortest"}:
+        return sorted(books, key=lambda book: book.chars, reverse=kind == "longest")[:1]
+    if kind in {"oldest", "newest"}:
+        years = [book.year for book in books if book.year is not None]
+        year = (min if kind == "oldest" else max)(years, default=None)
+        return [book for book in books if year is not None and book.year == year]
+    if kind == "years":
+        first, last = _read_years(found)
+        return [book for book in books if book.year is not None and first <= book.year <= last]
+    if kind == "writer":
+        counts = Counter(_key(book.author) for book in books if book.author)
+        return [book for book in books if book.author and counts[_key(book.author)] == max(counts.values())]
+    return [*books]
+
+
+def _read_years(found: Mapping[str, str | None]) -> tuple[int, int]:
+    """The first and the last year of "in the 19th century", "before 1900", "in the 1850s", "between 1850 and 1900"."""
+    if found["century"]:
+        first = 100 * read_number(f"Chapter {found['century']}".title())[1] - 100
+        last = first + 99
+    else:
+        first = int(found["first"] or 0)
+        last = int(found["last"] or first + 9 * bool(found["decade"]))
+    return {
+        "before": (0, first - 1),
+        "until": (0, last),
+        "after": (last + 1, LAST_YEAR),
+        "since": (first, LAST_YEAR),
+    }.get((found["when"] or "").lower(), (first, last))
+
+
+def _deny(kind: str, found: Mapping[str, str | None]) -> str | None:
+    """What is said where the library has no such book; None where the question may be on something else."""
+    name, whose = found.get("name"), (found.get("whose") or "").lower()
+    is_name = all(word[0].isupper() or word in _SMALL for word in (name or "").split())
+    if name and whose != "the" and (whose or is_name):
+        return f"{name} is not in your library."
+    if kind == "has by":
+        return f"No book by {found['author']} is in your library."
+    return "No book in your library is known to be of these years." if kind == "years" else None
+
+
+def _name(kind: str, books: Sequence[BookRecord], *, is_count: bool) -> str:
+    """The titles of books, or their authors or number, as a question wants them."""
+    if is_count:
+        return f"{len(books):,}"
+    if kind in {"authors", "writer"}:
+        written = {_key(book.author): book.author for book in reversed(books) if book.author}
+        counts = Counter(_key(book.author) for book in books if book.author)
+        return _join([f"{name} ({counts[key]})" if kind == "writer" else name for key, name in written.items()][::-1])
+    titles = _join([f"{book.title} ({book.year})" if kind in _DATED else book.title for book in books])
+    return f"Yes: {titles}" if kind in {"has", "has by"} else titles
+
+
+def _key(author: str | None) -> str:
+    """An author's name in whatever order it is written."""
+    return " ".join(sorted(name_words(author or "")))
 
 
 def is_by(book: BookRecord, author: str) -> bool:

@@ -103,16 +103,9 @@ def test_what_a_book_is_about_its_file_says(tmp_path: Path, question: str, confi
 
 def test_a_tale_may_have_its_word_behind_its_number(tmp_path: Path) -> None:
     titles = ("ADVENTURE I. THE GOLDEN BALL", "II. THE ADVENTURE OF THE SLEEPING GIANT", "III. THE STORY OF RAIN")
-    texts = [f"{title}\n\n{'A frog slept on a hill, and nobody woke it. ' * 9}\n\n" for title in titles]
-    ends = [len("".join(texts[: number + 1])) for number in range(len(texts))]
-    sections = [
-        Section(path=(title,), start=end - len(text), end=end)
-        for title, text, end in zip(titles, texts, ends, strict=True)
-    ]
-    book = book_from_text("".join(texts), source="tales", title="Tales", sections=sections)
-    index_books([book], tmp_path / "library")
+    _index_parts({(title,): "A frog slept on a hill, and nobody woke it. " * 9 for title in titles}, tmp_path)
     with Retriever(tmp_path / "library") as retriever:
-        assert retriever.answer("How many tales does Tales have?").short == "3"
+        assert retriever.answer("How many tales does Clocks have?").short == "3"
         for question in ("Summarize The Sleeping Giant", "What happens in the second tale?"):
             assert {each.hit.section for each in retriever.answer(question).citations} == {(titles[1],)}
 
@@ -123,6 +116,37 @@ def test_words_of_two_titles_name_no_section(tmp_path: Path) -> None:
     with Retriever(tmp_path / "library") as retriever:
         request = SearchRequest(query="Summarize the white whale")
         assert answer_digest(request, retriever.store, None) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("What is the longest chapter of Clocks?", "PART I › CHAPTER II (29 words)"),
+        ("Which chapter is the longest in Clocks?", "PART I › CHAPTER II (29 words)"),
+        ("Which chapter of Clocks is the shortest?", "PART I › CHAPTER I (10 words)"),
+    ],
+)
+def test_the_longest_chapter_is_named(tmp_path: Path, question: str, short: str) -> None:
+    _index_parts(
+        {("PART I", "CHAPTER I"): "The clock ran on. " * 2, ("PART I", "CHAPTER II"): "It ran on. " * 9}, tmp_path
+    )
+    assert Retriever(tmp_path / "library").answer(question).short == short
+
+
+def test_parts_are_counted_where_there_are_no_chapters(tmp_path: Path) -> None:
+    _index_parts({("BOOK I",): "The clock ran on.", ("BOOK II",): "It ran down."}, tmp_path)
+    answer = Retriever(tmp_path / "library").answer("How many chapters does Clocks have?")
+    assert answer.short == "no chapters, but 2 books"
+
+
+def _index_parts(parts: dict[tuple[str, ...], str], folder: Path) -> None:
+    """Index a book of some sections with their texts."""
+    sections, text = [], ""
+    for path, own in parts.items():
+        start = len(text)
+        text += f"{path[-1]}\n\n{own}\n\n"
+        sections.append(Section(path=path, start=start, end=len(text)))
+    index_books([book_from_text(text, source="clocks", title="Clocks", sections=sections)], folder / "library")
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,54 @@ def test_the_library_answers_for_itself(retriever: Retriever, question: str, sho
 @pytest.mark.parametrize(
     ("question", "short"),
     [
+        ("Do I have any books by Verne?", "Yes: The Lamp"),
+        ("Are there any novels by Ann Miller?", "Yes: Bread; Poems"),
+        ("do you have anything by Ann Miller in the library?", "Yes: Bread; Poems"),
+        ("Do I have The Lamp?", "Yes: The Lamp"),
+        ("do i have the lamp by jules verne", "Yes: The Lamp"),
+        ("Is Ann Miller in my library?", "Yes: Bread; Poems"),
+        ("Is “The Reef” in the library?", "Yes: The Reef"),
+        ("Which author has the most books?", "Ann Miller (2); Jules Verné (2)"),
+        ("Which book is the oldest?", "The Lamp (1870) (1 more without a year)"),
+        ("What is the newest novel here?", "Poems (1910) (1 more without a year)"),
+        ("Which books were written in the 19th century?", "The Lamp (1870); The Reef (1880) (1 more without a year)"),
+        ("Which books are from the nineteenth century?", "The Lamp (1870); The Reef (1880) (1 more without a year)"),
+        ("Which books were published before 1880?", "The Lamp (1870) (1 more without a year)"),
+        ("Which books do I have from after 1900?", "Poems (1910) (1 more without a year)"),
+        ("books from the 1880s", None),
+        ("List the books written in the 1880s", "The Reef (1880) (1 more without a year)"),
+        ("Which books were published between 1875 and 1900?", "Bread (1900); The Reef (1880) (1 more without a year)"),
+        ("How many books were written since 1880?", "3 (1 more without a year)"),
+    ],
+)
+def test_what_the_library_has_and_of_which_years(retriever: Retriever, question: str, short: str | None) -> None:
+    answer = answer_catalog(SearchRequest(query=question), retriever.store)
+    assert (answer and answer.short) == short
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Do I have any books by Balzac?", "No book by Balzac is in your library."),
+        ("Do I have War and Peace?", "War and Peace is not in your library."),
+        ("Does my library have Emma?", "Emma is not in your library."),
+        ("is balzac in my library", "balzac is not in your library."),
+        ("Which books were written after 1990?", "No book in your library is known to be of these years."),
+    ],
+)
+def test_what_the_library_has_not_is_said(retriever: Retriever, question: str, text: str) -> None:
+    answer = retriever.answer(question)
+    assert (answer.found, answer.text) == (False, text)
+
+
+@pytest.mark.parametrize("question", ["Do you have a lamp?", "Is Mr. Keeper in the library?", "Do I have to light it?"])
+def test_what_a_story_has_is_looked_for_in_the_text(retriever: Retriever, question: str) -> None:
+    assert answer_catalog(SearchRequest(query=question), retriever.store) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
         ("Which book is the longest?", "Long"),
         ("What's the longest novel here?", "Long"),
         ("Which is the shortest book in my library?", "Short"),
