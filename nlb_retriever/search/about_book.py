@@ -24,8 +24,9 @@ from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import LEAST_WORDS, WORDS, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, books_in, resolve_scope
-from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by, without_copies
+from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by, title_words, without_copies
 from nlb_retriever.store import LibraryStore
+from nlb_retriever.store.lookup import is_short_for
 from nlb_retriever.text.characters import find_characters
 from nlb_retriever.text.sentences import sentence_spans
 
@@ -40,8 +41,8 @@ _QUESTIONS = compile_forms(
         ("hero", rf"who{_IS} the (?:(?:main|central) (?:protagonist|character|figure)|protagonist|hero|heroine){_OF}"),
         (
             "characters",
-            r"(?:who are|list|name)(?: (?:all|some|the|of|two|three|four|five|ten|\d+))*"
-            rf"(?: (?:main|central|most important))? (?:characters|protagonists|heroes){_OF}",
+            r"(?:(?:who are|list|name)(?: (?:all|some|the|of|two|three|four|five|ten|\d+))* |the )?"
+            rf"(?:(?:main|central|most important) )?(?:characters|protagonists|heroes){_OF}",
         ),
         ("chapters", rf"how many (?P<parts>{_PARTS}) are(?: there)?{_OF}"),
         ("chapters", rf"how many (?P<parts>{_PARTS}) (?:does|did) {_TITLE} have"),
@@ -56,8 +57,10 @@ _QUESTIONS = compile_forms(
         ("length", rf"how many (?:words|pages) (?:does|did) {_TITLE} have"),
         ("length", rf"how many (?:words|pages) are(?: there)?{_OF}"),
         ("length", rf"how many (?:words|pages)(?: long)?(?:{_IS}) {_TITLE}"),
-        ("first line", rf"(?:what{_IS} )?(?:the )?(?:first|opening) (?:line|sentence){_OF}"),
-        ("last line", rf"(?:what{_IS} )?(?:the )?(?:last|final|closing) (?:line|sentence){_OF}"),
+        ("first line", rf"(?:what(?:{_IS}| are) )?(?:the )?(?:first|opening) (?:line|sentence|words){_OF}"),
+        ("last line", rf"(?:what(?:{_IS}| are) )?(?:the )?(?:last|final|closing) (?:line|sentence|words){_OF}"),
+        ("beginning", rf"(?:what(?:{_IS}| are) )?(?:the )?(?:first|opening) (?:lines|sentences|paragraph){_OF}"),
+        ("end", rf"(?:what(?:{_IS}| are) )?(?:the )?(?:last|final|closing) (?:lines|sentences|paragraph){_OF}"),
         ("year", rf"(?:when|(?:in )?(?:what|which) year) was {_TITLE} (?:first )?(?:written|published)"),
         ("year", rf"when (?:did|was) [^?]+? (?:write|publish|writing) {_TITLE}"),
         ("beginning", rf"how (?:does|did) {_TITLE} (?:begin|start|open)"),
@@ -73,8 +76,12 @@ _QUESTIONS = compile_forms(
         ("about", rf"what (?:genre|kind of {_WORK}|sort of {_WORK}|type of {_WORK}){_IS} {_TITLE}"),
         ("about", rf"what(?:{_IS}| does) {_TITLE} (?:about|deal with)"),
         ("setting", rf"(?:where|when|in (?:what|which) \w+)(?:{_IS}| does) {_TITLE} (?:set|take place)"),
-        ("about", rf"(?:summari[sz]e|what happens in) {_TITLE}"),
-        ("about", rf"(?:(?:give|show) me )?(?:an? |the )?(?:short |brief )?(?:summary|synopsis|overview) of {_TITLE}"),
+        ("about", rf"(?:summari[sz]e|what happens in)(?: the (?:plot|story) of)? {_TITLE}"),
+        (
+            "about",
+            r"(?:(?:give|show) me )?(?:an? |the )?(?:short |brief )?(?:summary|synopsis|overview)"
+            rf" of(?: the (?:plot|story) of)? {_TITLE}",
+        ),
         ("description", rf"describe {_TITLE}"),
         ("end", rf"how (?:does|did) {_TITLE} (?:end|finish|conclude)"),
         ("end", rf"(?:what{_IS}|explain|describe|tell me(?: about)?) the (?:end|ending){_OF}"),
@@ -179,7 +186,8 @@ def find_titled(title: str | None, scope: Scope, store: LibraryStore, *, in_part
         title: "The Jungle", "the novel called The Jungle", "this book".
         scope: of the request.
         store: the library.
-        in_part: the one book whose title has these words ("Huckleberry Finn"), where none is called so.
+        in_part: the one book whose title has these words ("Huckleberry Finn") or that they are short for ("the GPL"),
+            where none is called so.
     """
     title = (title or "").strip(_OUTER)
     bare = _CALLED.sub("", title, count=1).strip(_OUTER) if _CALLED.match(title) else title
@@ -194,6 +202,8 @@ def find_titled(title: str | None, scope: Scope, store: LibraryStore, *, in_part
     if titled or not in_part:
         return titled
     titled = without_copies(book for book in books if is_in_title(book, bare))
+    if not titled and (short := " ".join(title_words(bare))) and not any(map(str.islower, bare.split()[-1])):
+        titled = without_copies(book for book in books if is_short_for(short, book))
     return titled if len(titled) == 1 else []
 
 

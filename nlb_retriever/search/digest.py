@@ -191,7 +191,7 @@ def _find_book(
     title: str | None, part: str | None, scope: Scope, store: LibraryStore
 ) -> tuple[list[BookRecord], str | None]:
     """The books of a title, and the part of them: of "Frankenstein vol 2" and "chapter 5", the chapter in that."""
-    books = find_titled(title, scope, store)
+    books = find_titled(title, scope, store) or find_titled((title or "").upper(), scope, store)
     if not books and title and part and (match := _IN_PART.fullmatch(title)):
         return find_titled(match["title"], scope, store), f"{match['part']}, {part}"
     return books, part

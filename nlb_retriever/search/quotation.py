@@ -26,7 +26,7 @@ PLACES = 5
 _QUOTED = r"[\s:,]*[“\"‘'](?P<words>\S[^“”\"]{6,}?)[”\"’']"
 _QUESTIONS = compile_forms(
     (
-        ("who", rf"who (?:said|says|asked|asks|cried|cries){_QUOTED}"),
+        ("who", rf"who (?:said|says|speaks|spoke|asked|asks|cried|cries)(?: the (?:words|lines?))?{_QUOTED}"),
         ("where", rf"(?:where (?:does it say|is it said)(?: that)?|find){_QUOTED}"),
         ("words", _QUOTED),
     )

@@ -14,6 +14,9 @@ from nlb_retriever.text.folding import fold
 
 _ID_START = 4
 """Least digits of an id's start."""
+_LEAST_INITIALS = 3
+"""Least letters of a name that are looked for as the first ones of words."""
+_WORD = re.compile(r"\w+")
 _SMALL_WORD = re.compile(r"\b[a-z]")
 """The first letter of a word that is not written with a capital."""
 _LONGEST = 1_000
@@ -30,7 +33,7 @@ _CHAPTER_OF = re.compile(
 
 
 def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecord:
-    """The one book that a name fits: by id, start of an id, path, title, part of a title, then file name.
+    """The one book that a name fits: by id, start of an id, path, title, part of a title, file, `is_short_for`.
 
     Accents and the shapes of quotation marks and dashes do not count.
 
@@ -54,6 +57,7 @@ def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecor
         [book for book in books if title and title in fold(book.title)],
         [book for book in books if title and fold(Path(book.source).name) == title],
         [book for book in books if title and fold(Path(book.source).stem) == title],
+        [book for book in books if is_short_for(title, book)],
     )
     for matching in steps:
         if len(matching) == 1:
@@ -65,6 +69,14 @@ def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecor
     similar = [titles[match] for match in get_close_matches(title, titles, n=3, cutoff=0.4)]
     hint = "; ".join(f"{book.title} ({book.id})" for book in similar)
     raise QueryError(f"no book {name!r} in library {library}" + (f"; similar: {hint}" if hint else ": see `nlb books`"))
+
+
+def is_short_for(name: str, book: BookRecord) -> bool:
+    """Whether a book's file name begins with a name ("gpl" of "gpl3.txt"), or words of its title with its letters."""
+    short = fold(name)
+    initials = "".join(word[0] for word in _WORD.findall(fold(book.title).replace("'", "")))
+    is_start = bool(short) and fold(Path(book.source).stem).startswith(short)
+    return is_start or (len(short) >= _LEAST_INITIALS and short in initials)
 
 
 def _paths(name: str) -> set[str]:

@@ -196,6 +196,8 @@ def stories(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("Who is the protagonist?", {"book": "The Tower"}, "Dickson McCunn"),
         ("who is the central character of the story", {"book": "The Tower"}, "Dickson McCunn"),
         ("Who are the characters in the novel The Tower?", {}, "Dickson McCunn, Heritage, Saskia"),
+        ("main characters in The Tower", {}, "Dickson McCunn, Heritage, Saskia"),
+        ("the characters of The Tower", {}, "Dickson McCunn, Heritage, Saskia"),
         ("Name three characters in The Tower", {}, "Dickson McCunn, Heritage, Saskia"),
         ("Can you tell me who the main characters of The Tower are?", {}, "Dickson McCunn, Heritage, Saskia"),
         ("List all the main characters.", {"book": "The Tower"}, "Dickson McCunn, Heritage, Saskia"),

@@ -324,6 +324,8 @@ def laws(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("What does article 4 section 1 say?", "clock number IVa"),
         ("What does section 5 of the Bell licence 1.1 say?", "clock number 5"),
         ("What does clause 2 of the Bell Licence 1.1 contract say?", "clock number 2"),
+        ("What does section 5 of the BL11 say?", "clock number 5"),
+        ("what does section 5 of the bl11 say?", "clock number 5"),
     ],
 )
 def test_articles_and_clauses_are_named_by_number(laws: Retriever, question: str, says: str) -> None:

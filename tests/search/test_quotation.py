@@ -37,6 +37,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         'Where does it say "he speaks of Jonah, who was swallowed"?',
         "Where is it said that “He speaks of Jonah – who was swallowed”",
         "who says 'he speaks of jonah who was swallowed'?",
+        "Who speaks the words 'he speaks of Jonah who was swallowed'?",
         '"he speaks of Jonah, who was swallowed"',
     ],
 )

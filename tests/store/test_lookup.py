@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from nlb_retriever import book_from_text, index_books
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Section
 from nlb_retriever.store import LibraryStore, open_store
-from nlb_retriever.store.lookup import find_sections
+from nlb_retriever.store.lookup import find_book, find_sections
 from nlb_retriever.text.folding import fold
 
 TITLES = (
@@ -57,6 +59,17 @@ def test_a_book_is_found_as_it_is_typed(store: LibraryStore, name: str) -> None:
 @pytest.mark.parametrize("name", ["les miserables - a tale", "Miserables", "Misérables"])
 def test_accents_and_dashes_do_not_count(store: LibraryStore, name: str) -> None:
     assert store.find_book(name).title == "Les Misérables — a tale"
+
+
+def test_a_book_may_be_named_in_short(store: LibraryStore) -> None:
+    lamp, manual = store.find_book("keeper"), replace(store.find_book("manual"), source="/books/clock-7.txt")
+    for name, title in (("tkl", lamp.title), ("TKL", lamp.title), ("clock", manual.title)):
+        assert find_book(name, [lamp, manual], "library").title == title
+    for name in ("kl", "7"):
+        with pytest.raises(QueryError, match="no book"):
+            find_book(name, [lamp, manual], "library")
+    with pytest.raises(QueryError, match="fits 2 books"):
+        find_book("clock", [manual, replace(manual, id="2", source="clock-8.txt")], "library")
 
 
 @pytest.mark.parametrize(
