@@ -55,6 +55,7 @@ _QUESTIONS = compile_forms(
         ("difference", rf"how (?:do|did) {_A}{_TERM} and (?:the )?{_OTHER} differ"),
         ("difference", rf"compare {_A}{_TERM} (?:and|with|to) (?:an? |the )?{_OTHER}"),
         ("what", rf"what{_IS} {_A}{_TERM}"),
+        ("who", rf"who{_IS} (?P<article>an? ){_TERM}"),
     )
 )
 _OF = re.compile(r"\bof\b|['’]s\b")
@@ -70,6 +71,8 @@ class TermQuestion:
     """Whether it can ask for nothing else; "What is the capital?" and "What is Anna's profession?" can."""
     questions: tuple[str, ...]
     """One a term, as the reader takes it."""
+    least: float = LEAST
+    """Least score of an answer: "Who is a contributor?" wants a law's, not of anybody who is one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +103,9 @@ def read_question(question: str) -> TermQuestion | None:
     article, term = (match["article"] or "").lower(), terms[0]
     return TermQuestion(
         terms=terms,
-        asks_for_meaning=kind != "what" or (article != "the " and term == term.lower() and not _OF.search(term)),
+        asks_for_meaning=kind not in {"what", "who"}
+        or (article != "the " and term == term.lower() and not _OF.search(term)),
+        least=SURE if kind == "who" else LEAST,
         questions=(question,) if kind == "what" else tuple(f"What is {each}?" for each in (article + term, *terms[1:])),
     )
 
@@ -131,7 +136,7 @@ def answer_definition(
     explained = []
     for term, question in zip(terms, parsed.questions, strict=True):
         explained.append(_explain(term, question, hits, load_reader))
-        if not explained[-1] or explained[-1][0].score < LEAST:
+        if not explained[-1] or explained[-1][0].score < parsed.least:
             return None
     score = min(found[0].score for found in explained)
     others = {(each.quote.hit, each.quote.order) for found in explained[1:] for each in found}

@@ -249,10 +249,14 @@ def _shorten(text: str, start: int, end: int) -> int:
 def _forms(name: str, *, is_name: bool) -> list[tuple[float, str]]:
     """Regular expressions with their strengths; "says" is the explanation, before the match where there is none."""
     subject = rf"{_DET}{_IDEA}{name}{_ASIDE}"
+    means = r"(?:(?:shall|will) )?means?\s+(?P<says>.+)"
+    quoted = rf"(?:(?:an?|the|to)\s+)?(?=[“\"‘']){name}\s+"
     called = rf"{_CALLED}\s+(?:an?\s+|the\s+)?{name}{_END}"
     often = r"(?:(?:\w+ly|often|also|sometimes)\s+)?"
     forms = [
-        (5.0, rf"{_BEGIN}(?=[“\"‘']){name}\s+(?:\([^)]{{1,40}}\)\s)?(?:(?:shall|will) )?means?\s+(?P<says>.+)"),
+        (5.0, rf"{_BEGIN}{quoted}(?:[^.;:“”\"]{{1,60}}?\s)?{means}"),
+        (5.0, rf"{_BEGIN}{quoted}(?:\([^)]{{1,40}}\)\s){means}"),
+        (5.0, rf"{_BEGIN}{quoted}{_BE}\s+(?P<says>(?:either|{_NOUN}).+)"),
         (3.0, rf"{_BEGIN}{subject}{_DEFINED}\s+(?P<says>.+)"),
         (3.0, rf"{_BEGIN}{subject}{_BE}\s+(?P<says>{_NOUN}.+)"),
         (2.5, rf"{_BEGIN}{_DET}[^.;:()]{{1,80}}\({name}\)[”\"’']?,? {_BE}\s+(?P<says>{_NOUN}.+)"),

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
-from nlb_retriever.search.definition import read_question
+from nlb_retriever.search.definition import answer_definition, read_question
 from nlb_retriever.search.question import as_question
+from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.store import Condition
 
 TEXTS = {
@@ -134,6 +135,37 @@ def test_how_two_terms_differ_is_told_by_a_sentence_on_each(retriever: Retriever
         "A norm is a rule of conduct that the members of a group share.",
         "Prejudice refers to what people think of a group\nbefore they know it.",
     ]
+
+
+LICENCE = """\
+The "Bell Source" for a work in any form means all the ropes that are needed to ring it. Bell Source conveyed in accord
+with this section must be in a format that is documented. A "Tower Product" is either (1) a clock, which tells the hour,
+or (2) anything that is sold for a tower. "Ringer" shall mean whoever rings a bell under this licence. Each Ringer
+hereby grants to You a rope. To "toll" a bell means to ring it so that one stroke follows the other slowly. A baker is a
+man who bakes.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("What is Bell Source?", "all the ropes that are needed to ring it"),
+        ("define bell source", "all the ropes that are needed to ring it"),
+        (
+            "What is a Tower Product?",
+            "either (1) a clock, which tells the hour, or (2) anything that is sold for a tower",
+        ),
+        ("Who is a Ringer?", "whoever rings a bell under this licence"),
+        ('What does "toll" mean?', "to ring it so that one stroke follows the other slowly"),
+        ("Who is a clock?", None),
+    ],
+)
+def test_a_law_puts_its_terms_in_quotation_marks(tmp_path: Path, question: str, short: str | None) -> None:
+    index_books([book_from_text(LICENCE, source="licence", title="Licence")], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        request = SearchRequest(query=question)
+        answer = answer_definition(request, retriever.store, lambda: retriever.reader)
+    assert (answer and (answer.short, answer.confidence)) == (short and (short, "sure"))
 
 
 def test_a_sentence_on_both_terms_comes_first(tmp_path: Path) -> None:
