@@ -4,7 +4,9 @@ A word is read so where the chunk encoder does not know it as one word either, a
 two neighbours swapped, make a word of the books: most misspellings are one such edit (Damerau, A technique for computer
 detection and correction of spelling errors, 1964). Where none is, a name is also looked for as other translations
 spell it (text/transliteration.py). So is a name that stands in one or two passages of a book, as in its preface, and
-is replaced where the book has another spelling far more often: "Astolfo" where the poem has "Astolpho". And a long name
+is replaced where the book has another spelling far more often: "Astolfo" where the poem has "Astolpho". A word that the
+encoder knows is one that the books may just not have: its other spelling must stand beside a neighbour that it has in
+the question ("Elisabeth Bennet"), or be a name that is there often. And a long name
 that is still unknown is read as the most similar one in the passages that the other words find: "Trefinnis" as
 "Tregennis".
 """
@@ -16,6 +18,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
+from itertools import pairwise
 
 from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.search.question import MOST_WORDS, find_names
@@ -33,6 +36,8 @@ VARIANTS = 2000
 """Spellings of a foreign name that are looked for, those with the fewest changes."""
 SELDOM, OFTEN = 2, 20
 """Passages that a name may stand in and still be replaced by another spelling, and how often its book has that."""
+BESIDE = 1000
+"""Counted for a spelling that stands beside a neighbour of the word: more than all that do not."""
 LONG_NAME, SIMILARITY = 7, 0.75
 """Least letters of a name that is looked for by its similarity to others, and the least similarity (of difflib)."""
 _WORD = re.compile(r"[^\W\d_]+")
@@ -56,7 +61,7 @@ def respell(
     words = _WORD.findall(query)
     if len(words) > MOST_WORDS:
         return None
-    rare = [word for word in dict.fromkeys(words) if len(word) >= LEAST_LETTERS and not _is_known(word, vectorizer)]
+    rare = [word for word in dict.fromkeys(words) if len(word) >= LEAST_LETTERS and word_ids(word)]
     if language != ENGLISH:
         rare = [word for word in rare if word[0].isupper() and is_counted(word, language)]
     where = replace(scope, sections=None, before=None).filter("passage")
@@ -65,11 +70,15 @@ def respell(
     spellings = {}
     for word, hits in zip(rare, found, strict=True):
         forms: Mapping[str, int] = {}
+        known = _is_known(word, vectorizer)
         if not hits:
-            forms = _find_unknown(word, where, store)
-            if not forms and word in names and len(word) >= LONG_NAME:
+            forms = _find_unknown(word, query, where, store, is_rare=not known)
+            if known:
+                least = OFTEN if word in names else BESIDE
+                forms = {form: count for form, count in forms.items() if count >= least}
+            elif not forms and word in names and len(word) >= LONG_NAME:
                 forms = _find_similar(word, query, where, store)
-        elif len(hits) <= SELDOM and word[0].isupper():
+        elif len(hits) <= SELDOM and word[0].isupper() and not known:
             own = all_of(where, Condition("book_id", "in", tuple({hit.book_id for hit in hits})))
             others = _find_forms(word, make_variants(word.lower(), VARIANTS), own, store)
             forms = {form: count for form, count in others.items() if count >= OFTEN}
@@ -78,15 +87,34 @@ def respell(
     return _WORD.sub(lambda match: spellings.get(match.group(), match.group()), query) if spellings else None
 
 
-def _find_unknown(word: str, where: Filter | None, store: LibraryStore) -> Counter[str]:
-    """The books' spellings of a word that none of them has."""
+def _find_unknown(word: str, query: str, where: Filter | None, store: LibraryStore, *, is_rare: bool) -> Counter[str]:
+    """The books' spellings of a word that none of them has, and how often; those beside its neighbours count most.
+
+    Of a long rare word in small letters a similar one is among these: "Captain Ahab" for "capitan Ahab".
+    """
     edits = make_edits(word.lower())
     if any(not word_ids(edit) for edit in edits):  # one of the most common words, which are not searched for
         return Counter()
     forms = _find_forms(word, edits, where, store)
+    beside = _find_beside(word, query, where, store)
+    near = {*edits}
+    if is_rare and word.islower() and len(word) >= LONG_NAME:
+        near.update(get_close_matches(word.lower(), {form.lower() for form in beside}, cutoff=SIMILARITY))
+    forms.update({form: BESIDE * count for form, count in beside.items() if form.lower() in near})
     if not forms and word[0].isupper():
         forms = _find_forms(word, make_variants(word.lower(), VARIANTS), where, store)
     return forms
+
+
+def _find_beside(word: str, query: str, where: Filter | None, store: LibraryStore) -> Counter[str]:
+    """How often words stand beside those that a word has beside it in a query, in the passages that these find."""
+    words = _WORD.findall(query)
+    at = words.index(word)
+    neighbours = {each.lower() for each in (*words[max(at - 1, 0) : at], *words[at + 1 : at + 2]) if word_ids(each)}
+    passages = _read_passages(" ".join(sorted(neighbours)), where, store) if neighbours else []
+    pairs = [pair for passage in passages for pair in pairwise(_WORD.findall(passage))]
+    firsts = Counter(first for first, second in pairs if second.lower() in neighbours)
+    return firsts + Counter(second for first, second in pairs if first.lower() in neighbours)
 
 
 def make_edits(word: str) -> set[str]:

@@ -108,6 +108,23 @@ def test_the_most_frequent_word_is_taken(tmp_path: Path) -> None:
         assert respell("Did Harolz dance?", scope, retriever.vectorizer, retriever.store) == "Did Harold dance?"
 
 
+def test_a_word_that_the_encoder_knows_is_mended_beside_its_neighbour(tmp_path: Path) -> None:
+    text = "Elizabeth Bennet wrote to Maria. The lizard slept. Captain Rusk had much capital, and capital it was. "
+    text += "Catherine left. " * OFTEN
+    index_books([book_from_text(text, source="letters", title="Letters")], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        for query, searched in (
+            ("Who is Elisabeth Bennet?", "Who is Elizabeth Bennet?"),
+            ("who is elisabeth bennet", "who is Elizabeth bennet"),
+            ("Who is Elisabeth?", None),
+            ("Who is Katherine?", "Who is Catherine?"),
+            ("Who is Marian?", None),
+            ("What is a wizard?", None),
+            ("who is capitan rusk", "who is Captain rusk"),
+        ):
+            assert spelled(retriever, query) == searched
+
+
 def test_a_name_of_the_preface_is_spelled_as_its_own_book_does(tmp_path: Path) -> None:
     poem = (
         "Preface: Ariosto calls him Astolfo, her Marfisa. "
