@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Collection
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +15,7 @@ import typer
 from nlb_retriever.errors import QueryError
 
 if TYPE_CHECKING:
-    from nlb_retriever.store import Filter
+    from nlb_retriever.store import Filter, LibraryStore
 
 Library = Annotated[
     str | None,
@@ -35,7 +37,7 @@ InSection = Annotated[
     typer.Option(metavar="SECTION", help="Only in this section of it, or part: its number, title or id."),
 ]
 Author = Annotated[str | None, typer.Option(metavar="NAME", help="Only in books of this author.")]
-Language = Annotated[str | None, typer.Option(metavar="TAG", help="Only in books in this language, such as en.")]
+Language = Annotated[str | None, typer.Option(metavar="TAG", help="Only in books in this language: en or English.")]
 Year = Annotated[
     str | None, typer.Option(metavar="FROM-TO", help="Only in books of these years: 1851, 1800-1850 or 1900-.")
 ]
@@ -86,6 +88,7 @@ def years_of(text: str) -> tuple[int | None, int | None]:
 
 
 def scope_of(
+    store: LibraryStore,
     *,
     book: str | None,
     section: str | None,
@@ -94,18 +97,39 @@ def scope_of(
     language: str | None,
     year: str | None,
 ) -> dict[str, Any]:
-    """The part of the library that the options name, as arguments of `Retriever.search` and `answer`."""
+    """The part of the library that the options name, as arguments of `Retriever.search` and `answer`.
+
+    Raises:
+        QueryError: no book is by that author or in that language, or the year is none.
+    """
     from nlb_retriever.store import And, Condition, Or
 
     conditions: list[Filter] = []
     if author is not None:
         conditions.append(Condition("author", "text_match_insensitive", author))
+        if not store.count("book", conditions[-1]):
+            similar = _find_similar(author, {book.author for book in store.books() if book.author})
+            hint = f"; similar: {'; '.join(similar)}" if similar else ": see `nlb books`"
+            raise QueryError(f"no book by {author!r} in library {store.location}{hint}")
     if language is not None:
-        regional = Condition("language", "text_match_insensitive", f"{language}-")
-        conditions.append(Or((Condition("language", "eq", language), regional)))
+        from nlb_retriever.reading.gutenberg import LANGUAGES
+
+        tag = LANGUAGES.get(language.lower(), language)
+        regional = Condition("language", "text_match_insensitive", f"{tag}-")
+        conditions.append(Or((Condition("language", "eq", tag), regional)))
+        if not store.count("book", conditions[-1]):
+            tags = ", ".join(sorted({book.language for book in store.books() if book.language}))
+            hint = f"; it has {tags}" if tags else ""
+            raise QueryError(f"no book in language {language!r} in library {store.location}{hint}")
     if year is not None:
         first, last = years_of(year)
         conditions += [Condition("year", "gte", first)] if first is not None else []
         conditions += [Condition("year", "lte", last)] if last is not None else []
     where = And(tuple(conditions)) if conditions else None
     return {"book": book, "section": section, "before": before, "where": where}
+
+
+def _find_similar(name: str, authors: Collection[str]) -> list[str]:
+    """The authors one of whose names is like a word of a name."""
+    wanted = name.lower().split()
+    return sorted(each for each in authors if any(get_close_matches(word, wanted) for word in each.lower().split()))[:3]

@@ -50,10 +50,12 @@ def ask(
     from nlb_retriever.search.retriever import Retriever
 
     text = question_of(question)
-    scope = scope_of(book=book, section=section, before=before, author=author, language=language, year=year)
     if llm and everything:
         raise typer.BadParameter("a language model answers from the best passages alone: leave out one of the two")
     with Retriever(library, reader=reader) as retriever:
+        scope = scope_of(
+            retriever.store, book=book, section=section, before=before, author=author, language=language, year=year
+        )
         quote = partial(retriever.answer, text, limit=limit, all_passages=everything, **scope)
         if llm:
             from nlb_cli.output.prose import show_prose, stream_prose

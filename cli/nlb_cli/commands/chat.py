@@ -37,11 +37,13 @@ def chat(
     from nlb_integrations.prose.chat import make_query
     from nlb_retriever.search.retriever import Retriever
 
-    scope = scope_of(book=book, section=section, before=before, author=author, language=language, year=year)
     live = sys.stdin.isatty() and is_terminal() and not as_json
     failed = False
     with Retriever(library) as retriever:
         retriever.store.count("passage")  # a missing library is an error before the first question
+        scope = scope_of(
+            retriever.store, book=book, section=section, before=before, author=author, language=language, year=year
+        )
         conversation = Chat(Writer(open_llm(llm), retriever), **scope)
         for question in _typed() if live else _lines():
             quote = partial(retriever.answer, make_query(question, conversation.history), **scope)

@@ -66,14 +66,17 @@ def search(
     if (question is None) == (queries is None):
         raise typer.BadParameter("give a question, or a file of them with --queries", param_hint="QUESTION")
     query = Query(question=question_of(question or ""), level=level, book=book, limit=limit)
-    options = {
-        **scope_of(book=book, section=section, before=before, author=author, language=language, year=year),
-        "mode": mode,
-        "strategy": "flat" if flat else "coarse-to-fine",
-        "neighbours": neighbours,
-        "rerank": rerank,
-    }
     with Retriever(library, reader=reader) as retriever:
+        scope = scope_of(
+            retriever.store, book=book, section=section, before=before, author=author, language=language, year=year
+        )
+        options = {
+            **scope,
+            "mode": mode,
+            "strategy": "flat" if flat else "coarse-to-fine",
+            "neighbours": neighbours,
+            "rerank": rerank,
+        }
         find = partial(_find, retriever, options)
         if queries is not None:
             raise typer.Exit(_answer_file(queries, query, find))
