@@ -58,6 +58,13 @@ def test_book_takes_an_id_a_title_or_a_path(nlb: InProcess, shelf: Path) -> None
         assert {hit["title"] for hit in told["hits"]} == {"Orchard Letters"}
 
 
+def test_neighbours_are_shown_whole(nlb: InProcess, shelf: Path) -> None:
+    args = ("search", "comet", "--neighbours", "2", "-n", "1", "--library", shelf)
+    [hit] = json.loads(nlb(*args, "--json").out)["hits"]
+    assert " ".join(hit["text"].split()) in " ".join(nlb(*args).out.split())
+    assert " ".join(hit["text"].split()) not in " ".join(nlb("search", "comet", "-n", "1", "-l", shelf).out.split())
+
+
 def test_no_hits_are_one_line(nlb: InProcess, shelf: Path) -> None:
     ran = nlb("search", "comet", "--year", "1700", "--library", shelf)
     assert (ran.code, ran.out) == (0, "Nothing found.\n")

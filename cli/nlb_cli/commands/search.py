@@ -87,7 +87,7 @@ def search(
     elif result.hits:
         from nlb_cli.output.hits import hit_lines
 
-        write_lines(hit_lines(result.request.query, result.hits, library))
+        write_lines(hit_lines(result.request.query, result.hits, library, whole=neighbours > 0))
     else:
         write_lines([line("Nothing found.")])
 

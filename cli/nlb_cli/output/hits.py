@@ -19,13 +19,16 @@ _AUTHORS = 3
 """Most names behind the first of a book's that are shown."""
 
 
-def hit_lines(question: str, hits: Sequence[Hit], library: str | None) -> Iterator[Line]:
-    """Ranked hits: title, section and score, and the words that match."""
+def hit_lines(question: str, hits: Sequence[Hit], library: str | None, *, whole: bool = False) -> Iterator[Line]:
+    """Ranked hits: title, section and score, and the words that match, or the whole text."""
     pattern = pattern_of(question)
     for rank, hit in enumerate(hits, 1):
         yield line(*_title(hit), lead=f"{rank:>2}  ", right=(f"{hit.score:.3f}", "cyan"))
         yield _location(hit, library)
-        yield line(*_emphasized(snippet(hit.text, pattern)), lead=_INDENT)
+        if whole:
+            yield from _rows(_emphasized(marked(block(hit.text), pattern)))
+        else:
+            yield line(*_emphasized(snippet(hit.text, pattern)), lead=_INDENT)
         if rank < len(hits):
             yield line()
 
