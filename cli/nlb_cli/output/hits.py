@@ -34,15 +34,19 @@ def hit_lines(question: str, hits: Sequence[Hit], library: str | None, *, whole:
 
 
 def answer_lines(answer: Answer, library: str | None, *, styled: bool) -> Iterator[Line]:
-    """The answer, then each citation with its section and its words.
+    """The answer, then each citation with its section and its words; without a short answer the citations alone.
 
     Args:
         answer: to show.
         library: as the user named it, for the commands that show more.
         styled: show each quote in its passage, which is dimmed.
     """
-    yield line(*_answer(answer))
-    yield from citation_lines(answer, library, styled=styled)
+    cited = citation_lines(answer, library, styled=styled)
+    if answer.shorts or not answer.citations:
+        yield line(*_answer(answer))
+    else:
+        next(cited)  # the empty line below an answer
+    yield from cited
 
 
 def citation_lines(answer: Answer, library: str | None, *, styled: bool) -> Iterator[Line]:
@@ -68,18 +72,14 @@ def citation_lines(answer: Answer, library: str | None, *, styled: bool) -> Iter
 
 
 def _answer(answer: Answer) -> list[Span]:
-    """The short answer or answers; without one the answer, where it consists of the quotes with each one's number."""
-    if answer.shorts:
-        best, *others = [(block(short.text), f" [{short.citation + 1}]") for short in answer.shorts]
-        spans: list[Span] = [(best[0], "bold"), (best[1], "cyan")]
-        for text, number in others:
-            spans += [(", or ", ""), (text, "bold"), (number, "cyan")]
-        return [*spans, (f" ({answer.confidence})", "dim")]
-    quotes = [" ".join(citation.quote.split()) for citation in answer.citations]
-    if not quotes or " ".join(quotes) != answer.text:
+    """The short answer or answers; without one what is said in its place."""
+    if not answer.shorts:
         return [(block(answer.text), "")]
-    numbered = ((f"{block(quote)} ", f"[{number}] ") for number, quote in enumerate(quotes, 1))
-    return [span for quote, mark in numbered for span in ((quote, ""), (mark, "cyan"))]
+    best, *others = [(block(short.text), f" [{short.citation + 1}]") for short in answer.shorts]
+    spans: list[Span] = [(best[0], "bold"), (best[1], "cyan")]
+    for text, number in others:
+        spans += [(", or ", ""), (text, "bold"), (number, "cyan")]
+    return [*spans, (f" ({answer.confidence})", "dim")]
 
 
 def _title(hit: Hit) -> list[Span]:
