@@ -60,6 +60,7 @@ class RescuedLibrary:
             LibraryNotFound: there is nothing of a library.
             LibraryBusy: another process writes to it.
             LibraryDamaged: nothing can be read, not even with which encoders it was made.
+            StoreError: a file may not be read, which says nothing about what is in it.
         """
         self.location = str(folder)
         self.notes: list[str] = []
@@ -69,11 +70,12 @@ class RescuedLibrary:
             raise missing_library(folder)
         self._lock = WriterLock(folder)
         try:
-            self._head = head = self._find_head()
-            self._mark = (head.library, head.serial) if head else (uuid.uuid4().hex, 0)
-            self._is_lossy = False
-            self._is_whole = True
-            self._books = self._find_books(head)
+            with disk.errors(self.location, "reading"):
+                self._head = head = self._find_head()
+                self._mark = (head.library, head.serial) if head else (uuid.uuid4().hex, 0)
+                self._is_lossy = False
+                self._is_whole = True
+                self._books = self._find_books(head)
         except BaseException:
             self._lock.release()
             raise
@@ -127,7 +129,7 @@ class RescuedLibrary:
         for name in (HEAD, COPY):
             try:
                 return read_head(self._folder / name)[0]
-            except (NlbError, OSError) as error:
+            except (LibraryDamaged, FileNotFoundError) as error:
                 self.notes.append(f"{name} cannot be read ({error})")
         self.notes.append("books that were removed or replaced may be back")
         return None
@@ -143,7 +145,7 @@ class RescuedLibrary:
                 segment = _Rescued(
                     ArrayFile(self._folder / SEGMENTS / name, ref.seal if ref else None, is_strict=False)
                 )
-            except (NlbError, OSError) as error:
+            except (LibraryDamaged, FileNotFoundError) as error:
                 count = ref.books - len(ref.hidden) if ref else "its"
                 self.notes.append(f"{count} books of segment {name} are lost ({error})")
                 self._is_lossy = True
@@ -173,7 +175,7 @@ class RescuedLibrary:
         return books
 
     def _files(self) -> Iterator[str]:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             yield from (path.name for path in (self._folder / SEGMENTS).iterdir() if path.suffix == ".seg")
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nlb_retriever.errors import LibraryDamaged
+from nlb_retriever.errors import LibraryDamaged, StoreError
+from nlb_retriever.indexing.repair import repair_library
 from nlb_retriever.store import RescuedLibrary, open_store
 from nlb_retriever.store.backends.array_file import ArrayFile
 from tests.store.books import MANIFEST
@@ -191,6 +192,28 @@ def test_a_library_whose_head_is_lost_is_rescued(copy: Path, right: list[object]
     if how == "head":
         with open_store(copy) as store:
             assert read_all(store) == right
+
+
+@pytest.mark.parametrize("name", ["segment", "segments", "library.copy.json"])
+def test_what_may_not_be_read_is_not_taken_for_lost(bound_folder: Path, name: str) -> None:
+    make_library(bound_folder / "library")
+    damaged, segment = sorted((bound_folder / "library" / "segments").iterdir())
+    if name == "segment":
+        cut(damaged, 1000)
+    else:
+        (bound_folder / "library" / "library.json").write_text("{")
+    if name == "segments":
+        (bound_folder / "library" / "library.copy.json").unlink()
+    locked = segment if name == "segment" else bound_folder / "library" / name
+    before, mode = segment.read_bytes(), locked.stat().st_mode
+    locked.chmod(0)
+    try:
+        with pytest.raises(StoreError, match="Permission denied") as caught:
+            repair_library(bound_folder / "library")
+    finally:
+        locked.chmod(mode)
+    assert not isinstance(caught.value, LibraryDamaged)
+    assert segment.read_bytes() == before
 
 
 def test_nothing_but_our_errors_comes_out_of_segments_that_are_nonsense(copy: Path) -> None:
