@@ -235,6 +235,9 @@ def _with_library(inputs: Inputs, store: LibraryStore | RescuedLibrary, records:
             texts.append(text)
         else:
             own[file.source] = replace(file, book_id=record.id, fallback=text)
+    for line in store.lost if isinstance(store, RescuedLibrary) else ():
+        reason = f"{store.location}: {line}, but for those whose files are indexed now"
+        failed.append(FailedFile(source=store.location, reason=reason))
     return replace(
         inputs,
         files=(*own.values(), *(file for file in inputs.files if file.source not in own)),

@@ -50,7 +50,7 @@ def repair_library(
         if not isinstance(location, Path):
             raise
     with RescuedLibrary(location) as old:
-        lines = [*old.notes]
+        lines = [*old.notes, *old.lost]
         if old.restore_head():
             return [*lines, "restored library.json from its copy"]
         with old.start_rebuild(old.manifest) as new:

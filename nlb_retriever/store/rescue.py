@@ -65,6 +65,8 @@ class RescuedLibrary:
         self.location = str(folder)
         self.notes: list[str] = []
         """What is wrong with its files, one line each."""
+        self.lost: list[str] = []
+        """Which of its books cannot even be named, one line each."""
         self._folder = folder
         if not any((folder / name).exists() for name in (HEAD, COPY, SEGMENTS)):
             raise missing_library(folder)
@@ -73,7 +75,6 @@ class RescuedLibrary:
             with disk.errors(self.location, "reading"):
                 self._head = head = self._find_head()
                 self._mark = (head.library, head.serial) if head else (uuid.uuid4().hex, 0)
-                self._is_lossy = False
                 self._is_whole = True
                 self._books = self._find_books(head)
         except BaseException:
@@ -105,7 +106,7 @@ class RescuedLibrary:
 
     def restore_head(self) -> bool:
         """Where nothing but the library's head is damaged, put its copy in its place; returns whether that helped."""
-        is_whole = self._is_whole and not self._is_lossy
+        is_whole = self._is_whole and not self.lost
         if self._head is None or not is_whole or any(found.segment.damaged for found in self._books.values()):
             return False
         with disk.errors(self.location, "writing"):
@@ -147,8 +148,7 @@ class RescuedLibrary:
                 )
             except (LibraryDamaged, FileNotFoundError) as error:
                 count = ref.books - len(ref.hidden) if ref else "its"
-                self.notes.append(f"{count} books of segment {name} are lost ({error})")
-                self._is_lossy = True
+                self.lost.append(f"{count} books of segment {name} are lost ({error})")
                 continue
             self.notes += [f"{name} is damaged ({array})" for array in segment.damaged]
             if ref is not None and not segment.damaged:
@@ -162,8 +162,7 @@ class RescuedLibrary:
             for index in set(range(segment.books)).difference(ref.hidden if ref else ()):
                 record = segment.read_record(index, head.sources if head else {})
                 if record is None:
-                    self.notes.append(f"a book of segment {name} is lost: it cannot even be named")
-                    self._is_lossy = True
+                    self.lost.append(f"a book of segment {name} is lost: it cannot even be named")
                 else:  # without a head, later segments have later versions
                     books[record.id] = _Found(segment, index, record)
         if not manifests:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,15 @@ def test_pruning_reports_what_it_removes_and_keeps_what_is_only_out_of_sight(fol
     report = index_files([folder], library, chunk_tokens=256, rebuild=True, prune=True)
     assert ([Path(ref.source).name for ref in report.kept], report.removed) == (["lighthouse.txt"], ())
     assert ids(library) == {"lighthouse.txt": before["lighthouse.txt"]}
+
+
+def test_books_that_a_damaged_library_has_lost_are_reported_as_failed(folder: Path, library: Path) -> None:
+    index_files([folder], library)
+    index_books([book_from_text(KITCHEN.upper(), source="text")], library)
+    *_, segment = sorted((library / "segments").iterdir())
+    os.truncate(segment, 1000)
+    for dry_run in (True, False):
+        [failed] = index_files([folder], library, rebuild=True, dry_run=dry_run).failed
+        assert failed.reason.startswith(f"{library}: 1 books of segment {segment.name} are lost (")
+    assert ids(library).keys() == {"kitchen.txt", "lighthouse.txt"}
+    assert index_files([folder], library, rebuild=True).failed == ()

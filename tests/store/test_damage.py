@@ -225,7 +225,7 @@ def test_nothing_but_our_errors_comes_out_of_segments_that_are_nonsense(copy: Pa
             open_store(copy)
         with RescuedLibrary(copy) as rescued:
             assert len(rescued.books()) == 3
-            assert "books of segment" in rescued.notes[0]
+            assert "books of segment" in rescued.lost[0]
 
 
 def test_a_file_that_a_stranger_made_is_refused_without_a_traceback(tmp_path: Path) -> None:
