@@ -26,7 +26,6 @@ from nlb_retriever.indexing.plan import (
     collect_inputs,
     hash_source,
     make_plan,
-    plan_removals,
 )
 from nlb_retriever.indexing.report import BookRef, IndexReport, Observer
 from nlb_retriever.indexing.request import IndexRequest, choose_manifest
@@ -175,9 +174,14 @@ def _rebuild(request: IndexRequest) -> IndexReport:
     with _open_to_rebuild(folder, writer=not request.dry_run) as old:
         manifest = choose_manifest(request, None)
         inputs = collect_inputs(discovery)
-        removals = plan_removals(old.books(), inputs.discovery, request.prune)
-        records = [record for record in old.books() if record not in removals.removed]
+        changes = make_plan(inputs, old.books(), request.prune)
+        records = [record for record in old.books() if record not in changes.removed]
         inputs = _with_library(inputs, old, records)
+        replaced = make_plan(inputs, records).removed  # whose files were not named
+        records = [record for record in records if record not in replaced]
+        ids = {record.id for record in replaced}
+        inputs = replace(inputs, files=tuple(file for file in inputs.files if file.book_id not in ids))
+        removals = Plan(removed=(*changes.removed, *replaced), kept=changes.kept)
         if request.dry_run:
             plan = make_plan(inputs, [])
             return _report(request, inputs, plan + removals, _expected(plan))
@@ -233,7 +237,7 @@ def _with_library(inputs: Inputs, store: LibraryStore | RescuedLibrary, records:
                 failed.append(FailedFile(source=record.source, reason=str(error)))
         if file is None:
             texts.append(text)
-        else:
+        elif file.source not in own or record.content_hash == file.content_hash:
             own[file.source] = replace(file, book_id=record.id, fallback=text)
     for line in store.lost if isinstance(store, RescuedLibrary) else ():
         reason = f"{store.location}: {line}, but for those whose files are indexed now"

@@ -83,6 +83,7 @@ class Plan:
     duplicates: tuple[tuple[str, str], ...] = ()
     """Files left out, each with the file or book that has the same bytes."""
     removed: tuple[BookRecord, ...] = ()
+    """Books whose files are gone, or hold what another book of the library has."""
     kept: tuple[BookRecord, ...] = ()
     """Books that would be removed, were it certain that their files are gone."""
     failed: tuple[FailedFile, ...] = ()
@@ -137,6 +138,8 @@ def hash_source(path: Path) -> FileSource:
 def make_plan(inputs: Inputs, records: Sequence[BookRecord], prune: Prune = "no") -> Plan:
     """Compare inputs with a library's books.
 
+    A book whose file was found, and now is another book's, or a copy of it, is removed: no file has its text.
+
     Args:
         inputs: files first, then texts, each in order.
         records: the library's books.
@@ -146,7 +149,10 @@ def make_plan(inputs: Inputs, records: Sequence[BookRecord], prune: Prune = "no"
     plan += _plan_texts(inputs.texts, records, taken={task.book_id for task in plan.tasks})
     present = {record.id for record in plan.unchanged} | {record.id for record, _ in plan.renamed}
     present |= {task.book_id for task in plan.tasks}
-    return plan + plan_removals([record for record in records if record.id not in present], inputs.discovery, prune)
+    others = [record for record in records if record.id not in present]
+    sources = {file.source for file in inputs.files}
+    replaced = tuple(record for record in others if record.from_file and record.source in sources)
+    return plan + Plan(removed=replaced) + plan_removals(others, inputs.discovery, prune)
 
 
 def plan_removals(records: Sequence[BookRecord], discovery: Discovery, prune: Prune) -> Plan:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,16 @@ def test_a_book_that_calibre_renamed_to_its_corrected_title_keeps_its_id(folder:
     book.parent.mkdir()
     shutil.copy(moved, book)  # the former file is there, too: two books
     assert not [task for task in plan_of(folder, [record], "no").tasks if task.replaces]
+
+
+def test_a_book_whose_file_now_is_another_book_is_removed(folder: Path) -> None:
+    first, second, third = (folder / name for name in ("one/a.txt", "one/b.txt", "two/c.txt"))
+    records = [record_of(path, hash_source(path).content_hash) for path in (first, second, third)]
+    given = replace(records[0], id="given", from_file=False)
+    second.rename(first)
+    plan = plan_of(folder, [*records, given], "no")
+    assert (plan.renamed, plan.removed) == (((records[1], str(first)),), (records[0],))
+    shutil.copy(third, first)
+    plan = plan_of(folder, [replace(records[1], source=str(first)), records[2]], "certain")
+    assert plan.duplicates == ((str(first), str(third)),)
+    assert [record.id for record in plan.removed] == ["b"]

@@ -106,3 +106,33 @@ def test_books_that_a_damaged_library_has_lost_are_reported_as_failed(folder: Pa
         assert failed.reason.startswith(f"{library}: 1 books of segment {segment.name} are lost (")
     assert ids(library).keys() == {"kitchen.txt", "lighthouse.txt"}
     assert index_files([folder], library, rebuild=True).failed == ()
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_book_whose_file_now_is_a_copy_of_another_stops_no_rebuild(
+    folder: Path, library: Path, is_named: bool
+) -> None:
+    index_files([folder], library)
+    (folder / "kitchen.txt").write_text(LIGHTHOUSE)
+    report = index_files([folder] if is_named else [], library, chunk_tokens=64, rebuild=True)
+    assert [Path(ref.source).name for ref in report.removed] == ["kitchen.txt"]
+    assert ids(library).keys() == {"lighthouse.txt"}
+
+
+def test_two_books_of_one_file_are_rebuilt_as_the_one_that_the_file_has(folder: Path, library: Path) -> None:
+    index_files([folder], library)
+    before = ids(library)
+    (folder / "kitchen.txt").rename(folder / "lighthouse.txt")
+    with open_store(library, writer=True) as store:  # as former versions did
+        store.rename(before["kitchen.txt"], str(folder / "lighthouse.txt"))
+    report = index_files([], library, chunk_tokens=64, rebuild=True)
+    assert [ref.book_id for ref in report.removed] == [before["lighthouse.txt"]]
+    assert ids(library) == {"lighthouse.txt": before["kitchen.txt"]}
+
+
+def test_pruning_keeps_the_id_of_a_file_that_was_moved(folder: Path, library: Path) -> None:
+    index_files([folder], library)
+    before = ids(library)
+    (folder / "kitchen.txt").rename(folder / "moved.txt")
+    report = index_files([folder], library, chunk_tokens=64, rebuild=True, prune=True)
+    assert (report.removed, ids(library)["moved.txt"]) == ((), before["kitchen.txt"])
