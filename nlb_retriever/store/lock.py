@@ -29,6 +29,7 @@ class WriterLock:
             LibraryBusy: another process has it.
         """
         self._pid = os.getpid()
+        self._folder = folder
         try:
             self._fd: int | None = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
@@ -52,6 +53,17 @@ class WriterLock:
         """Whether this process may change the library; a forked child may not."""
         return self._fd is not None and self._pid == os.getpid()
 
+    def check_place(self) -> None:
+        """Refuse to go on where the folder was removed or moved, and maybe made anew: others may write there.
+
+        Raises:
+            StoreError: its lock is not the one that this process holds.
+        """
+        with contextlib.suppress(OSError):
+            if self._fd is not None and os.path.samestat(os.fstat(self._fd), (self._folder / LOCK).stat()):
+                return
+        raise replaced(self._folder)
+
     def release(self) -> None:
         """Give it back; a forked child only forgets it."""
         if self._fd is not None:
@@ -59,6 +71,10 @@ class WriterLock:
                 fcntl.flock(self._fd, fcntl.LOCK_UN)  # children that were forked meanwhile have it open too
             os.close(self._fd)
             self._fd = None
+
+
+def replaced(folder: Path) -> StoreError:
+    return StoreError(f"library {folder} was replaced meanwhile: run the same command again")
 
 
 def _try_lock(fd: int) -> bool:

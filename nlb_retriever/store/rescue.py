@@ -110,6 +110,7 @@ class RescuedLibrary:
         if self._head is None or not is_whole or any(found.segment.damaged for found in self._books.values()):
             return False
         with disk.errors(self.location, "writing"):
+            self._lock.check_place()
             write_head(self._folder, self._head)
         return True
 

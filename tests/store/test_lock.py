@@ -19,7 +19,8 @@ import pytest
 
 from nlb_retriever.config import Manifest
 from nlb_retriever.errors import LibraryBusy, StoreError
-from nlb_retriever.store import LibraryStore, StoreQuery, open_store
+from nlb_retriever.store import LibraryStore, RescuedLibrary, StoreQuery, open_store
+from nlb_retriever.store.backends import folder as folder_module
 from nlb_retriever.store.lock import WriterLock
 from tests.store.books import MANIFEST, make_book
 from tests.store.test_crash import start
@@ -127,6 +128,52 @@ def test_a_lock_file_of_a_dead_process_stops_nobody_and_stays(folder: Path) -> N
     with open_store(folder, writer=True) as store:
         store.publish(*make_book(2).parts)
     assert lock.stat().st_ino == inode
+
+
+@pytest.mark.parametrize("change", ["publish", "commit", "take over", "restore"])
+def test_a_writer_does_not_go_on_in_a_library_that_took_the_place_of_its_own(folder: Path, change: str) -> None:
+    def replace_folder() -> None:
+        folder.rename(folder.with_name("aside"))
+        with open_store(folder, create=MANIFEST, writer=True) as other:
+            other.publish(*make_book(5).parts)
+
+    def replace_once(name: str) -> None:
+        patch.undo()
+        replace_folder()
+
+    refused = pytest.raises(StoreError, match=f"library {folder} was replaced meanwhile")
+    if change == "restore":
+        (folder / "library.json").unlink()
+        with RescuedLibrary(folder) as rescued:
+            replace_folder()
+            with refused:
+                rescued.restore_head()
+    else:
+        with open_store(folder, writer=True) as store, store.start_rebuild(MANIFEST) as fresh:
+            if change == "publish":
+                replace_folder()
+                with refused:
+                    store.publish(*make_book(2).parts)
+            elif change == "commit":
+                with pytest.MonkeyPatch.context() as patch, refused:
+                    patch.setattr(folder_module, "failpoint", replace_once)
+                    store.publish(*make_book(2).parts)
+            else:
+                replace_folder()
+                with refused:
+                    fresh.take_over()
+    with open_store(folder) as other:
+        assert [book.title for book in other.books()] == ["Title 5"]
+    assert len(list((folder / "segments").iterdir())) == 1
+
+
+def test_a_writer_does_not_go_on_in_a_library_that_was_put_into_its_folder(folder: Path, tmp_path: Path) -> None:
+    open_store(tmp_path / "other", create=MANIFEST, writer=True).close()
+    with open_store(folder, writer=True) as store:
+        shutil.copy(tmp_path / "other" / "library.json", folder)
+        with pytest.raises(StoreError, match="was replaced meanwhile"):
+            store.publish(*make_book(2).parts)
+        assert store.books() == []
 
 
 def test_a_lock_is_given_back(tmp_path: Path) -> None:

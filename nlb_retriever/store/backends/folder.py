@@ -43,7 +43,7 @@ from nlb_retriever.store.backends.reading import SEGMENTS, Reader, State, files_
 from nlb_retriever.store.backends.segment import Segment
 from nlb_retriever.store.backends.snapshot import Part
 from nlb_retriever.store.failpoint import failpoint
-from nlb_retriever.store.lock import WriterLock
+from nlb_retriever.store.lock import WriterLock, replaced
 
 T = TypeVar("T")
 
@@ -72,6 +72,7 @@ class FolderBackend:
         self._pinned = threading.local()
         self._writing = threading.RLock()
         self._state = self._reader.read()
+        self._library = self._state.head.library
         if lock is not None and head == HEAD:
             write_copy(folder, self._state.head)
             clean(folder, self._state.head)
@@ -183,6 +184,9 @@ class FolderBackend:
             raise StoreError(f"library {self.location} was opened for reading: open it with writer=True")
         with self._writing, disk.errors(self.location, "writing"):
             self._state = self._reader.read(self._state)
+            self.lock.check_place()
+            if self._state.head.library != self._library:
+                raise replaced(self.folder)
             yield self._state
 
     def _write(self, columns: Mapping[str, Column], state: State) -> Segment:
@@ -201,6 +205,8 @@ class FolderBackend:
         before = self._state
         head = replace(head, serial=before.head.serial + 1)
         try:
+            if self.lock is not None:
+                self.lock.check_place()
             write_head(self.folder, head, name=self._name)
         except BaseException:
             self._forsake(fresh)

@@ -40,6 +40,8 @@ def start(folder: Path, lock: WriterLock, manifest: Manifest, *, replaces: tuple
 def finish(fresh: FolderBackend) -> None:
     """Let a rebuilt library be the one in its folder, in one step; the segments of the other are deleted."""
     with disk.errors(fresh.location, "writing"):
+        if fresh.lock is not None:
+            fresh.lock.check_place()
         head = replace(fresh.head, replaces=None)
         write_head(fresh.folder, head)
         failpoint("rebuilt")
