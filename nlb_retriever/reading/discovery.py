@@ -45,9 +45,11 @@ class Discovery:
         """Whether a lost file was removed, and is not just out of sight.
 
         It may be out of sight where the nearest folder that exists could not be read whole, or holds no book at all,
-        as a drive that is not mounted.
+        as a drive that is not mounted, and behind a link to nothing, as one to a folder of such a drive.
         """
         if any(Path(source).is_relative_to(folder) for folder in self.unreadable):
+            return False
+        if any(os.path.lexists(path) and not os.path.exists(path) for path in Path(source).parents):  # noqa: PTH110 - never raises
             return False
         return next((path for path in Path(source).parents if os.path.isdir(path)), None) in self._with_books  # noqa: PTH112 - never raises
 

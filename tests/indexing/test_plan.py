@@ -60,6 +60,15 @@ def test_books_of_a_folder_without_any_book_are_kept_unless_told_twice(folder: P
     assert (twice.removed, twice.kept) == ((lost,), ())
 
 
+def test_books_behind_a_link_to_a_drive_that_is_not_mounted_are_kept(folder: Path, tmp_path: Path) -> None:
+    (folder / "one" / "link").symlink_to(tmp_path / "drive" / "books")
+    lost = record_of(folder / "one" / "link" / "deep" / "lost.txt")
+    plan = plan_of(folder, [lost], "certain")
+    assert (plan.removed, plan.kept) == ((), (lost,))
+    (folder / "one" / "link").unlink()
+    assert plan_of(folder, [lost], "certain").removed == (lost,)
+
+
 def test_all_books_are_kept_where_the_named_folder_is_empty(tmp_path: Path) -> None:
     (tmp_path / "drive").mkdir()
     lost = [record_of(tmp_path / "drive" / f"{number}.txt") for number in range(3)]
