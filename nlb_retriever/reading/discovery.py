@@ -63,8 +63,8 @@ class Discovery:
 class _Search:
     files: dict[Path, None] = field(default_factory=dict)
     real: set[str] = field(default_factory=set)
-    seen: set[tuple[int, int]] = field(default_factory=set)
-    """Device and inode of each folder that was entered."""
+    seen: dict[tuple[int, int], Path] = field(default_factory=dict)
+    """Device and inode of each folder that was entered, and the folder from which."""
     skipped: Counter[str] = field(default_factory=Counter)
     failed: list[FailedFile] = field(default_factory=list)
     folders: list[Path] = field(default_factory=list)
@@ -161,10 +161,11 @@ def _walk(folder: Path, search: _Search) -> None:
         except OSError as error:
             search.fail_folder(current, error)
             continue
-        if (info.st_dev, info.st_ino) in search.seen:
-            search.skipped["folder seen before (a link's loop)"] += 1
+        first = search.seen.get((info.st_dev, info.st_ino))
+        if first is not None:
+            search.skipped["folder seen before (a link's loop)" if first is folder else "named twice"] += 1
             continue
-        search.seen.add((info.st_dev, info.st_ino))
+        search.seen[info.st_dev, info.st_ino] = folder
         below = []
         for name in names:
             path = current / name

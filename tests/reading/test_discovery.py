@@ -64,6 +64,17 @@ def test_loops_of_links_end(shelf: Path) -> None:
     assert found.skipped["broken link"] == 2
 
 
+@pytest.mark.parametrize("names", [("", ""), ("", "sub"), ("sub", "")])
+def test_a_folder_that_is_named_twice_is_no_failure(shelf: Path, names: tuple[str, str]) -> None:
+    for file in shelf.iterdir():
+        if file.is_file():
+            file.unlink()
+    found = discover([shelf / name for name in names])
+    assert found.failed == ()
+    assert found.files == discover([shelf]).files != ()
+    assert found.skipped["named twice"] == 1
+
+
 def test_a_fifo_is_never_opened(shelf: Path) -> None:
     os.mkfifo(shelf / "pipe.txt")
     assert discover([shelf]).skipped["no regular file"] == 1
