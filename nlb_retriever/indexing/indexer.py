@@ -7,6 +7,7 @@ command goes on with the first book that is missing.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
@@ -230,9 +231,11 @@ def _with_library(inputs: Inputs, store: LibraryStore | RescuedLibrary, records:
         text = _stored_text(store, record)
         file = named.get(record.source)
         if file is None and record.from_file:
-            path = Path(record.source)
             try:
-                file = hash_source(path) if path.is_file() else by_hash.get(record.content_hash)
+                if os.path.isfile(record.source):  # noqa: PTH113 - never raises
+                    file = hash_source(Path(record.source))
+                else:
+                    file = by_hash.get(record.content_hash)
             except ReadingError as error:
                 failed.append(FailedFile(source=record.source, reason=str(error)))
         if file is None:

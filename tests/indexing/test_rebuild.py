@@ -136,3 +136,17 @@ def test_pruning_keeps_the_id_of_a_file_that_was_moved(folder: Path, library: Pa
     (folder / "kitchen.txt").rename(folder / "moved.txt")
     report = index_files([folder], library, chunk_tokens=64, rebuild=True, prune=True)
     assert (report.removed, ids(library)["moved.txt"]) == ((), before["kitchen.txt"])
+
+
+def test_a_book_whose_folder_may_not_be_entered_is_rebuilt_from_the_library(bound_folder: Path) -> None:
+    book, library = bound_folder / "locked" / "kitchen.txt", bound_folder / "library"
+    book.parent.mkdir()
+    book.write_text(KITCHEN)
+    index_files([book], library)
+    before = ids(library)
+    book.parent.chmod(0)
+    try:
+        index_files([], library, chunk_tokens=64, rebuild=True)
+    finally:
+        book.parent.chmod(0o700)
+    assert ids(library) == before
