@@ -1,15 +1,18 @@
 """Compiled OpenVINO models kept on disk between processes, each with its own checksum.
 
-A file holds what OpenVINO exports of a compiled model, then the SHA-256 of it. OpenVINO's own cache (CACHE_DIR) reads
-whatever stands in its files: a damaged one gives wrong vectors without an error.
+A file holds what OpenVINO exports of a compiled model, then the SHA-256 of it; one that was not used for a month is
+deleted. OpenVINO's own cache (CACHE_DIR) reads whatever stands in its files: a damaged one gives wrong vectors without
+an error.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 
 Settings = Mapping[str, str | int]
 
+_KEPT = 30 * 24 * 3600
+"""Seconds after its last use."""
 _DIGEST_SIZE = hashlib.sha256().digest_size
 _log = logging.getLogger(__name__)
 
@@ -78,17 +83,29 @@ def read_compiled(path: Path, settings: Settings) -> CompiledModel | None:
     except RuntimeError as error:
         _log.warning("OpenVINO cannot import the compiled encoder %s (%s): compiling again", path, first_line(error))
         return None
+    with contextlib.suppress(OSError):
+        os.utime(path)  # it is used
     return CompiledModel(model=model, mapping=mapping)
 
 
 def write_compiled(model: openvino.CompiledModel, path: Path) -> None:
     """Keep a compiled model at `path`, replaced in one step; without it the next process compiles again."""
+    _remove_unused(path.parent)
     blob = model.export_model().getbuffer()
     digest = hashlib.sha256(blob).digest()
     try:
         write_file(path, lambda stream: (stream.write(blob), stream.write(digest)))
     except OSError as error:
         _log.warning("the compiled encoder cannot be kept in %s (%s)", path.parent, error.strerror)
+
+
+def _remove_unused(folder: Path) -> None:
+    """Delete what former versions, or processes that were killed, left; what cannot be deleted is no error."""
+    with contextlib.suppress(OSError):
+        for path in folder.glob("*.blob*"):
+            with contextlib.suppress(OSError):
+                if path.stat().st_mtime < time.time() - _KEPT:
+                    path.unlink()
 
 
 def first_line(error: Exception) -> str:

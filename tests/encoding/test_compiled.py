@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,6 +42,23 @@ def test_a_compiled_encoder_is_not_made_twice(folder: Path) -> None:
     inode = the_file(folder).stat().st_ino
     np.testing.assert_array_equal(encode(), first)
     assert the_file(folder).stat().st_ino == inode
+
+
+def test_what_was_not_used_for_a_month_is_deleted_when_another_is_made(folder: Path) -> None:
+    encode()
+    used = the_file(folder)
+    os.utime(used, (0, 0))
+    encode()
+    assert used.stat().st_mtime > time.time() - 60
+    week, month = time.time() - 7 * 24 * 3600, time.time() - 31 * 24 * 3600
+    for name, used_at in (("0.blob", month), (".1.blob.77.part", month), ("2.blob", week), ("notes.txt", month)):
+        (folder / name).write_bytes(b"")
+        os.utime(folder / name, (used_at, used_at))
+    (folder / "3.blob").mkdir()  # nothing can unlink it
+    os.utime(folder / "3.blob", (month, month))
+    used.unlink()
+    encode()
+    assert {path.name for path in folder.iterdir()} == {used.name, "2.blob", "3.blob", "notes.txt"}
 
 
 def zero_a_part(content: bytes) -> bytes:
