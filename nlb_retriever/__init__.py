@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nlb_retriever.errors import LibraryBusy as LibraryBusy
     from nlb_retriever.errors import LibraryDamaged as LibraryDamaged
     from nlb_retriever.errors import LibraryNotFound as LibraryNotFound
+    from nlb_retriever.errors import LibraryRebuilt as LibraryRebuilt
     from nlb_retriever.errors import MismatchError as MismatchError
     from nlb_retriever.errors import MissingExtra as MissingExtra
     from nlb_retriever.errors import NlbError as NlbError
@@ -73,8 +74,8 @@ if TYPE_CHECKING:
 
     __version__: str
 
-_ERRORS = """EncoderError LanguageModelError LibraryBusy LibraryDamaged LibraryNotFound MismatchError MissingExtra
-    NlbError NotABook QueryError ReadingError ReadingLimit StoreError TrainingError TrainingInterrupted"""
+_ERRORS = """EncoderError LanguageModelError LibraryBusy LibraryDamaged LibraryNotFound LibraryRebuilt MismatchError
+    MissingExtra NlbError NotABook QueryError ReadingError ReadingLimit StoreError TrainingError TrainingInterrupted"""
 _RECORDS = """Answer Book BookRecord Citation Confidence FailedFile Hit Level Mode Page PassageRecord Section
     SectionRecord ShortAnswer Strategy"""
 _MODULES = {

@@ -9,6 +9,7 @@
     ├── StoreError            the library's storage fails (full disk, damaged or read-only files)
     │   ├── LibraryNotFound   there is no library at that path
     │   ├── LibraryBusy       another process holds the library
+    │   ├── LibraryRebuilt    the library now has other settings than when it was opened
     │   └── LibraryDamaged    a file of the library is not what was written
     ├── TrainingError         a training run, its corpus or its settings: it cannot go on like this
     │   └── TrainingInterrupted   it was interrupted; resumed, it continues from its last checkpoint
@@ -60,6 +61,10 @@ class LibraryNotFound(StoreError):
 
 class LibraryBusy(StoreError):
     """Another process holds the library."""
+
+
+class LibraryRebuilt(StoreError):
+    """The library was rebuilt with other encoders or settings since it was opened."""
 
 
 class LibraryDamaged(StoreError):

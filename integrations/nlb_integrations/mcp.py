@@ -19,7 +19,7 @@ from typing import Annotated
 
 from nlb_integrations.conventions import as_retriever
 from nlb_retriever import __version__
-from nlb_retriever.errors import LibraryNotFound, NlbError, QueryError, StoreError, extra
+from nlb_retriever.errors import NlbError, QueryError, extra
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store.lookup import find_sections
 
@@ -190,21 +190,12 @@ class _Tools:
         return Excerpt.of(record, chosen, begin, text[: _end_of_page(text, limit)]).to_call_result()
 
     def reporting(self, tool: Callable[..., CallToolResult]) -> Callable[..., CallToolResult]:
-        """The tool with the library's errors as tool errors.
-
-        A library that was rebuilt with other encoders while it was open here is opened again.
-        """
+        """The tool with the library's errors as tool errors."""
 
         @functools.wraps(tool)
         def call(*args: object, **kwargs: object) -> CallToolResult:
             try:
-                try:
-                    return tool(*args, **kwargs)
-                except LibraryNotFound:
-                    raise
-                except StoreError:
-                    self._library.close()
-                    return tool(*args, **kwargs)
+                return tool(*args, **kwargs)
             except NlbError as error:
                 raise ToolError(in_tools(str(error))) from error
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
+from typing import Concatenate, ParamSpec, TypeVar
 
 from nlb_retriever.config import Manifest, locate_library
 from nlb_retriever.encoding import ChunkEncoder, load_encoder
-from nlb_retriever.errors import EncoderError, NlbError
+from nlb_retriever.errors import EncoderError, LibraryRebuilt, NlbError
 from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.reader import Reader, find_reader, load_reader
 from nlb_retriever.records import Answer, Hit, Level, Mode, Strategy
@@ -30,12 +32,30 @@ from nlb_retriever.search.who import answer_who
 from nlb_retriever.store import Filter, LibraryStore, open_store
 from nlb_retriever.text.cleaning import clean_query
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _reopening(method: Callable[Concatenate[Retriever, P], T]) -> Callable[Concatenate[Retriever, P], T]:
+    """The method, begun again where the library is rebuilt with other settings while it runs."""
+
+    @functools.wraps(method)
+    def call(retriever: Retriever, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return method(retriever, *args, **kwargs)
+        except LibraryRebuilt:
+            retriever.close()
+            return method(retriever, *args, **kwargs)
+
+    return call
+
 
 class Retriever:
     """Searches a library. Nothing is opened or loaded before the first search.
 
     Safe to use from several threads. A retriever may stay open while others index: it releases the library's files
-    between searches when another process waits for them, and sees what is published.
+    between searches when another process waits for them, and sees what is published; a library that was rebuilt with
+    other settings is opened again.
 
     Args:
         library: its folder, name or server URL; None for the default one.
@@ -79,7 +99,9 @@ class Retriever:
             StoreError: it is damaged.
         """
         with self._opening:
-            self._store = self._store or open_store(self._location)
+            is_rebuildable = isinstance(self._location, Path)  # unlike one on a server, where looking takes a request
+            if self._store is None or (is_rebuildable and not self._store.is_current()):
+                self._store = open_store(self._location)  # not closed: other threads may search in it
             return self._store
 
     @property
@@ -164,6 +186,7 @@ class Retriever:
         )
         return list(self.run(request).hits)
 
+    @_reopening
     def answer(
         self,
         question: str,
@@ -234,6 +257,7 @@ class Retriever:
         answer = answer or (compose_all(result) if all_passages else compose_answer(result, limit))
         return replace(answer, question=question, searched=result.searched)
 
+    @_reopening
     def find_place(
         self, request: SearchRequest, limit: int | None = None, *, all_passages: bool = False
     ) -> Answer | None:
@@ -256,6 +280,7 @@ class Retriever:
     def _load_reader(self) -> Callable[[], Reader] | None:
         return (lambda: self.reader) if self.has_reader else None
 
+    @_reopening
     def run(self, request: SearchRequest) -> SearchResult:
         """Answer a request; `search` and `answer` make one and call this. Raises what they do."""
         store = self.store

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from nlb_retriever.config import Manifest
-from nlb_retriever.errors import StoreError
+from nlb_retriever.errors import LibraryRebuilt, StoreError
 from nlb_retriever.records import Book, BookRecord, Level, Passage, PassageRecord, SectionRecord
 from nlb_retriever.store import points
 from nlb_retriever.store.backends.base import (
@@ -61,6 +61,10 @@ class LibraryStore:
         return self._backend.session()
 
     # -- reading --------------------------------------------------------------------------------
+
+    def is_current(self) -> bool:
+        """Whether the library still has the settings that it was opened with; else it is to be opened again."""
+        return self._backend.read(lambda view: view.manifest) == self.manifest
 
     def books(self) -> list[BookRecord]:
         """All published books, by title."""
@@ -257,7 +261,9 @@ class LibraryStore:
     def _read(self, work: Callable[[View], T]) -> T:
         def checked(view: View) -> T:
             if view.manifest != self.manifest:
-                raise StoreError(f"library {self.location} was rebuilt with other encoders meanwhile: open it again")
+                raise LibraryRebuilt(
+                    f"library {self.location} was rebuilt with other settings meanwhile: open it again"
+                )
             return work(view)
 
         return self._backend.read(checked)

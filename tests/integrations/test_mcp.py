@@ -304,8 +304,11 @@ def test_books_that_are_indexed_meanwhile_are_seen_and_a_library_rebuilt_meanwhi
         async with Client(make_server(Retriever(place) if shared else place)) as client:
 
             async def titles() -> set[str]:
+                books = await client.call_tool("list_books", {})
                 result = await client.call_tool("search_books", {"question": "a tree"})
-                return {each["title"] for each in found(result)["quotations"]}
+                titles = {each["title"] for each in found(result)["quotations"]}
+                assert {each["title"] for each in found(books)["books"]} == titles
+                return titles
 
             first = await titles()
             await asyncio.to_thread(index, place, "willow")

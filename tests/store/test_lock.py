@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever.config import Manifest
-from nlb_retriever.errors import LibraryBusy, StoreError
+from nlb_retriever.errors import LibraryBusy, LibraryRebuilt, StoreError
 from nlb_retriever.store import LibraryStore, RescuedLibrary, StoreQuery, open_store
 from nlb_retriever.store.backends import folder as folder_module
 from nlb_retriever.store.lock import WriterLock
@@ -260,8 +260,9 @@ def test_a_server_goes_on_with_a_library_that_was_rebuilt(folder: Path, manifest
         if manifest == MANIFEST:
             assert [book.title for book in server.books()] == ["Title 2"]
         else:
-            with pytest.raises(StoreError, match="rebuilt with other encoders meanwhile: open it again"):
+            with pytest.raises(LibraryRebuilt, match="rebuilt with other settings meanwhile: open it again"):
                 server.books()
+        assert server.is_current() == (manifest == MANIFEST)
         with open_store(folder) as other:
             assert [book.title for book in other.books()] == ["Title 2"]
             assert other.manifest == manifest
