@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+_LINE = 60
+"""Characters of a line of prose: shorter ones, of verse and lists, end where they like."""
 Level = Literal["book", "section", "passage"]
 LEVELS: tuple[Level, ...] = ("book", "section", "passage")
 Mode = Literal["fused", "dense", "bm25"]
@@ -229,6 +231,16 @@ class Citation:
     quote_end: int
     answer: tuple[int, int] | None = None
     """Span in the book's text of the words in the quote that answer; None where the reader named none."""
+
+    @property
+    def is_cut(self) -> tuple[bool, bool]:
+        """Whether it begins, and whether it ends, within a long sentence, where its passage does."""
+        first, _, _ = self.quote.partition("\n")
+        _, _, last = self.quote.rpartition("\n")
+        return (
+            self.quote_start == self.hit.start and first[:1].islower() and len(first) >= _LINE,
+            self.quote_end == self.hit.end and (last[-1:].isalnum() or last[-1:] in ",;") and len(last) >= _LINE,
+        )
 
     def to_json(self) -> dict[str, Any]:
         return {**self.hit.to_json(), "quote": self.quote, "quote_start": self.quote_start, "quote_end": self.quote_end}

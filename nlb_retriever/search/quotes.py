@@ -203,8 +203,13 @@ def cite(hits: Sequence[Hit], quotes: Sequence[Quote]) -> tuple[Citation, ...]:
 
 
 def join_quotes(citations: Sequence[Citation]) -> str:
-    """The quotes of citations as one line."""
-    return " ".join(" ".join(citation.quote.split()) for citation in citations)
+    """The quotes of citations as one line, with "…" where one is cut within a sentence."""
+    return " ".join(_one_line(citation) for citation in citations)
+
+
+def _one_line(citation: Citation) -> str:
+    before, after = citation.is_cut
+    return f"{'… ' if before else ''}{' '.join(citation.quote.split())}{' …' if after else ''}"
 
 
 def _runs(quotes: Sequence[Quote]) -> list[list[Quote]]:

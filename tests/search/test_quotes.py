@@ -6,9 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from nlb_retriever.records import Hit
-from nlb_retriever.search.quotes import Quote, choose_quotes, is_code, is_prose
+from nlb_cli.output.hits import answer_lines
+from nlb_retriever.records import Answer, Hit
+from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_code, is_prose, join_quotes
 from nlb_retriever.text.sentences import sentence_spans
+
+LONG = "The keeper of the lamp walked slowly along the narrow stair and looked towards"
 
 
 def hit_of(text: str) -> Hit:
@@ -199,3 +202,35 @@ def test_sentences_without_spaces_have_words() -> None:
     spans = [(start, end) for start, end in sentence_spans(text)]
     quotes = [Quote(hit=0, order=order, start=start, end=end) for order, (start, end) in enumerate(spans)]
     assert choose_quotes([hit_of(text)], quotes, None) == quotes[:2]  # the third is too short, the last too long
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (LONG, f"{LONG} …"),
+        (f"and {LONG}.", f"… and {LONG}."),
+        (f"{LONG}.\nA list of lamps", f"{LONG}. A list of lamps"),
+        ("of brass\nand of tin", "of brass and of tin"),
+    ],
+)
+def test_a_quote_that_its_passage_cuts_says_so(text: str, shown: str) -> None:
+    (citation,) = cite([hit_of(text)], [Quote(hit=0, order=0, start=0, end=len(text))])
+    assert join_quotes([citation]) == shown
+    assert citation.quote == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("The lamp burned.", "“The lamp burned.”"),
+        ("“The lamp burned,” he said.", "“The lamp burned,” he said."),
+        ("The lamp burned.”", "“The lamp burned.”"),
+        ("“The lamp burned.", "“The lamp burned.”"),
+        (LONG, f"“{LONG} …”"),
+    ],
+)
+def test_a_quote_is_shown_between_its_marks(text: str, shown: str) -> None:
+    citations = cite([hit_of(text)], [Quote(hit=0, order=0, start=0, end=len(text))])
+    answer = Answer(question="x", found=True, text=text, citations=citations)
+    *_, last = answer_lines(answer, None, styled=False)
+    assert "".join(span[0] for span in last.spans) == shown

@@ -110,12 +110,18 @@ def _in_context(citation: Citation, pattern: re.Pattern[str] | None) -> Iterator
         before = f"…{before[-_CONTEXT:].partition(' ')[2]}"
     if len(after) > _CONTEXT:
         after = f"{after[:_CONTEXT].rpartition(' ')[0]}…"
+    cut = citation.is_cut
+    before, after = "… " if cut[0] else before, " …" if cut[1] else after
     yield from _rows([(block(before), "dim"), *_quote(citation, pattern), (block(after), "dim")])
 
 
 def _alone(citation: Citation, pattern: re.Pattern[str] | None) -> Iterator[Line]:
-    marks = ("", "") if any(mark in citation.quote for mark in '“”"') else ("“", "”")
-    yield from _rows([(marks[0], ""), *_quote(citation, pattern), (marks[1], "")])
+    opened, closed = (citation.quote.count(mark) for mark in "“”")
+    is_marked = opened or closed or '"' in citation.quote
+    before, after = ("… " if citation.is_cut[0] else "", " …" if citation.is_cut[1] else "")
+    before = f"“{before}" if closed > opened or not is_marked else before
+    after = f"{after}”" if opened > closed or not is_marked else after
+    yield from _rows([(before, ""), *_quote(citation, pattern), (after, "")])
 
 
 def _quote(citation: Citation, pattern: re.Pattern[str] | None) -> list[Span]:
