@@ -30,6 +30,8 @@ class WriterLock:
         """
         self._pid = os.getpid()
         self._folder = folder
+        self.library: str | None = None
+        """Id of the library that its holder writes."""
         try:
             self._fd: int | None = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:

@@ -176,6 +176,14 @@ def test_a_writer_does_not_go_on_in_a_library_that_was_put_into_its_folder(folde
         assert store.books() == []
 
 
+def test_a_writer_goes_on_in_the_library_that_it_rebuilt(folder: Path) -> None:
+    with open_store(folder, writer=True) as store:
+        with store.start_rebuild(MANIFEST) as fresh:
+            fresh.take_over()
+        store.publish(*make_book(2).parts)
+        assert [book.title for book in store.books()] == ["Title 2"]
+
+
 def test_a_lock_is_given_back(tmp_path: Path) -> None:
     lock = WriterLock(tmp_path)
     assert lock.is_held

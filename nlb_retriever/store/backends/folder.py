@@ -72,8 +72,8 @@ class FolderBackend:
         self._pinned = threading.local()
         self._writing = threading.RLock()
         self._state = self._reader.read()
-        self._library = self._state.head.library
         if lock is not None and head == HEAD:
+            lock.library = self._state.head.library
             write_copy(folder, self._state.head)
             clean(folder, self._state.head)
 
@@ -185,7 +185,7 @@ class FolderBackend:
         with self._writing, disk.errors(self.location, "writing"):
             self._state = self._reader.read(self._state)
             self.lock.check_place()
-            if self._state.head.library != self._library:
+            if self._name == HEAD and self._state.head.library != self.lock.library:
                 raise replaced(self.folder)
             yield self._state
 

@@ -44,6 +44,8 @@ def finish(fresh: FolderBackend) -> None:
             fresh.lock.check_place()
         head = replace(fresh.head, replaces=None)
         write_head(fresh.folder, head)
+        if fresh.lock is not None:
+            fresh.lock.library = head.library
         failpoint("rebuilt")
         disk.remove(fresh.folder / REBUILD)
         write_copy(fresh.folder, head)
