@@ -4,9 +4,9 @@ A word is read so where the chunk encoder does not know it as one word either, a
 two neighbours swapped, make a word of the books: most misspellings are one such edit (Damerau, A technique for computer
 detection and correction of spelling errors, 1964). Where none is, a name is also looked for as other translations
 spell it (text/transliteration.py). So is a name that stands in one or two passages of a book, as in its preface, and
-is replaced where the book has another spelling far more often: "Astolfo" where the poem has "Astolpho". A word that the
+is replaced where the book has another spelling far more often: "Astolfo" where the poem has "Astolpho". A name that the
 encoder knows is one that the books may just not have: its other spelling must stand beside a neighbour that it has in
-the question ("Elisabeth Bennet"), or be a name that is there often. And a long name
+the question ("Elisabeth Bennet"), or be there often. And a long name
 that is still unknown is read as the most similar one in the passages that the other words find: "Trefinnis" as
 "Tregennis".
 """
@@ -28,7 +28,7 @@ from nlb_retriever.text.languages import ENGLISH
 from nlb_retriever.text.transliteration import make_variants
 from nlb_retriever.text.words import is_counted, word_ids
 
-LEAST_LETTERS = 5
+LEAST_LETTERS, MOST_LETTERS = 5, 40
 """Of a word that is looked at: too many short ones are one edit from another."""
 PASSAGES = 50
 """That hold another spelling of a word, and in which the books' is counted."""
@@ -61,12 +61,16 @@ def respell(
     words = _WORD.findall(query)
     if len(words) > MOST_WORDS:
         return None
-    rare = [word for word in dict.fromkeys(words) if len(word) >= LEAST_LETTERS and word_ids(word)]
+    names = {*_WORD.findall(" ".join(find_names(query)))}
+    rare = [
+        word
+        for word in dict.fromkeys(words)
+        if LEAST_LETTERS <= len(word) <= MOST_LETTERS and (word in names or not _is_known(word, vectorizer))
+    ]
     if language != ENGLISH:
         rare = [word for word in rare if word[0].isupper() and is_counted(word, language)]
     where = replace(scope, sections=None, before=None).filter("passage")
     found = store.search([StoreQuery(level="passage", text=word, where=where, limit=SELDOM + 1) for word in rare])
-    names = _WORD.findall(" ".join(find_names(query)))
     spellings = {}
     for word, hits in zip(rare, found, strict=True):
         forms: Mapping[str, int] = {}
@@ -74,8 +78,7 @@ def respell(
         if not hits:
             forms = _find_unknown(word, query, where, store, is_rare=not known)
             if known:
-                least = OFTEN if word in names else BESIDE
-                forms = {form: count for form, count in forms.items() if count >= least}
+                forms = {form: count for form, count in forms.items() if count >= OFTEN}
             elif not forms and word in names and len(word) >= LONG_NAME:
                 forms = _find_similar(word, query, where, store)
         elif len(hits) <= SELDOM and word[0].isupper() and not known:

@@ -115,7 +115,7 @@ def test_a_word_that_the_encoder_knows_is_mended_beside_its_neighbour(tmp_path: 
     with Retriever(tmp_path / "library") as retriever:
         for query, searched in (
             ("Who is Elisabeth Bennet?", "Who is Elizabeth Bennet?"),
-            ("who is elisabeth bennet", "who is Elizabeth bennet"),
+            ("who is elisabeth bennet", None),
             ("Who is Elisabeth?", None),
             ("Who is Katherine?", "Who is Catherine?"),
             ("Who is Marian?", None),
