@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import pytest
 from llama_index.core import Document
-from llama_index.core.node_parser import HierarchicalNodeParser, MarkdownNodeParser, SentenceSplitter
+from llama_index.core.node_parser import (
+    HierarchicalNodeParser,
+    MarkdownNodeParser,
+    SentenceSplitter,
+    SentenceWindowNodeParser,
+)
 from llama_index.core.schema import MetadataMode, NodeRelationship, RelatedNodeInfo, TextNode
 
 from nlb_integrations import NLBIndex, NLBNodeParser
@@ -87,3 +93,16 @@ def test_a_short_node_is_kept_though_its_words_stand_in_another(library: Path) -
     with open_store(library) as store:
         sections = [section.text.strip() for section in store.sections(store.find_book("recipe").id)]
     assert sections == ["Salt the water before the pasta goes in.", "Salt"]
+
+
+def test_metadata_that_nodes_do_not_share_is_named_where_it_is_left_out(
+    library: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    document = Document(text=KITCHEN, id_="bread", metadata={"tenant": "inland"})
+    nodes = SentenceWindowNodeParser.from_defaults().get_nodes_from_documents([document])
+    with caplog.at_level(logging.WARNING):
+        NLBIndex.from_nodes(nodes[:1], library)
+        assert not caplog.records
+        index = NLBIndex.from_nodes(nodes, library)
+    assert "bread: metadata that not all of its parts share is left out: original_text, window" in caplog.text
+    assert index.as_retriever().retrieve("flour")[0].node.metadata["tenant"] == "inland"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import re
@@ -23,6 +24,8 @@ _OF_A_PART = ("page_label", "header_path", "chapter")
 _VOLATILE = ("file_size", "creation_date", "last_modified_date", "last_accessed_date")
 """Facts of a file system that may change without the text: no reason to encode it again."""
 _FEW_WORDS = 5
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +115,7 @@ def group(items: Sequence[BaseNode]) -> list[DocumentGroup]:
         DocumentGroup(
             source=source,
             parts=tuple(_parts(members)),
-            metadata=_common([member.metadata for member in members]),
+            metadata=_common(source, [member.metadata for member in members]),
             owners=tuple(dict.fromkeys(map(_owner, members))),
         )
         for source, members in found.items()
@@ -235,11 +238,15 @@ def _path(node: BaseNode, number: int) -> tuple[str, ...]:
     return tuple(title for title in map(str.strip, path) if title) or (f"Part {number}",)
 
 
-def _common(metadata: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _common(source: str, metadata: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What all parts of a book have in common; a book's metadata is one, so the rest is left out, and logged."""
     first, *others = metadata
-    return {
+    common = {
         str(key): value for key, value in first.items() if all(key in each and each[key] == value for each in others)
     }
+    if lost := sorted({str(key) for each in metadata for key in each}.difference(common, _OF_A_PART, _VOLATILE)):
+        _log.warning("%s: metadata that not all of its parts share is left out: %s", source, ", ".join(lost))
+    return common
 
 
 def _text(value: Any) -> str | None:
