@@ -105,8 +105,13 @@ def test_no_filters_and_empty_ones_let_everything_through(opened: Retriever) -> 
 
 def test_the_names_that_llamaindex_has_for_our_keys_are_known(opened: Retriever) -> None:
     entry = opened.store.find_book("bread")
-    for key, value in (("ref_doc_id", entry.id), ("doc_id", entry.id), ("file_path", entry.source)):
-        assert titles(opened, MetadataFilters(filters=[one(key, "==", value)])) == {BREAD}
+    assert titles(opened, MetadataFilters(filters=[one("file_path", "==", entry.source)])) == {BREAD}
+    for key in ("ref_doc_id", "doc_id", "document_id"):
+        for value in (entry.id, entry.source):  # of a retrieved node, and of a document
+            assert titles(opened, MetadataFilters(filters=[one(key, "==", value)])) == {BREAD}
+            assert titles(opened, MetadataFilters(filters=[one(key, "in", [value, "no other"])])) == {BREAD}
+            assert titles(opened, MetadataFilters(filters=[one(key, "!=", value)])) == ALL - {BREAD}
+            assert titles(opened, MetadataFilters(filters=[one(key, "nin", [value])])) == ALL - {BREAD}
     assert titles(opened, MetadataFilters(filters=[one("page_label", "is_empty", None)])) == ALL
 
 

@@ -116,6 +116,19 @@ def test_what_is_deleted_by_a_nodes_ref_doc_id_or_the_documents_own_is_gone(
     assert "bread not found" in caplog.text
 
 
+def test_a_retrieved_nodes_ref_doc_id_names_its_document(library: Path) -> None:
+    index = NLBIndex.from_documents(documents(), library)
+    name = index.as_retriever(similarity_top_k=1).retrieve(LAMP)[0].node.ref_doc_id
+    assert name is not None and name in index.ref_doc_info
+    assert index.ref_doc_info[name] == index.ref_doc_info.get(name) == index.ref_doc_info["lamp"]
+    assert "no such" not in index.ref_doc_info and index.ref_doc_info.get("no such") is None
+    index.update_ref_doc(Document(text=LIGHTHOUSE.replace("Margaret", "Harriet"), id_=name))
+    assert index.refresh_ref_docs([Document(text=KITCHEN, id_=name)]) == [True]
+    index.insert(Document(text="Apples keep in straw.", id_=name))
+    assert set(index.ref_doc_info) == {"lamp", "bread"} and text_of(library, "lamp") == "Apples keep in straw."
+    assert index.ref_doc_info["lamp"].metadata["book_id"] == name
+
+
 def test_a_document_that_is_known_by_its_file_is_deleted_by_its_own_id_too(library: Path) -> None:
     drawn = Document(text=KITCHEN, metadata={"file_path": "/files/bread.txt"})
     index = NLBIndex(library)

@@ -33,8 +33,15 @@ _CONDITIONS: Mapping[FilterCondition | None, type[And | Or | Not]] = {
     FilterCondition.OR: Or,
     FilterCondition.NOT: Not,
 }
-_OTHER_NAMES = {"ref_doc_id": "book_id", "doc_id": "book_id", "file_path": "source"}
-"""LlamaIndex's names of the library's keys."""
+_OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
+    "ref_doc_id": ("book_id", "source"),
+    "doc_id": ("book_id", "source"),
+    "document_id": ("book_id", "source"),
+    "file_path": ("source",),
+}
+"""LlamaIndex's names of the library's keys: a retrieved node's `ref_doc_id` is its book's id, and the id of a document
+that an `NLBIndex` got is its book's source."""
+_NEGATIVE = ("ne", "nin", "is_empty")
 
 
 def to_filter(filters: MetadataFilters | MetadataFilter | None) -> Filter | None:
@@ -54,8 +61,10 @@ def to_filter(filters: MetadataFilters | MetadataFilter | None) -> Filter | None
         if filters.operator not in _OPERATORS:
             known = ", ".join(each.value for each in _OPERATORS)
             raise QueryError(f"unknown filter operator {filters.operator!r} on {filters.key!r}; known: {known}")
-        key = to_key(_OTHER_NAMES.get(filters.key, filters.key))
-        return Condition(key, _OPERATORS[filters.operator], filters.value)
+        operator = _OPERATORS[filters.operator]
+        keys = _OTHER_NAMES.get(filters.key) or (to_key(filters.key),)
+        tests = tuple(Condition(key, operator, filters.value) for key in keys)
+        return tests[0] if len(tests) == 1 else And(tests) if operator in _NEGATIVE else Or(tests)
     if not isinstance(filters, MetadataFilters):
         raise QueryError(f"{filters!r} is not a filter: use LlamaIndex's MetadataFilters")
     if filters.condition not in _CONDITIONS:

@@ -22,6 +22,7 @@ from llama_index.core.storage.docstore.types import RefDocInfo
 
 from nlb_integrations.llama_index.books import DocumentGroup, group, pages_of, roots, with_nodes, with_pages
 from nlb_integrations.llama_index.embeddings import chunk_encoder
+from nlb_integrations.llama_index.ref_docs import RefDocs, by_source
 from nlb_integrations.llama_index.retriever import NLBRetriever
 from nlb_retriever.config import locate_library
 from nlb_retriever.errors import LibraryNotFound
@@ -30,7 +31,6 @@ from nlb_retriever.indexing.report import IndexEvent, IndexReport
 from nlb_retriever.records import Book, BookRecord
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import open_store
-from nlb_retriever.store.points import point_id
 
 _Mode = Literal["add", "update", "refresh"]
 """Parts of a book that are in the library and not in a call stay, except in `refresh`, which gets all parts."""
@@ -132,7 +132,7 @@ class NLBIndex:
         Returns:
             For each document, whether it was added or updated.
         """
-        groups = group(documents)
+        groups = by_source(group(documents), self._entries())
         done = {ref.source for ref in self._write(groups, "refresh").indexed}
         written = {owner for each in groups if each.source in done for owner in each.owners}
         return [document.node_id in written for document in documents]
@@ -172,18 +172,11 @@ class NLBIndex:
 
     @property
     def ref_doc_info(self) -> dict[str, RefDocInfo]:
-        """The books by their documents' ids (or files' paths), with the ids of their passages and their metadata."""
-        return {
-            entry.source: RefDocInfo(
-                node_ids=[point_id(entry.id, entry.version, "passage", ordinal) for ordinal in range(entry.passages)],
-                metadata={
-                    **entry.metadata,
-                    "book_id": entry.id,
-                    **{key: getattr(entry, key) for key in ("title", "author", "language", "year", "source")},
-                },
-            )
-            for entry in self._entries()
-        }
+        """The books by their documents' ids (or files' paths), with the ids of their passages and their metadata.
+
+        A retrieved node's `ref_doc_id` finds its book, too.
+        """
+        return RefDocs(self._entries())
 
     def as_retriever(self, **kwargs: Any) -> NLBRetriever:
         """A retriever over the library; takes the arguments of `NLBRetriever`."""
@@ -218,7 +211,7 @@ class NLBIndex:
         with self._writing:
             entries = {entry.source: entry for entry in self._entries()}
             books = []
-            for each in groups:
+            for each in by_source(groups, entries.values()):
                 if book := self._complete(each, entries.get(each.source), mode):
                     books.append(book)
                     # a document that is identified by its file has an id as well, which the caller may know
