@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nlb_retriever.errors import QueryError
-from nlb_retriever.records import Hit
+from nlb_retriever.records import Hit, Level
 from nlb_retriever.search.retriever import Retriever
-from nlb_retriever.store.filters import KEYWORD_KEYS, METADATA, NUMBER_KEYS, TEXT_KEY
+from nlb_retriever.store import And, Condition, Filter, Not, Or
+from nlb_retriever.store.filters import KEYWORD_KEYS, METADATA, NUMBER_KEYS, TEXT_KEY, Operator, check
 
 CHAPTER_SEPARATOR = " > "
+_IDS = ("book_id", "section_id", "ordinal")
+"""Always the library's, whatever a book's own metadata are."""
 _OWN = {TEXT_KEY}.union(*KEYWORD_KEYS.values(), *NUMBER_KEYS.values())
 
 
@@ -30,6 +35,20 @@ def check_count(name: str, count: object) -> int:
     return count
 
 
+@dataclass(frozen=True)
+class Keys:
+    """What a filter can name at one level of a library."""
+
+    level: Level
+    own: frozenset[str]
+    """Keys of all books' own metadata."""
+
+    @classmethod
+    def of(cls, library: Retriever, level: Level) -> Keys:
+        """A library's, which is opened for them."""
+        return cls(level, frozenset(key for book in library.store.books() for key in book.metadata))
+
+
 def to_key(name: str) -> str:
     """The library's filter key for a name of `to_metadata`."""
     if name == "page_label":
@@ -37,24 +56,57 @@ def to_key(name: str) -> str:
     return name if name in _OWN or name.startswith(METADATA) else METADATA + name
 
 
+def to_condition(name: str, op: Operator, value: Any, keys: Keys | None) -> Filter:
+    """A test of what `to_metadata` has under a name.
+
+    So it is of a book's own metadata where the book has some under that name, else of the library's field. "metadata."
+    before the name means the book's own alone.
+
+    Args:
+        name, op, value: the test.
+        keys: None where the library is not open yet: then all names are the library's, or of no book.
+
+    Raises:
+        QueryError: no book has such metadata, or the test is none for the library's field.
+    """
+    field = Condition(to_key(name), op, value)
+    if keys is None or name in _IDS or name.startswith(METADATA):
+        return field
+    if name not in keys.own:
+        if field.key.startswith(METADATA):
+            known = sorted({*keys.own, *KEYWORD_KEYS[keys.level], *NUMBER_KEYS[keys.level]})
+            raise QueryError(f"cannot filter by {name!r}, which no book has; known keys: {', '.join(known)}")
+        return field
+    own, missing = Condition(METADATA + name, op, value), Condition(METADATA + name, "is_empty")
+    try:
+        check(field, keys.level)
+    except QueryError:  # words for the user's key, numbers for the library's
+        return own
+    return Or((And((Not((missing,)), own)), And((missing, field))))
+
+
+def with_own(fields: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """The library's fields and a book's own metadata, which come first where both have a value."""
+    return {**fields, **{key: value for key, value in own.items() if value is not None or key not in fields}}
+
+
 def to_metadata(hit: Hit) -> dict[str, Any]:
     """A hit's metadata, with the same keys in all frameworks.
 
     `page_label` is the page as printed, `page_number` the physical one from 1; `section` counts a book's sections
     from 0, `ordinal` its sections or passages; `start` and `end` are the span in the whole book's text. Metadata
-    that a program gave of its book is there too, except under these keys.
+    that a program gave of its book is there too, also in place of these, but for `book_id`, `section_id` and `ordinal`.
     """
-    return {
-        **hit.metadata.get("metadata", {}),
+    ids = {"book_id": hit.book_id, "section_id": hit.section_id, "ordinal": hit.metadata.get("ordinal")}
+    fields = {
         "title": hit.title,
         "author": hit.author,
         "chapter": CHAPTER_SEPARATOR.join(hit.section) or None,
         "page_label": hit.page,
         "level": hit.level,
-        "book_id": hit.book_id,
-        "section_id": hit.section_id,
         "source": hit.source,
         "start": hit.start,
         "end": hit.end,
-        **{key: hit.metadata.get(key) for key in ("language", "year", "section", "ordinal", "page_number")},
+        **{key: hit.metadata.get(key) for key in ("language", "year", "section", "page_number")},
     }
+    return with_own(fields, hit.metadata.get("metadata", {})) | ids

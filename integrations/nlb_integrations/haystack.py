@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nlb_integrations.conventions import as_retriever, check_count, to_key, to_metadata
+from nlb_integrations.conventions import Keys, as_retriever, check_count, to_condition, to_metadata
 from nlb_retriever.errors import QueryError, extra
 from nlb_retriever.records import Level, Mode, Strategy
 from nlb_retriever.search.request import check_choices
 from nlb_retriever.search.retriever import Retriever
-from nlb_retriever.store import And, Condition, Filter, Not, Or
+from nlb_retriever.store import And, Filter, Not, Or
 from nlb_retriever.store.filters import Operator
 
 with extra("haystack"):
@@ -138,7 +138,8 @@ class NLBRetriever:
             top_k: at most so many documents; without it, the component's own number.
             filters: conditions on the documents' meta; without them, the component's own.
         """
-        where = to_filter(filters or self.filters)
+        chosen = filters or self.filters
+        where = to_filter(chosen, Keys.of(self.library, self.level)) if chosen else None
         hits = self.library.search(
             query,
             level=self.level,
@@ -165,15 +166,19 @@ class NLBRetriever:
         return result
 
 
-def to_filter(filters: Mapping[str, Any] | None) -> Filter | None:
+def to_filter(filters: Mapping[str, Any] | None, keys: Keys | None = None) -> Filter | None:
     """Haystack's filters as the library's own; None for no condition at all.
 
     As in Haystack, NOT holds where not all of its conditions do, a missing key matches `!=` and `not in`, and
-    comparing with None tests whether a key is missing. A key that is not the library's is one of a book's own
-    metadata. Keys are checked by the search itself, as they depend on the level and the library.
+    comparing with None tests whether a key is missing. A key means what a document's meta has under it
+    (`conventions.to_condition`).
+
+    Args:
+        filters: Haystack's.
+        keys: of the library that is searched.
 
     Raises:
-        QueryError: it is not a filter, or an operator is not Haystack's.
+        QueryError: it is not a filter, an operator is not Haystack's, or no book has a key.
     """
     if not filters:
         return None
@@ -185,8 +190,8 @@ def to_filter(filters: Mapping[str, Any] | None) -> Filter | None:
         )
     operator = filters["operator"]
     if "field" in filters:
-        return _comparison(str(filters["field"]).removeprefix("meta."), operator, filters)
-    children = tuple(child for each in filters["conditions"] if (child := to_filter(each)) is not None)
+        return _comparison(str(filters["field"]).removeprefix("meta."), operator, filters, keys)
+    children = tuple(child for each in filters["conditions"] if (child := to_filter(each, keys)) is not None)
     if operator not in ("AND", "OR", "NOT"):
         raise QueryError(f"unknown filter operator {operator!r}; known: AND, OR, NOT")
     if not children:
@@ -194,14 +199,13 @@ def to_filter(filters: Mapping[str, Any] | None) -> Filter | None:
     return Or(children) if operator == "OR" else And(children) if operator == "AND" else Not((And(children),))
 
 
-def _comparison(field: str, operator: Any, filters: Mapping[str, Any]) -> Filter:
-    key = to_key(field)
+def _comparison(field: str, operator: Any, filters: Mapping[str, Any], keys: Keys | None) -> Filter:
     if operator not in _COMPARISONS:
         raise QueryError(f"unknown filter operator {operator!r} on {field!r}; known: {', '.join(_COMPARISONS)}")
     if "value" not in filters:
         raise QueryError(f"the filter on {field!r} has no value to compare with")
     value = filters["value"]
     if value is None and operator in ("==", "!="):
-        empty = Condition(key, "is_empty")
+        empty = to_condition(field, "is_empty", None, keys)
         return empty if operator == "==" else Not((empty,))
-    return Condition(key, _COMPARISONS[operator], value)
+    return to_condition(field, _COMPARISONS[operator], value, keys)

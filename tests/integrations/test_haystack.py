@@ -188,7 +188,7 @@ def test_filters_of_a_run_replace_those_of_the_component(opened: Retriever) -> N
 @pytest.mark.parametrize(
     ("wrong", "complaint"),
     [
-        (meta("colour", "==", "red"), "cannot filter by 'metadata.colour', which no book has; known keys: author"),
+        (meta("colour", "==", "red"), "cannot filter by 'colour', which no book has; known keys: author"),
         (meta("author", "~", "Ann"), "unknown filter operator '~' on 'author'; known: ==, !=, >"),
         (group("XOR", meta("author", "==", "Ann")), "unknown filter operator 'XOR'; known: AND, OR, NOT"),
         (group("AND"), "AND needs at least one condition"),

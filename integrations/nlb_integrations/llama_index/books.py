@@ -15,11 +15,11 @@ from llama_index.core.schema import BaseNode, Document, MetadataMode
 
 from nlb_integrations.conventions import CHAPTER_SEPARATOR
 from nlb_retriever.indexing.plan import is_random_name
+from nlb_retriever.reading.book import language_tag
 from nlb_retriever.reading.draft import clean
 from nlb_retriever.reading.text import book_from_text
 from nlb_retriever.records import Book, Page, Section
 
-_OF_THE_BOOK = ("title", "author", "language", "year")
 _OF_A_PART = ("page_label", "header_path", "chapter")
 _VOLATILE = ("file_size", "creation_date", "last_modified_date", "last_accessed_date")
 """Facts of a file system that may change without the text: no reason to encode it again."""
@@ -81,18 +81,20 @@ class DocumentGroup:
             for part, (start, end) in zip(self.parts if self.nodes else (), pairwise(borders), strict=False)
         ]
         year = _number(self.metadata.get("year"))
-        own = {key for key in _OF_THE_BOOK + _OF_A_PART if key != "year" or year is not None}
+        language = _text(self.metadata.get("language"))
+        used = {"title", "author", *(_OF_A_PART if self.nodes else ("page_label",))}
+        used |= {key for key, value in (("year", year), ("language", language_tag(language))) if value is not None}
         return book_from_text(
             text,
             source=self.source,
             title=_text(self.metadata.get("title")),
             author=_text(self.metadata.get("author")),
-            language=_text(self.metadata.get("language")),
+            language=language,
             year=year,
             file_name=_text(self.metadata.get("file_name")),
             sections=sections,
             pages=pages,
-            metadata={key: value for key, value in self.metadata.items() if key not in own},
+            metadata={key: value for key, value in self.metadata.items() if key not in used},
             volatile=_VOLATILE,
         )
 

@@ -12,7 +12,6 @@ from llama_index.core.schema import QueryBundle
 from llama_index.core.tools import RetrieverTool, ToolOutput
 
 from nlb_integrations.llama_index.events import dispatcher
-from nlb_integrations.llama_index.filters import to_filter
 from nlb_integrations.llama_index.nodes import to_nodes
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class ExtractiveQueryEngine(BaseQueryEngine):
             query_bundle.query_str,
             book=retriever.book,
             before=retriever.before,
-            where=to_filter(retriever.filters),
+            where=retriever.where,
             mode=retriever.mode,
             strategy=retriever.strategy,
         )

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from llama_index.core.vector_stores.types import FilterCondition, FilterOperator, MetadataFilter, MetadataFilters
 
-from nlb_integrations.conventions import to_key
+from nlb_integrations.conventions import Keys, to_condition
 from nlb_retriever.errors import QueryError
 from nlb_retriever.store import And, Condition, Filter, Not, Or
-from nlb_retriever.store.filters import Operator
+from nlb_retriever.store.filters import METADATA, Operator
 
 _OPERATORS: Mapping[FilterOperator, Operator] = {
     FilterOperator.EQ: "eq",
@@ -44,16 +44,19 @@ that an `NLBIndex` got is its book's source."""
 _NEGATIVE = ("ne", "nin", "is_empty")
 
 
-def to_filter(filters: MetadataFilters | MetadataFilter | None) -> Filter | None:
+def to_filter(filters: MetadataFilters | MetadataFilter | None, keys: Keys | None = None) -> Filter | None:
     """All 14 operators, AND, OR and NOT, nested at will; None for no condition at all.
 
     NOT holds where none of its filters does. A missing key matches NE, NIN and IS_EMPTY only. On `section_path`,
-    which holds a list, operators work as in `nlb_retriever.store.Condition`. A key that is not the library's is one
-    of the documents' own metadata. Keys are checked by the search itself, as they
-    depend on the level and the library.
+    which holds a list, operators work as in `nlb_retriever.store.Condition`. A key means what a retrieved node's
+    metadata has under it (`conventions.to_condition`).
+
+    Args:
+        filters: LlamaIndex's.
+        keys: of the library that is searched.
 
     Raises:
-        QueryError: an operator, a condition or a filter is not LlamaIndex's.
+        QueryError: an operator, a condition or a filter is not LlamaIndex's, or no book has a key.
     """
     if filters is None:
         return None
@@ -62,13 +65,15 @@ def to_filter(filters: MetadataFilters | MetadataFilter | None) -> Filter | None
             known = ", ".join(each.value for each in _OPERATORS)
             raise QueryError(f"unknown filter operator {filters.operator!r} on {filters.key!r}; known: {known}")
         operator = _OPERATORS[filters.operator]
-        keys = _OTHER_NAMES.get(filters.key) or (to_key(filters.key),)
-        tests = tuple(Condition(key, operator, filters.value) for key in keys)
-        return tests[0] if len(tests) == 1 else And(tests) if operator in _NEGATIVE else Or(tests)
+        if filters.key not in _OTHER_NAMES:
+            return to_condition(filters.key, operator, filters.value, keys)
+        own = (METADATA + filters.key,) if keys and filters.key in keys.own else ()
+        tests = tuple(Condition(key, operator, filters.value) for key in (*_OTHER_NAMES[filters.key], *own))
+        return And(tests) if operator in _NEGATIVE else Or(tests)
     if not isinstance(filters, MetadataFilters):
         raise QueryError(f"{filters!r} is not a filter: use LlamaIndex's MetadataFilters")
     if filters.condition not in _CONDITIONS:
         known = ", ".join(each.value for each in FilterCondition)
         raise QueryError(f"unknown filter condition {filters.condition!r}; known: {known}")
-    children = tuple(child for each in filters.filters if (child := to_filter(each)) is not None)
+    children = tuple(child for each in filters.filters if (child := to_filter(each, keys)) is not None)
     return _CONDITIONS[filters.condition](children) if children else None

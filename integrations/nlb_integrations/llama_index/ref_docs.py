@@ -8,9 +8,12 @@ from typing import Any
 
 from llama_index.core.storage.docstore.types import RefDocInfo
 
+from nlb_integrations.conventions import with_own
 from nlb_integrations.llama_index.books import DocumentGroup
 from nlb_retriever.records import BookRecord
 from nlb_retriever.store.points import point_id
+
+_FIELDS = ("title", "author", "language", "year", "source")
 
 
 class RefDocs(dict[str, RefDocInfo]):
@@ -48,9 +51,5 @@ def by_source(groups: Sequence[DocumentGroup], entries: Iterable[BookRecord]) ->
 def _info(entry: BookRecord) -> RefDocInfo:
     return RefDocInfo(
         node_ids=[point_id(entry.id, entry.version, "passage", ordinal) for ordinal in range(entry.passages)],
-        metadata={
-            **entry.metadata,
-            "book_id": entry.id,
-            **{key: getattr(entry, key) for key in ("title", "author", "language", "year", "source")},
-        },
+        metadata=with_own({key: getattr(entry, key) for key in _FIELDS}, entry.metadata) | {"book_id": entry.id},
     )

@@ -20,7 +20,7 @@ from llama_index.core.settings import Settings
 from llama_index.core.tools import RetrieverTool, ToolMetadata
 from llama_index.core.vector_stores.types import MetadataFilters
 
-from nlb_integrations.conventions import as_retriever, check_count
+from nlb_integrations.conventions import Keys, as_retriever, check_count
 from nlb_integrations.llama_index.engines import ExtractiveQueryEngine, SearchTool
 from nlb_integrations.llama_index.events import SearchEvent, dispatcher
 from nlb_integrations.llama_index.filters import to_filter
@@ -30,6 +30,7 @@ from nlb_retriever.model.vectors import EncodedQuery, RawQuery
 from nlb_retriever.records import Level, Mode, Strategy
 from nlb_retriever.search.request import SearchRequest, check_choices
 from nlb_retriever.search.retriever import Retriever
+from nlb_retriever.store import Filter
 from nlb_retriever.text.cleaning import clean_query
 
 _RESULTS = {"book": "books", "section": "sections of books", "passage": "passages from books"}
@@ -100,6 +101,11 @@ class NLBRetriever(BaseRetriever):
     @similarity_top_k.setter
     def similarity_top_k(self, count: int) -> None:
         self._similarity_top_k = check_count("similarity_top_k", count)
+
+    @property
+    def where(self) -> Filter | None:
+        """The filters as the library's own; it is opened for them."""
+        return to_filter(self.filters, Keys.of(self.library, self.level)) if self.filters else None
 
     def __enter__(self) -> NLBRetriever:
         return self
@@ -174,7 +180,7 @@ class NLBRetriever(BaseRetriever):
             limit=self.similarity_top_k,
             book=self.book,
             before=self.before,
-            where=to_filter(self.filters),
+            where=self.where,
             mode=self.mode if vectors is None or bundle.query_str.strip() else "dense",
             strategy=self.strategy,
             rerank=self.rerank,

@@ -149,7 +149,7 @@ def _to_piece(scored: NodeWithScore, section: SectionRecord) -> _Piece | None:
     if start < section.start or section.text[start - section.start : end - section.start] != node.text:
         return None
     first = node.metadata.get("ordinal")
-    if node.metadata.get("level") == "section":
+    if node.node_id == section.id:
         ordinals = range(*section.passages)
     elif isinstance(first, int):
         ordinals = range(first, first + len(node.child_nodes or [node]))

@@ -1,0 +1,55 @@
+"""NLBIndex: documents' own metadata beside the library's fields."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llama_index.core import Document
+from llama_index.core.vector_stores.types import FilterOperator, MetadataFilter, MetadataFilters
+
+from nlb_integrations import NLBIndex
+from nlb_integrations.llama_index import MergeNeighbours
+from tests.texts import TALES
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    return tmp_path / "library"
+
+
+COMMON = {
+    "source": "wikipedia", "page": 3, "section": "intro", "version": "2.1", "start": "monday", "level": "beginner",
+    "language": 5, "year": "1999-2001", "chapter": "A", "kind": "note",
+}  # fmt: skip
+
+
+def test_documents_own_metadata_come_before_the_librarys_fields_of_that_name(library: Path) -> None:
+    rye = Document(text="Rye bread is dark.", id_="rye", metadata={**COMMON, "title": None, "book_id": "mine"})
+    index = NLBIndex.from_documents([rye, Document(text="Wheat bread is light.", id_="wheat")], library)
+    about = next(node for node in index.as_retriever().retrieve("bread") if node.metadata["source"] == "wikipedia")
+    assert {key: about.metadata[key] for key in COMMON} == COMMON
+    assert about.metadata["title"] == "Rye bread is dark." and about.metadata["book_id"] == about.node.ref_doc_id
+    assert {key: index.ref_doc_info["rye"].metadata.get(key) for key in COMMON} == COMMON
+
+    def texts(key: str, value: Any, operator: FilterOperator = FilterOperator.EQ) -> set[str]:
+        filters = MetadataFilters(filters=[MetadataFilter(key=key, value=value, operator=operator)])
+        return {node.text.split()[0] for node in index.as_retriever(filters=filters).retrieve("bread")}
+
+    for key, value in COMMON.items():
+        for name in (key, f"metadata.{key}"):
+            assert texts(name, value) == {"Rye"}, name
+            assert texts(name, value, FilterOperator.NE) == {"Wheat"}, name
+            assert texts(name, None, FilterOperator.IS_EMPTY) <= {"Wheat"}, name
+    assert texts("source", "rye") == set() and texts("source", "wheat") == {"Wheat"}
+    assert texts("start", 0) == texts("section", 0) == {"Wheat"}
+    assert texts("metadata.source", "wheat") == texts("page", "3") == texts("book_id", "mine") == set()
+
+
+def test_neighbours_are_merged_whatever_a_documents_own_metadata_are(library: Path) -> None:
+    tale = Document(text=TALES, id_="tales", metadata={"level": "section", "start": "here", "section_id": "x"})
+    index = NLBIndex.from_documents([tale], library, chunk_tokens=48)
+    nodes = index.as_retriever(similarity_top_k=50).retrieve("What was in the mill?")
+    merged = MergeNeighbours(index.as_retriever(), ratio=2).postprocess_nodes(nodes)
+    assert 1 < len(merged) < len(nodes)
