@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from llama_index.core.bridge.pydantic import Field
+from llama_index.core.callbacks import CallbackManager, LlamaDebugHandler
+from llama_index.core.callbacks.schema import CBEventType, EventPayload
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent
@@ -70,6 +72,23 @@ def test_spans_and_events_go_through_the_dispatcher(way: str, nlb: NLBRetriever)
     inner = "NLBRetriever._retrieve" if way == "sync" else "NLBRetriever._aretrieve"
     named = [span for span in spans.completed_spans if span.id_.startswith(inner)]
     assert len(named) == 1 and searches[0].span_id == named[0].id_
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+def test_the_quoting_engine_sends_the_events_of_a_query_engine(way: str, opened: Retriever) -> None:
+    handler = LlamaDebugHandler(print_trace_on_end=False)
+    engine = NLBRetriever(opened, callback_manager=CallbackManager([handler])).as_query_engine()
+    root, listener = get_dispatcher(), Listener()
+    root.add_event_handler(listener)
+    try:
+        response = engine.query(STORM) if way == "sync" else asyncio.run(engine.aquery(STORM))
+    finally:
+        root.event_handlers.remove(listener)
+    retrieved = [event for event in listener.heard if isinstance(event, RetrievalEndEvent)]
+    assert response.source_nodes and [event.nodes for event in retrieved] == [response.source_nodes]
+    (query,), (retrieval,) = map(handler.get_event_pairs, (CBEventType.QUERY, CBEventType.RETRIEVE))
+    assert query[1].payload == {EventPayload.RESPONSE: response}
+    assert retrieval[1].payload == {EventPayload.NODES: response.source_nodes}
 
 
 def test_the_adapter_searches_once_and_encodes_nothing_more(nlb: NLBRetriever, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,6 +119,25 @@ def test_the_quoting_engine_asks_as_its_retriever_does(how: Any, opened: Retriev
     assert answered.items() <= {hit.id: hit.score for hit in opened.run(request).hits}.items()
 
 
+def test_the_quoting_engine_quotes_no_more_than_its_retriever_finds_and_retrieves_with_it(opened: Retriever) -> None:
+    question = "What happened at night?"
+    assert len(opened.answer(question).citations) > 1
+    for count in (0, 1):
+        retriever = NLBRetriever(opened, similarity_top_k=count)
+        engine = retriever.as_query_engine()
+        response = engine.query(question)
+        assert response.metadata and len(response.metadata["citations"]) == count
+        assert engine.retrieve(QueryBundle(STORM)) == retriever.retrieve(STORM)
+
+
+@pytest.mark.parametrize("llm", [None, MockLLM()])
+def test_the_retrievers_arguments_are_refused_by_an_engine_of_it(llm: MockLLM | None, nlb: NLBRetriever) -> None:
+    with pytest.raises(QueryError, match="takes no similarity_top_k: set it on NLBRetriever"):
+        nlb.as_query_engine(llm, similarity_top_k=1)
+    with pytest.raises(QueryError, match="takes no nonsense: known: callback_manager, .*streaming"):
+        nlb.as_query_engine(llm, nonsense=1)
+
+
 def test_options_that_need_an_llm_are_refused_without_one_and_a_synthesizer_of_ones_own_is_not(
     nlb: NLBRetriever,
 ) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
+from llama_index.core.callbacks.schema import CBEventType, EventPayload
+from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent, RetrievalStartEvent
 from llama_index.core.prompts.mixin import PromptMixinType
-from llama_index.core.schema import QueryBundle
+from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.tools import RetrieverTool, ToolOutput
 
 from nlb_integrations.llama_index.events import dispatcher
@@ -24,7 +28,8 @@ class ExtractiveQueryEngine(BaseQueryEngine):
     A short answer that is in none of them, such as a book's title, stands above them.
     The response's `source_nodes` are the passages that are quoted; its `metadata` says whether anything was
     `found`, and holds the `short` answer and the `citations`, each with its verbatim `quote` (the keys of
-    `nlb ask --json`).
+    `nlb ask --json`). At most so many sentences are quoted as the retriever's `similarity_top_k`; they are of passages,
+    whatever its `level`.
     """
 
     def __init__(self, retriever: NLBRetriever) -> None:
@@ -34,18 +39,45 @@ class ExtractiveQueryEngine(BaseQueryEngine):
     def _get_prompt_modules(self) -> PromptMixinType:
         return {}
 
+    def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """The retriever's nodes."""
+        return self._retriever.retrieve(query_bundle)
+
+    async def aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """The same beside the event loop."""
+        return await self._retriever.aretrieve(query_bundle)
+
     @dispatcher.span
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
-        return self._answer(query_bundle)
+        with self._reported(query_bundle) as responses:
+            responses.append(self._answer(query_bundle))
+        return responses[0]
 
     @dispatcher.span
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
-        return await asyncio.to_thread(self._answer, query_bundle)
+        with self._reported(query_bundle) as responses:
+            responses.append(await asyncio.to_thread(self._answer, query_bundle))
+        return responses[0]
+
+    @contextmanager
+    def _reported(self, query_bundle: QueryBundle) -> Iterator[list[Response]]:
+        """Sends the events of a query engine and its retriever around what puts the response into the list."""
+        responses: list[Response] = []
+        payload: dict[str, Any] = {EventPayload.QUERY_STR: query_bundle.query_str}
+        with self.callback_manager.event(CBEventType.QUERY, payload=payload) as query:
+            with self.callback_manager.event(CBEventType.RETRIEVE, payload=payload) as retrieval:
+                dispatcher.event(RetrievalStartEvent(str_or_query_bundle=query_bundle))
+                yield responses
+                nodes = responses[0].source_nodes
+                dispatcher.event(RetrievalEndEvent(str_or_query_bundle=query_bundle, nodes=nodes))
+                retrieval.on_end(payload={EventPayload.NODES: nodes})
+            query.on_end(payload={EventPayload.RESPONSE: responses[0]})
 
     def _answer(self, query_bundle: QueryBundle) -> Response:
         retriever = self._retriever
         answer = retriever.library.answer(
             query_bundle.query_str,
+            limit=retriever.similarity_top_k,
             book=retriever.book,
             before=retriever.before,
             where=retriever.where,

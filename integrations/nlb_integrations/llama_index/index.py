@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 import os
 import threading
@@ -23,7 +22,7 @@ from llama_index.core.storage.docstore.types import RefDocInfo
 from nlb_integrations.llama_index.books import DocumentGroup, group, pages_of, roots, with_nodes, with_pages
 from nlb_integrations.llama_index.embeddings import chunk_encoder
 from nlb_integrations.llama_index.ref_docs import RefDocs, by_source
-from nlb_integrations.llama_index.retriever import NLBRetriever
+from nlb_integrations.llama_index.retriever import FOR_RETRIEVER, NLBRetriever
 from nlb_retriever.config import locate_library
 from nlb_retriever.errors import LibraryNotFound
 from nlb_retriever.indexing.indexer import index_books
@@ -36,7 +35,6 @@ _Mode = Literal["add", "update", "refresh"]
 """Parts of a book that are in the library and not in a call stay, except in `refresh`, which gets all parts."""
 
 _log = logging.getLogger(__name__)
-_FOR_RETRIEVER = frozenset(inspect.signature(NLBRetriever).parameters) - {"library"}
 
 
 class NLBIndex:
@@ -189,8 +187,8 @@ class NLBIndex:
             llm: writes the answers.
             kwargs: the retriever's (`similarity_top_k`, `filters`, ...) and `NLBRetriever.as_query_engine`'s.
         """
-        retriever = self.as_retriever(**{key: kwargs[key] for key in kwargs if key in _FOR_RETRIEVER})
-        return retriever.as_query_engine(llm, **{key: kwargs[key] for key in kwargs if key not in _FOR_RETRIEVER})
+        retriever = self.as_retriever(**{key: kwargs[key] for key in kwargs if key in FOR_RETRIEVER})
+        return retriever.as_query_engine(llm, **{key: kwargs[key] for key in kwargs if key not in FOR_RETRIEVER})
 
     def close(self) -> None:
         """Close the library; a later search opens it again."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import time
 from pathlib import Path
 from types import TracebackType
@@ -33,6 +34,7 @@ from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import Filter
 from nlb_retriever.text.cleaning import clean_query
 
+_FOR_ENGINE = frozenset(inspect.signature(RetrieverQueryEngine.from_args).parameters) - {"retriever", "llm", "kwargs"}
 _RESULTS = {"book": "books", "section": "sections of books", "passage": "passages from books"}
 
 
@@ -129,8 +131,11 @@ class NLBRetriever(BaseRetriever):
             kwargs: what `RetrieverQueryEngine.from_args` takes: response_mode, node_postprocessors, ...
 
         Raises:
-            QueryError: there are such arguments and no LLM.
+            QueryError: there are such arguments and no LLM, or other ones.
         """
+        if other := [name for name in kwargs if name not in _FOR_ENGINE]:
+            its = "set it on NLBRetriever" if other[0] in FOR_RETRIEVER else f"known: {', '.join(sorted(_FOR_ENGINE))}"
+            raise QueryError(f"as_query_engine takes no {other[0]}: {its}")
         llm = llm or Settings._llm  # Settings.llm would go and look for OpenAI
         if llm is None and not kwargs.get("response_synthesizer"):
             if kwargs:
@@ -224,3 +229,7 @@ class NLBRetriever(BaseRetriever):
             sentences=np.concatenate([part.sentences for part in parts]),
             whole=np.mean([part.whole for part in parts], axis=0),
         )
+
+
+FOR_RETRIEVER = frozenset(inspect.signature(NLBRetriever).parameters) - {"library"}
+"""The arguments of an `NLBRetriever` for a library."""
