@@ -14,6 +14,8 @@ from nlb_retriever.store import And, Condition, Filter, Not, Or
 from nlb_retriever.store.filters import KEYWORD_KEYS, METADATA, NUMBER_KEYS, TEXT_KEY, Operator, check
 
 CHAPTER_SEPARATOR = " > "
+EXCLUDED = ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys")
+"""Among a book's own metadata: which of them LlamaIndex shows to no language model, and to no embedding model."""
 _IDS = ("book_id", "section_id", "ordinal")
 """Always the library's, whatever a book's own metadata are."""
 _OWN = {TEXT_KEY}.union(*KEYWORD_KEYS.values(), *NUMBER_KEYS.values())
@@ -46,7 +48,7 @@ class Keys:
     @classmethod
     def of(cls, library: Retriever, level: Level) -> Keys:
         """A library's, which is opened for them."""
-        return cls(level, frozenset(key for book in library.store.books() for key in book.metadata))
+        return cls(level, frozenset(key for book in library.store.books() for key in book.metadata) - {*EXCLUDED})
 
 
 def to_key(name: str) -> str:
@@ -87,7 +89,8 @@ def to_condition(name: str, op: Operator, value: Any, keys: Keys | None) -> Filt
 
 def with_own(fields: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """The library's fields and a book's own metadata, which come first where both have a value."""
-    return {**fields, **{key: value for key, value in own.items() if value is not None or key not in fields}}
+    shown = {key: value for key, value in own.items() if key not in EXCLUDED}
+    return {**fields, **{key: value for key, value in shown.items() if value is not None or key not in fields}}
 
 
 def to_metadata(hit: Hit) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from llama_index.core import Document
+from llama_index.core.schema import MetadataMode
 from llama_index.core.vector_stores.types import FilterOperator, MetadataFilter, MetadataFilters
 
 from nlb_integrations import NLBIndex
@@ -53,3 +54,34 @@ def test_neighbours_are_merged_whatever_a_documents_own_metadata_are(library: Pa
     nodes = index.as_retriever(similarity_top_k=50).retrieve("What was in the mill?")
     merged = MergeNeighbours(index.as_retriever(), ratio=2).postprocess_nodes(nodes)
     assert 1 < len(merged) < len(nodes)
+
+
+def test_language_models_see_documents_own_metadata_unless_the_document_excludes_it(library: Path) -> None:
+    rye = Document(
+        text="Rye bread is dark.",
+        id_="rye",
+        metadata={"category": "bread", "secret": "s", "author": "Ann", "source": "a mill", "x": None},
+        excluded_llm_metadata_keys=["secret", "no such"],
+        excluded_embed_metadata_keys=["category", "secret"],
+    )
+    node = NLBIndex.from_documents([rye], library).as_retriever().retrieve("rye")[0].node
+    assert node.get_content(MetadataMode.LLM) == (
+        "author: Ann\nsource: a mill\ncategory: bread\n\nRye bread is dark."  # no title made of the text
+    )
+    assert node.get_content(MetadataMode.EMBED) == "source: a mill\n\nRye bread is dark."
+    assert node.metadata["secret"] == "s" and "excluded_llm_metadata_keys" not in node.metadata
+    index = NLBIndex(library)
+    rye.excluded_llm_metadata_keys = ["source"]
+    assert index.refresh_ref_docs([rye]) == [True]
+    assert "secret: s" in index.as_retriever().retrieve("rye")[0].node.get_content(MetadataMode.LLM)
+    assert "excluded_llm_metadata_keys" not in index.ref_doc_info["rye"].metadata
+
+
+def test_a_title_is_shown_where_the_text_does_not_begin_with_it(library: Path) -> None:
+    long = "In the mill by the sea there lived a miller whose name nobody knew. " + "He ground rye all day. " * 300
+    index = NLBIndex.from_documents([Document(text=long, id_="mill")], library)
+    nodes = [scored.node for scored in index.as_retriever(similarity_top_k=50).retrieve("rye")]
+    assert len(nodes) > 2
+    for node in nodes:
+        content = node.get_content(MetadataMode.LLM)
+        assert ("title: In the mill" in content) == (node.metadata["ordinal"] > 0)

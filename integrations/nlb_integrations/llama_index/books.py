@@ -13,7 +13,7 @@ from typing import Any
 
 from llama_index.core.schema import BaseNode, Document, MetadataMode
 
-from nlb_integrations.conventions import CHAPTER_SEPARATOR
+from nlb_integrations.conventions import CHAPTER_SEPARATOR, EXCLUDED
 from nlb_retriever.indexing.plan import is_random_name
 from nlb_retriever.reading.book import language_tag
 from nlb_retriever.reading.draft import clean
@@ -117,7 +117,7 @@ def group(items: Sequence[BaseNode]) -> list[DocumentGroup]:
         DocumentGroup(
             source=source,
             parts=tuple(_parts(members)),
-            metadata=_common(source, [member.metadata for member in members]),
+            metadata={**_common(source, [member.metadata for member in members]), **_excluded(members)},
             owners=tuple(dict.fromkeys(map(_owner, members))),
         )
         for source, members in found.items()
@@ -249,6 +249,13 @@ def _common(source: str, metadata: Sequence[Mapping[str, Any]]) -> dict[str, Any
     if lost := sorted({str(key) for each in metadata for key in each}.difference(common, _OF_A_PART, _VOLATILE)):
         _log.warning("%s: metadata that not all of its parts share is left out: %s", source, ", ".join(lost))
     return common
+
+
+def _excluded(members: Sequence[BaseNode]) -> dict[str, list[str]]:
+    """Keys of metadata that some part hides from language or embedding models."""
+    keys = {key for member in members for key in member.metadata}
+    hidden = {name: {key for member in members for key in getattr(member, name)} & keys for name in EXCLUDED}
+    return {name: sorted(found) for name, found in hidden.items() if found}
 
 
 def _text(value: Any) -> str | None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from llama_index.core.schema import BaseNode, NodeRelationship, NodeWithScore, ObjectType, RelatedNodeInfo, TextNode
 
-from nlb_integrations.conventions import to_metadata
+from nlb_integrations.conventions import EXCLUDED, to_metadata
 from nlb_retriever.records import Hit
 from nlb_retriever.search.hits import Surroundings, find_surroundings
 from nlb_retriever.store import LibraryStore
 
-_FOR_READERS = ("title", "author", "chapter", "page_label")
-"""Metadata that a language model sees; the rest is for programs."""
-_FOR_ENCODERS = ("title", "chapter")
+_SHOWN = (("title", "author", "chapter", "page_label"), ("title", "chapter"))
+"""The library's metadata that a language model and an embedding model see; the rest is for programs."""
 
 
 def to_nodes(hits: Sequence[Hit], store: LibraryStore) -> list[NodeWithScore]:
@@ -41,16 +40,33 @@ def section_of(node: BaseNode) -> str | None:
 
 def _node(hit: Hit, around: Surroundings) -> TextNode:
     metadata = to_metadata(hit)
+    for_llm, for_embedding = (_hidden(hit, metadata, *how) for how in zip(EXCLUDED, _SHOWN, strict=True))
     return TextNode(
         id_=hit.id,
         text=hit.text,
         start_char_idx=hit.start,
         end_char_idx=hit.end,
         metadata=metadata,
-        excluded_llm_metadata_keys=[key for key in metadata if key not in _FOR_READERS or metadata[key] is None],
-        excluded_embed_metadata_keys=[key for key in metadata if key not in _FOR_ENCODERS or metadata[key] is None],
+        excluded_llm_metadata_keys=for_llm,
+        excluded_embed_metadata_keys=for_embedding,
         relationships=_relationships(hit, around),
     )
+
+
+def _hidden(hit: Hit, metadata: Mapping[str, Any], excluded: str, shown: Sequence[str]) -> list[str]:
+    """Metadata that a model does not see: what the document excludes, and of the library's what is not `shown`.
+
+    A title that was made of a text's first words, and is its only chapter's, too, is not repeated before them.
+    """
+    own = hit.metadata.get("metadata", {})
+    hidden = set(own.get(excluded, ()))
+    if hit.section in ((), (hit.title,)) and " ".join(hit.text.split()).startswith(hit.title.removesuffix("…")):
+        hidden |= {"title", "chapter"}
+    return [
+        key
+        for key, value in metadata.items()
+        if value is None or key in hidden or (key not in shown and own.get(key) != value)
+    ]
 
 
 def _relationships(hit: Hit, around: Surroundings) -> dict[NodeRelationship, Any]:
