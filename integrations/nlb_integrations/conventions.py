@@ -11,13 +11,23 @@ from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Hit, Level
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import And, Condition, Filter, Not, Or
-from nlb_retriever.store.filters import KEYWORD_KEYS, METADATA, NUMBER_KEYS, TEXT_KEY, Operator, check
+from nlb_retriever.store.filters import (
+    KEYWORD_KEYS,
+    METADATA,
+    NUMBER_KEYS,
+    TEXT_KEY,
+    Operator,
+    check,
+    conditions,
+    matches,
+)
 
 CHAPTER_SEPARATOR = " > "
 EXCLUDED = ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys")
 """Among a book's own metadata: which of them LlamaIndex shows to no language model, and to no embedding model."""
 _IDS = ("book_id", "section_id", "ordinal")
 """Always the library's, whatever a book's own metadata are."""
+_EQUALITIES = ("eq", "ne", "in", "nin", "any", "all", "contains")
 _OWN = {TEXT_KEY}.union(*KEYWORD_KEYS.values(), *NUMBER_KEYS.values())
 
 
@@ -71,20 +81,54 @@ def to_condition(name: str, op: Operator, value: Any, keys: Keys | None) -> Filt
     Raises:
         QueryError: no book has such metadata, or the test is none for the library's field.
     """
-    field = Condition(to_key(name), op, value)
     if keys is None or name in _IDS or name.startswith(METADATA):
-        return field
+        return Condition(to_key(name), op, value)
+    field = _of_library(name, op, value, keys.level)
     if name not in keys.own:
-        if field.key.startswith(METADATA):
+        if isinstance(field, Condition) and field.key.startswith(METADATA):
             known = sorted({*keys.own, *KEYWORD_KEYS[keys.level], *NUMBER_KEYS[keys.level]})
             raise QueryError(f"cannot filter by {name!r}, which no book has; known keys: {', '.join(known)}")
-        return field
+        return _checked(field, name, keys.level)
     own, missing = Condition(METADATA + name, op, value), Condition(METADATA + name, "is_empty")
     try:
         check(field, keys.level)
     except QueryError:  # words for the user's key, numbers for the library's
         return own
     return Or((And((Not((missing,)), own)), And((missing, field))))
+
+
+def _of_library(name: str, op: Operator, value: Any, level: Level) -> Filter:
+    """A test of the library's field of a name."""
+    if name == "level":  # not stored: it holds for all or for none
+        held = matches(check(Condition(METADATA + name, op, value), level), {"metadata": {"level": level}})
+        return Condition("book_id", "nin" if held else "in", ())
+    return _of_chapter(op, value, level) if name == "chapter" else Condition(to_key(name), op, value)
+
+
+def _of_chapter(op: Operator, value: Any, level: Level) -> Filter:
+    """A test of a section's titles, joined as in `to_metadata`, which also fits what is below that section."""
+    if op not in _EQUALITIES:
+        return Condition("section_path", op, value)
+    value = check(Condition(METADATA + "chapter", op, value), level).value  # type: ignore[union-attr]  # one condition
+    chapters = [str(each).split(CHAPTER_SEPARATOR) for each in (value if isinstance(value, tuple) else (value,))]
+    tests = [And(tuple(Condition("section_path", "eq", title) for title in chapter)) for chapter in chapters]
+    found = And(tuple(tests)) if op == "all" and tests else Or((Condition("section_path", "in", ()), *tests))
+    return Not((found,)) if op in {"ne", "nin"} else found
+
+
+def _checked(field: Filter, name: str, level: Level) -> Filter:
+    """A test as it is.
+
+    Raises:
+        QueryError: it is not valid; with the key that was given in place of the library's.
+    """
+    try:
+        check(field, level)
+    except QueryError as error:
+        key = next(iter(conditions(field))).key
+        message = str(error).replace(f"by {key!r}", f"by {name!r}").replace(f"filter {key} ", f"filter {name} ")
+        raise QueryError(message) from error
+    return field
 
 
 def with_own(fields: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:

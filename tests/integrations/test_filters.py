@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ from llama_index.core.vector_stores.types import FilterCondition, FilterOperator
 
 from nlb_integrations import NLBRetriever
 from nlb_integrations.llama_index.filters import to_filter
-from nlb_retriever import Retriever
+from nlb_retriever import Retriever, Section, book_from_text, index_books
 from nlb_retriever.errors import QueryError
 from nlb_retriever.store import And, Condition, Not, Or
 
@@ -35,6 +37,17 @@ TABLE: list[tuple[str, str, Any, set[str]]] = [
     ("text", "text_match", "tobias", set()),
     ("text", "text_match_insensitive", "tobias", {LAMP}),
     ("title", "text_match", "The ", {LAMP, GARDEN}),
+    ("chapter", "==", STORM, {LAMP}),
+    ("chapter", "!=", STORM, ALL),
+    ("chapter", "in", [STORM, "CHAPTER II. Frost"], {LAMP, GARDEN}),
+    ("chapter", "in", [], set()),
+    ("chapter", "nin", ["CHAPTER I. Roses", "CHAPTER II. Frost"], {LAMP, BREAD}),
+    ("chapter", "all", [STORM, "CHAPTER II. Frost"], set()),
+    ("chapter", "text_match", "Storm", {LAMP}),
+    ("chapter", "is_empty", None, set()),
+    ("level", "==", "passage", ALL),
+    ("level", "==", "book", set()),
+    ("level", "nin", ["passage"], set()),
     ("page", "is_empty", None, ALL),
     ("title", "is_empty", None, set()),
 ]
@@ -113,6 +126,42 @@ def test_the_names_that_llamaindex_has_for_our_keys_are_known(opened: Retriever)
             assert titles(opened, MetadataFilters(filters=[one(key, "!=", value)])) == ALL - {BREAD}
             assert titles(opened, MetadataFilters(filters=[one(key, "nin", [value])])) == ALL - {BREAD}
     assert titles(opened, MetadataFilters(filters=[one("page_label", "is_empty", None)])) == ALL
+
+
+def test_every_key_of_a_nodes_metadata_is_filtered_by(opened: Retriever) -> None:
+    for level in ("section", "passage"):
+        node = NLBRetriever(opened, level=level).retrieve("the storm")[0].node  # type: ignore[arg-type]
+        for key, value in node.metadata.items():
+            how = one(key, "is_empty", None) if value is None else one(key, "==", value)
+            retriever = NLBRetriever(opened, similarity_top_k=99, level=level, filters=MetadataFilters(filters=[how]))  # type: ignore[arg-type]
+            assert node.node_id in {found.node_id for found in retriever.retrieve("the storm")}, key
+
+
+def test_a_chapter_in_a_part_is_filtered_by_as_it_is_shown(tmp_path: Path) -> None:
+    sections = [("Part One", "Chapter 1"), ("Part One", "Chapter 2"), ("Part Two", "Chapter 1")]
+    texts = ["The fox ran. ", "The fox slept. ", "The fox came home."]
+    ends = list(accumulate(map(len, texts)))
+    parts = [Section(path=p, start=end - len(t), end=end) for p, t, end in zip(sections, texts, ends, strict=True)]
+    index_books([book_from_text("".join(texts), source="fox", sections=parts)], tmp_path / "fox")
+    with Retriever(tmp_path / "fox") as fox:
+        for value, found in (("Part One > Chapter 1", {0}), ("Part One", {0, 1}), ("Chapter 1", {0, 2})):
+            filters = MetadataFilters(filters=[one("chapter", "==", value)])
+            nodes = NLBRetriever(fox, filters=filters, similarity_top_k=9).retrieve("the fox")
+            assert {node.metadata["section"] for node in nodes} == found
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("chapter", STORM, "cannot filter a book by 'chapter'"),
+        ("page_label", "3", "cannot filter a book by 'page_label'"),
+    ],
+)
+def test_a_key_that_a_level_does_not_have_is_named_as_it_was_written(
+    key: str, value: str, message: str, opened: Retriever
+) -> None:
+    with pytest.raises(QueryError, match=message):
+        NLBRetriever(opened, level="book", filters=MetadataFilters(filters=[one(key, "==", value)])).retrieve("roses")
 
 
 @pytest.mark.parametrize(
