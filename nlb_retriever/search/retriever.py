@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Concatenate, ParamSpec, TypeVar
@@ -75,6 +76,10 @@ class Retriever:
         self._store: LibraryStore | None = None
         self._loaded: tuple[Manifest, Vectorizer] | None = None
 
+    def __reduce__(self) -> tuple[Callable[..., Retriever], tuple[str | Path]]:
+        """A copy, also in another process, opens the library and loads its encoders for itself."""
+        return partial(Retriever, device=self._device, reader=self._reader_folder), (self._location,)
+
     def __enter__(self) -> Retriever:
         return self
 
@@ -89,6 +94,11 @@ class Retriever:
             store, self._store = self._store, None
         if store:
             store.close()  # not under our lock: it waits for searches, and a search may wait for that
+
+    @property
+    def location(self) -> str:
+        """The library's folder or URL; nothing is opened for it."""
+        return str(self._location)
 
     @property
     def store(self) -> LibraryStore:

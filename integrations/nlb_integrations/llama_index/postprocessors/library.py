@@ -24,18 +24,30 @@ def open_library(library: Library) -> Retriever:
     return library if isinstance(library, Retriever) else Retriever(library)
 
 
-class LibraryReranker(BaseNodePostprocessor):
+class LibraryPostprocessor(BaseNodePostprocessor):
+    """One that works with a library; a copy, and one made from its `to_dict`, opens that library for itself."""
+
+    library: str | None = None
+    """Its folder or URL."""
+    _library: Retriever = PrivateAttr()
+
+    def __init__(self, library: Library = None) -> None:
+        retriever = open_library(library)
+        super().__init__()
+        self.library = retriever.location
+        self._library = retriever
+
+
+class LibraryReranker(LibraryPostprocessor):
     """Puts nodes in order for a query; each kind is documented by itself."""
 
     top_n: int | None = None
-    _library: Retriever = PrivateAttr()
 
     def __init__(self, library: Library = None, top_n: int | None = None) -> None:
         if top_n is not None:
             check_count("top_n", top_n)
-        super().__init__()
+        super().__init__(library)
         self.top_n = top_n
-        self._library = open_library(library)
 
     @classmethod
     def class_name(cls) -> str:

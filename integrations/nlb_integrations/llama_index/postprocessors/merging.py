@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from uuid import UUID, uuid5
 
-from llama_index.core.bridge.pydantic import PrivateAttr
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import (
     MetadataMode,
     NodeRelationship,
@@ -18,14 +16,13 @@ from llama_index.core.schema import (
 )
 
 from nlb_integrations.llama_index.nodes import section_of, to_nodes
-from nlb_integrations.llama_index.postprocessors.library import Library, open_library
+from nlb_integrations.llama_index.postprocessors.library import Library, LibraryPostprocessor
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import SectionRecord
 from nlb_retriever.search.hits import to_hit
-from nlb_retriever.search.retriever import Retriever
 
 
-class MergeNeighbours(BaseNodePostprocessor):
+class MergeNeighbours(LibraryPostprocessor):
     """Joins neighbouring passages of a section, or takes the whole section, within a token budget.
 
     Retrieved nodes come first, the best-scored before the rest; what does not fit is left out. With what is then
@@ -49,17 +46,15 @@ class MergeNeighbours(BaseNodePostprocessor):
 
     token_budget: int = 3000
     ratio: float = 0.5
-    _library: Retriever = PrivateAttr()
 
     def __init__(self, library: Library = None, *, token_budget: int = 3000, ratio: float = 0.5) -> None:
         if isinstance(token_budget, bool) or not isinstance(token_budget, int) or token_budget < 1:
             raise QueryError(f"token_budget must be a whole number of tokens from 1, not {token_budget!r}")
         if not ratio >= 0:
             raise QueryError(f"ratio must be a share of a section's passages, from 0, not {ratio!r}")
-        super().__init__()
+        super().__init__(library)
         self.token_budget = token_budget
         self.ratio = ratio
-        self._library = open_library(library)
 
     @classmethod
     def class_name(cls) -> str:
