@@ -74,21 +74,12 @@ class ExtractiveQueryEngine(BaseQueryEngine):
             query.on_end(payload={EventPayload.RESPONSE: responses[0]})
 
     def _answer(self, query_bundle: QueryBundle) -> Response:
-        retriever = self._retriever
-        answer = retriever.library.answer(
-            query_bundle.query_str,
-            limit=retriever.similarity_top_k,
-            book=retriever.book,
-            before=retriever.before,
-            where=retriever.where,
-            mode=retriever.mode,
-            strategy=retriever.strategy,
-        )
+        answer = self._retriever.answer(query_bundle.query_str)
         short = answer.short or ""  # a title, a number: words that the quotes need not have
         quoted = list({citation.hit.id: citation.hit for citation in answer.citations}.values())
         return Response(
             response=answer.text if short in answer.text else f"{short}\n\n{answer.text}",
-            source_nodes=to_nodes(quoted, retriever.library.store) if quoted else [],
+            source_nodes=to_nodes(quoted, self._retriever.library.store) if quoted else [],
             metadata={key: value for key, value in answer.to_json().items() if key in {"found", "short", "citations"}},
         )
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -15,8 +15,11 @@ from types import TracebackType
 from typing import Any, Literal
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.chat_engine import CondensePlusContextChatEngine, ContextChatEngine
+from llama_index.core.chat_engine.types import BaseChatEngine, ChatMode
 from llama_index.core.llms import LLM
-from llama_index.core.schema import BaseNode, Document
+from llama_index.core.schema import BaseNode, Document, NodeWithScore, QueryBundle
+from llama_index.core.settings import Settings
 from llama_index.core.storage.docstore.types import RefDocInfo
 
 from nlb_integrations.llama_index.books import DocumentGroup, group, pages_of, roots, with_nodes, with_pages
@@ -24,16 +27,22 @@ from nlb_integrations.llama_index.embeddings import chunk_encoder
 from nlb_integrations.llama_index.ref_docs import RefDocs, by_source
 from nlb_integrations.llama_index.retriever import FOR_RETRIEVER, NLBRetriever
 from nlb_retriever.config import locate_library
-from nlb_retriever.errors import LibraryNotFound
+from nlb_retriever.errors import LibraryNotFound, QueryError
 from nlb_retriever.indexing.indexer import index_books
 from nlb_retriever.indexing.report import IndexEvent, IndexReport
-from nlb_retriever.records import Book, BookRecord
+from nlb_retriever.records import Answer, Book, BookRecord
+from nlb_retriever.search.quotes import NOT_FOUND
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import open_store
 
 _Mode = Literal["add", "update", "refresh"]
 """Parts of a book that are in the library and not in a call stay, except in `refresh`, which gets all parts."""
 
+_CHAT_ENGINES: Mapping[ChatMode, type[ContextChatEngine | CondensePlusContextChatEngine]] = {
+    ChatMode.CONTEXT: ContextChatEngine,
+    ChatMode.CONDENSE_PLUS_CONTEXT: CondensePlusContextChatEngine,
+    ChatMode.BEST: CondensePlusContextChatEngine,
+}
 _log = logging.getLogger(__name__)
 
 
@@ -117,15 +126,24 @@ class NLBIndex:
         """Add nodes of other parsers (see `from_nodes`); nodes that their book already holds cost nothing."""
         self._write(group(roots(nodes)), "add")
 
-    def update_ref_doc(self, document: Document) -> None:
-        """Replace a document, or a page of a file; add it where there is none."""
+    def update_ref_doc(self, document: Document, **update_kwargs: Any) -> None:
+        """Replace a document, or a page of a file; add it where there is none.
+
+        Args:
+            document: the new version.
+            update_kwargs: LlamaIndex's; there is no docstore here.
+        """
         self._write(group([document]), "update")
 
-    def refresh_ref_docs(self, documents: Sequence[Document]) -> list[bool]:
+    def refresh_ref_docs(self, documents: Sequence[Document], **update_kwargs: Any) -> list[bool]:
         """Add new documents and update changed ones.
 
         Pass all pages of a file: pages that are missing leave the book. (Without its first page, they are taken as
         some of its pages, and the others stay.)
+
+        Args:
+            documents: in order.
+            update_kwargs: LlamaIndex's; there is no docstore here.
 
         Returns:
             For each document, whether it was added or updated.
@@ -157,10 +175,10 @@ class NLBIndex:
     async def ainsert_nodes(self, nodes: Sequence[BaseNode]) -> None:
         await asyncio.to_thread(self.insert_nodes, nodes)
 
-    async def aupdate_ref_doc(self, document: Document) -> None:
+    async def aupdate_ref_doc(self, document: Document, **update_kwargs: Any) -> None:
         await asyncio.to_thread(self.update_ref_doc, document)
 
-    async def arefresh_ref_docs(self, documents: Sequence[Document]) -> list[bool]:
+    async def arefresh_ref_docs(self, documents: Sequence[Document], **update_kwargs: Any) -> list[bool]:
         return await asyncio.to_thread(self.refresh_ref_docs, documents)
 
     async def adelete_ref_doc(self, ref_doc_id: str, delete_from_docstore: bool = False) -> None:
@@ -177,8 +195,8 @@ class NLBIndex:
         return RefDocs(self._entries())
 
     def as_retriever(self, **kwargs: Any) -> NLBRetriever:
-        """A retriever over the library; takes the arguments of `NLBRetriever`."""
-        return NLBRetriever(self.library, **kwargs)
+        """A retriever over the library, which finds nothing before the first write; see `NLBRetriever`."""
+        return _IndexRetriever(self.library, **kwargs)
 
     def as_query_engine(self, llm: LLM | None = None, **kwargs: Any) -> BaseQueryEngine:
         """A query engine: with an LLM it answers in prose, without one in the books' own words.
@@ -189,6 +207,31 @@ class NLBIndex:
         """
         retriever = self.as_retriever(**{key: kwargs[key] for key in kwargs if key in FOR_RETRIEVER})
         return retriever.as_query_engine(llm, **{key: kwargs[key] for key in kwargs if key not in FOR_RETRIEVER})
+
+    def as_chat_engine(
+        self, chat_mode: ChatMode = ChatMode.BEST, llm: LLM | None = None, **kwargs: Any
+    ) -> BaseChatEngine:
+        """A chat engine that gives an LLM what is found for each message.
+
+        Args:
+            chat_mode: "context", or "condense_plus_context", which "best" is: a message is first made a question of
+                its own.
+            llm: writes the answers; without it `Settings.llm`.
+            kwargs: the retriever's (`similarity_top_k`, `filters`, ...) and the engine's `from_defaults`'.
+
+        Raises:
+            QueryError: another mode, or no LLM.
+        """
+        llm = llm or Settings._llm  # Settings.llm would go and look for OpenAI
+        if llm is None:
+            raise QueryError("a chat engine needs an LLM: give llm=, or set Settings.llm")
+        if chat_mode not in _CHAT_ENGINES:
+            raise QueryError(
+                f"unknown chat_mode {chat_mode!r}; known: {', '.join(mode.value for mode in _CHAT_ENGINES)}"
+            )
+        retriever = self.as_retriever(**{key: kwargs[key] for key in kwargs if key in FOR_RETRIEVER})
+        rest = {key: kwargs[key] for key in kwargs if key not in FOR_RETRIEVER}
+        return _CHAT_ENGINES[chat_mode].from_defaults(retriever, llm=llm, **rest)
 
     def close(self) -> None:
         """Close the library; a later search opens it again."""
@@ -258,6 +301,22 @@ class NLBIndex:
     def _find(self, ref_doc_id: str) -> BookRecord | None:
         names = {ref_doc_id, self._names.get(ref_doc_id), os.path.abspath(ref_doc_id)}  # noqa: PTH100 - resolve() would follow links
         return next((entry for entry in self._entries() if entry.id == ref_doc_id or entry.source in names), None)
+
+
+class _IndexRetriever(NLBRetriever):
+    """A library that nothing has been written to holds nothing."""
+
+    def answer(self, question: str) -> Answer:
+        try:
+            return super().answer(question)
+        except LibraryNotFound:
+            return Answer(question=question, found=False, text=NOT_FOUND)
+
+    def _find(self, bundle: QueryBundle) -> list[NodeWithScore]:
+        try:
+            return super()._find(bundle)
+        except LibraryNotFound:
+            return []
 
 
 class _Bar:

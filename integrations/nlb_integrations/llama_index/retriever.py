@@ -28,7 +28,7 @@ from nlb_integrations.llama_index.filters import to_filter
 from nlb_integrations.llama_index.nodes import to_nodes
 from nlb_retriever.errors import QueryError
 from nlb_retriever.model.vectors import EncodedQuery, RawQuery
-from nlb_retriever.records import Level, Mode, Strategy
+from nlb_retriever.records import Answer, Level, Mode, Strategy
 from nlb_retriever.search.request import SearchRequest, check_choices
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import Filter
@@ -121,6 +121,22 @@ class NLBRetriever(BaseRetriever):
         """Close the library; a later search opens it again."""
         self.library.close()
 
+    def answer(self, question: str) -> Answer:
+        """The library's own answer: at most `similarity_top_k` sentences of passages that this finds.
+
+        Raises:
+            QueryError, LibraryNotFound, StoreError, EncoderError: see `Retriever.answer`.
+        """
+        return self.library.answer(
+            question,
+            limit=self.similarity_top_k,
+            book=self.book,
+            before=self.before,
+            where=self.where,
+            mode=self.mode,
+            strategy=self.strategy,
+        )
+
     def as_query_engine(self, llm: LLM | None = None, **kwargs: Any) -> BaseQueryEngine:
         """An engine that answers questions from what is found.
 
@@ -167,7 +183,7 @@ class NLBRetriever(BaseRetriever):
         began = time.perf_counter()
         nodes = self._find(bundle)
         event = SearchEvent(
-            library=self.library.store.location,
+            library=self.library.location,
             level=self.level,
             strategy=self.strategy,
             similarity_top_k=self.similarity_top_k,
