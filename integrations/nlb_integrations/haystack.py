@@ -22,6 +22,7 @@ from nlb_retriever.store.filters import Operator
 
 with extra("haystack"):
     from haystack import Document, component, default_from_dict, default_to_dict
+    from haystack.document_stores.types import FilterPolicy, apply_filter_policy
 
 _COMPARISONS: Mapping[str, Operator] = {
     "==": "eq",
@@ -51,7 +52,9 @@ class NLBRetriever:
         level: what the documents are: "book", "section" or "passage".
         book: only from this book: its id, title or path.
         before: only from what comes before this section of the book: number from 1, id or title.
-        filters: Haystack's, on `nlb_retriever.store.filters.KEYWORD_KEYS` and `NUMBER_KEYS`.
+        filters: Haystack's, on the documents' meta.
+        filter_policy: Haystack's: whether the filters of a run replace these ("replace"), or both hold ("merge"), but
+            for one of these on a field that those have.
         strategy: "coarse-to-fine" combines the scores of books, sections and passages, "flat" uses one level alone.
         mode: "fused" for vectors and words together, "dense" or "bm25" for one of them.
         rerank: put the best passages or sections in order with the reader (nlb_retriever.reader); for short questions
@@ -59,7 +62,7 @@ class NLBRetriever:
         device: where queries are encoded.
 
     Raises:
-        QueryError, StoreError: an argument is not valid. Searching raises what
+        QueryError, StoreError: an argument is not valid; ValueError: there is no such policy. Searching raises what
             `Retriever.search` does: `LibraryNotFound` where there is no library, `QueryError` for a filter's key,
             operator or value, `MismatchError` for a library of another version, all of them `NlbError`s.
     """
@@ -73,6 +76,7 @@ class NLBRetriever:
         book: str | None = None,
         before: str | None = None,
         filters: dict[str, Any] | None = None,
+        filter_policy: str | FilterPolicy = FilterPolicy.REPLACE,
         strategy: Strategy = "coarse-to-fine",
         mode: Mode = "fused",
         rerank: bool = False,
@@ -87,6 +91,7 @@ class NLBRetriever:
         self.book = book
         self.before = before
         self.filters = filters
+        self.filter_policy = FilterPolicy.from_str(filter_policy) if isinstance(filter_policy, str) else filter_policy
         self.strategy: Strategy = strategy
         self.mode: Mode = mode
         self.rerank = rerank
@@ -117,6 +122,7 @@ class NLBRetriever:
         plain: dict[str, Any] = default_to_dict(
             self,
             library=str(library) if isinstance(library, Path) else library,
+            filter_policy=self.filter_policy.value,
             **{key: getattr(self, key) for key in keys},
         )
         return plain
@@ -136,9 +142,10 @@ class NLBRetriever:
         Args:
             query: what to look for, best as a full sentence.
             top_k: at most so many documents; without it, the component's own number.
-            filters: conditions on the documents' meta; without them, the component's own.
+            filters: conditions on the documents' meta, in place of the component's own or, with `filter_policy`
+                "merge", beside them.
         """
-        chosen = filters or self.filters
+        chosen = apply_filter_policy(self.filter_policy, self.filters, filters)
         where = to_filter(chosen, Keys.of(self.library, self.level)) if chosen else None
         hits = self.library.search(
             query,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Self, cast
+from typing import Any, Self, cast
 
 from nlb_integrations.conventions import as_retriever, check_count, to_metadata
 from nlb_retriever.errors import extra
@@ -30,6 +30,8 @@ class NLBRetriever(BaseRetriever):
     Making one does no work: the library is opened and its encoders loaded by the first search. Safe to use from
     several threads and in an event loop, which `ainvoke` never blocks. A document's id is the same for the same
     span of an unchanged book; its metadata are those of `conventions.to_metadata`, and the `score`.
+    For one call, `invoke(question, k=1, where=...)` has another `k`, `level`, `book`, `before` or `where`
+    in place of the retriever's.
 
     Raises:
         ValidationError: an argument that is unknown or out of range.
@@ -43,7 +45,7 @@ class NLBRetriever(BaseRetriever):
     library: str | Path | Retriever | None = None
     """Its folder, name or server URL; None for the default one. Or a `Retriever` that others use too."""
     k: int = Field(default=4, ge=0)
-    """At most so many documents; also for one call: `invoke(question, k=1)`."""
+    """At most so many documents."""
     level: Level = "passage"
     """What the documents are."""
     book: str | None = None
@@ -67,23 +69,32 @@ class NLBRetriever(BaseRetriever):
         return self
 
     def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **changes: Any
     ) -> list[Document]:
-        return self._search(query, k)
+        return self._search(query, **changes)
 
     async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **changes: Any
     ) -> list[Document]:
-        return await asyncio.to_thread(self._search, query, k)
+        return await asyncio.to_thread(self._search, query, **changes)
 
-    def _search(self, query: str, k: int | None) -> list[Document]:
+    def _search(
+        self,
+        query: str,
+        *,
+        k: int | None = None,
+        level: Level | None = None,
+        book: str | None = None,
+        before: str | None = None,
+        where: Filter | None = None,
+    ) -> list[Document]:
         hits = cast(Retriever, self.library).search(
             query,
-            level=self.level,
+            level=self.level if level is None else level,
             limit=check_count("k", self.k if k is None else k),
-            book=self.book,
-            before=self.before,
-            where=self.where,
+            book=self.book if book is None else book,
+            before=self.before if before is None else before,
+            where=self.where if where is None else where,
             mode=self.mode,
             strategy=self.strategy,
             rerank=self.rerank,

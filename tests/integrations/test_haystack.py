@@ -10,6 +10,7 @@ import pytest
 from haystack import Document, Pipeline
 from haystack.components.builders import PromptBuilder
 from haystack.core.errors import PipelineRuntimeError
+from haystack.document_stores.types import FilterPolicy
 from haystack.tools import ComponentTool
 from haystack.utils.filters import document_matches_filter
 
@@ -91,6 +92,7 @@ def test_a_pipeline_that_was_saved_as_yaml_finds_the_same(library: Path, nlb: NL
         "book": None,
         "before": None,
         "filters": chosen,
+        "filter_policy": "replace",
         "strategy": "coarse-to-fine",
         "mode": "bm25",
         "rerank": False,
@@ -238,3 +240,15 @@ def test_what_is_wrong_reaches_the_one_who_runs_a_pipeline(nlb: NLBRetriever) ->
     with pytest.raises(PipelineRuntimeError, match="the question is empty") as told:
         pipeline.run({"retriever": {"query": " "}})
     assert isinstance(told.value.__cause__, QueryError)
+
+
+@pytest.mark.parametrize("policy", ["merge", FilterPolicy.MERGE])
+def test_filters_of_a_run_hold_beside_those_of_the_component(policy: str | FilterPolicy, opened: Retriever) -> None:
+    guard = meta("author", "==", "Ann Harbour")
+    made = NLBRetriever(opened, top_k=1000, filters=guard, filter_policy=policy)
+    for component in (made, NLBRetriever.from_dict(made.to_dict())):
+        found = component.run(STORM, filters=meta("section", "<", 1))["documents"]
+        assert {(document.meta["author"], document.meta["section"]) for document in found} == {("Ann Harbour", 0)}
+        component.close()
+    with pytest.raises(ValueError, match="Supported types"):
+        NLBRetriever(opened, filter_policy="both")

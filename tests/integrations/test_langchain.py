@@ -202,3 +202,22 @@ def test_a_k_that_is_no_count_is_refused(k: Any, nlb: NLBRetriever) -> None:
 def test_an_argument_that_there_is_not_is_refused(wrong: dict[str, Any], complaint: str, opened: Retriever) -> None:
     with pytest.raises(ValidationError, match=complaint):
         NLBRetriever(library=opened, **wrong)
+
+
+def test_one_call_has_a_place_conditions_and_a_level_of_its_own(opened: Retriever) -> None:
+    miller = Condition("author", "eq", "Peter Miller")
+    nlb = NLBRetriever(library=opened, k=50, where=Condition("author", "ne", "Peter Miller"))
+    for changes in (
+        {"where": miller},
+        {"where": miller, "level": "section"},
+        {"book": "lighthouse", "before": "2"},
+        {"level": "book", "k": 1},
+    ):
+        wanted = NLBRetriever(library=opened, **{"k": 50, "where": nlb.where, **changes})  # type: ignore[arg-type]
+        assert ids(nlb, **changes) == ids(wanted) == asyncio.run(async_ids(nlb, **changes))
+    with pytest.raises(TypeError, match="filter"):
+        nlb.invoke(STORM, filter={"author": "Peter Miller"})
+
+
+async def async_ids(retriever: NLBRetriever, **changes: Any) -> list[str | None]:
+    return [document.id for document in await retriever.ainvoke(STORM, **changes)]
