@@ -85,3 +85,13 @@ def test_a_title_is_shown_where_the_text_does_not_begin_with_it(library: Path) -
     for node in nodes:
         content = node.get_content(MetadataMode.LLM)
         assert ("title: In the mill" in content) == (node.metadata["ordinal"] > 0)
+
+
+def test_several_authors_are_named_together_and_kept_apart(library: Path) -> None:
+    document = Document(text="Rye bread is dark.", id_="rye", metadata={"author": ["Ann", "Bob"]})
+    index = NLBIndex.from_documents([document], library)
+    (entry,) = index.library.store.books()
+    assert entry.author == "Ann, Bob"
+    for name in ("Ann", "Bob"):
+        filters = MetadataFilters(filters=[MetadataFilter(key="author", value=name)])
+        assert index.as_retriever(filters=filters).retrieve("bread")[0].node.metadata["author"] == ["Ann", "Bob"]

@@ -82,13 +82,15 @@ class DocumentGroup:
         ]
         year = _number(self.metadata.get("year"))
         language = _text(self.metadata.get("language"))
-        used = {"title", "author", *(_OF_A_PART if self.nodes else ("page_label",))}
-        used |= {key for key, value in (("year", year), ("language", language_tag(language))) if value is not None}
+        author = self.metadata.get("author")
+        authors = ", ".join(map(str, author)) if isinstance(author, list | tuple) else None
+        kept = {"year": year is None, "language": language_tag(language) is None, "author": authors is not None}
+        used = {"title", *(_OF_A_PART if self.nodes else ("page_label",)), *(key for key in kept if not kept[key])}
         return book_from_text(
             text,
             source=self.source,
             title=_text(self.metadata.get("title")),
-            author=_text(self.metadata.get("author")),
+            author=_text(author) if authors is None else authors,
             language=language,
             year=year,
             file_name=_text(self.metadata.get("file_name")),
