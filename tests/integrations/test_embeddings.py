@@ -48,6 +48,12 @@ def test_a_batch_gives_what_single_texts_give_and_all_are_unit_vectors(model: Lo
     assert (together * np.array(later)).sum(axis=1).min() > 0.999
 
 
+@pytest.mark.parametrize("query", ["", " \n", "\x00"])
+def test_an_empty_query_too_gets_a_vector(query: str) -> None:
+    for model in (ChunkEmbedding(), NextLevelEmbedding()):
+        assert len(model.get_query_embedding(query)) == 384
+
+
 def test_the_end_of_a_long_text_counts() -> None:
     filler = "The harbour was quiet that day. " * 400
     plain, ending = filler, filler + "Dragons burned the city and its people fled. " * 100

@@ -78,7 +78,9 @@ class NextLevelEmbedding(LocalEmbedding):
         return "NLBNextLevelEmbedding"
 
     def _get_query_embedding(self, query: str) -> Embedding:
-        return _to_list(self._vectorizer.encode_query(clean_query(query)).vector)
+        # an empty query too gets a vector, as of any embedding model
+        empty = not "".join(filter(str.isprintable, query)).strip()
+        return _to_list(self._vectorizer.encode_query("" if empty else clean_query(query)).vector)
 
     def _get_text_embeddings(self, texts: list[str]) -> list[Embedding]:
         chunks: list[str] = []
