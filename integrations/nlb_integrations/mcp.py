@@ -26,6 +26,7 @@ from nlb_retriever.store.lookup import find_sections
 with extra("mcp"):
     from mcp.server.mcpserver import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.server.mcpserver.tools import Tool
     from mcp.types import CallToolResult, ToolAnnotations
     from pydantic import Field
 
@@ -88,19 +89,27 @@ def make_server(library: str | Path | Retriever | None = None, *, device: str = 
         StoreError: an impossible name for a library. The tools report all other errors.
     """
     tools = _Tools(library, device)
-    server: MCPServer[None] = MCPServer(
-        "nlb-retriever", title="Library", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
+    made = [
+        Tool.from_function(tools.reporting(tool), title=title, description=inspect.getdoc(tool), annotations=READ_ONLY)
+        for title, tool in (
+            ("Search passages", tools.search_passages),
+            ("Answer a question", tools.answer_question),
+            ("Search books", tools.search_books),
+            ("List books", tools.list_books),
+            ("List the sections of a book", tools.list_sections),
+            ("Read a section", tools.read_section),
+        )
+    ]
+    for tool in made:
+        _refuse_unknown_arguments(tool)
+    return MCPServer(
+        "nlb-retriever",
+        title="Library",
+        instructions=INSTRUCTIONS,
+        version=__version__,
+        log_level="WARNING",
+        tools=made,
     )
-    for title, tool in (
-        ("Search passages", tools.search_passages),
-        ("Answer a question", tools.answer_question),
-        ("Search books", tools.search_books),
-        ("List books", tools.list_books),
-        ("List the sections of a book", tools.list_sections),
-        ("Read a section", tools.read_section),
-    ):
-        server.add_tool(tools.reporting(tool), title=title, description=inspect.getdoc(tool), annotations=READ_ONLY)
-    return server
 
 
 class _Tools:
@@ -208,6 +217,14 @@ class _Tools:
             if self._loading.ident is None:
                 self._loading.start()
         return self._library
+
+
+def _refuse_unknown_arguments(tool: Tool) -> None:
+    """The SDK leaves them out silently, so that a search within `boook` would be one in all books."""
+    arguments = tool.fn_metadata.arg_model
+    arguments.model_config["extra"] = "forbid"
+    arguments.model_rebuild(force=True)
+    tool.parameters = arguments.model_json_schema(by_alias=True)
 
 
 def _section_name(before: int | str | None, book: str | None) -> str | None:

@@ -269,6 +269,7 @@ class Excerpt(_Result):
 
 def in_tools(line: str) -> str:
     """What the library says, with tools in place of commands."""
+    line = line.replace(': ask in words, as in `nlb ask "Who hunts the whale?"`', ": write one in words")
     return line.replace("`nlb books`", "list_books").replace("`nlb show`", "list_sections")
 
 
