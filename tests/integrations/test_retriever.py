@@ -137,6 +137,19 @@ def test_parents_are_nodes_of_the_level_above_and_the_source_is_the_book(opened:
     assert NodeRelationship.PARENT not in found["book"][0].node.relationships
 
 
+def test_what_a_node_names_is_got_by_its_id(opened: Retriever) -> None:
+    nlb = NLBRetriever(opened, book="lighthouse", similarity_top_k=99)
+    passages = {scored.node_id: scored.node for scored in nlb.retrieve(STORM)}
+    middle = next(node for node in passages.values() if node.prev_node and node.next_node)
+    assert middle.prev_node and middle.next_node and middle.parent_node and middle.ref_doc_id
+    wanted = [middle.parent_node.node_id, middle.next_node.node_id, middle.ref_doc_id, middle.prev_node.node_id]
+    parent, after, before = nlb.get_nodes(wanted)
+    assert (after, before) == (passages[wanted[1]], passages[wanted[3]])
+    sections = NLBRetriever(opened, level="section", book="lighthouse", similarity_top_k=99).retrieve(STORM)
+    assert parent in [scored.node for scored in sections]
+    assert nlb.get_nodes([]) == []
+
+
 def test_ids_are_the_same_when_the_library_is_opened_again(nlb: NLBRetriever, library: Path) -> None:
     with NLBRetriever(library, similarity_top_k=3) as again:
         assert ids(again, STORM) == ids(nlb, STORM)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -16,7 +17,7 @@ from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.llms import LLM, MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, IndexNode, NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 from llama_index.core.tools import RetrieverTool, ToolMetadata
 from llama_index.core.vector_stores.types import MetadataFilters
@@ -29,6 +30,7 @@ from nlb_integrations.llama_index.nodes import to_nodes
 from nlb_retriever.errors import QueryError
 from nlb_retriever.model.vectors import EncodedQuery, RawQuery
 from nlb_retriever.records import Answer, Level, Mode, Strategy
+from nlb_retriever.search.hits import to_hit
 from nlb_retriever.search.request import SearchRequest, check_choices
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import Filter
@@ -120,6 +122,17 @@ class NLBRetriever(BaseRetriever):
     def close(self) -> None:
         """Close the library; a later search opens it again."""
         self.library.close()
+
+    def get_nodes(self, ids: Sequence[str]) -> list[BaseNode]:
+        """Sections and passages by the ids that a retrieved node's PARENT, PREVIOUS and NEXT have.
+
+        Args:
+            ids: those of books, and of nothing in the library, are left out.
+        """
+        store = self.library.store
+        records = store.get_passages(ids), store.get_sections(ids)
+        nodes = [scored.node for level in records for scored in to_nodes([to_hit(each) for each in level], store)]
+        return sorted(nodes, key=lambda node: ids.index(node.node_id))
 
     def answer(self, question: str) -> Answer:
         """The library's own answer: at most `similarity_top_k` sentences of passages that this finds.
