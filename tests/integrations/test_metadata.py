@@ -87,6 +87,20 @@ def test_a_title_is_shown_where_the_text_does_not_begin_with_it(library: Path) -
         assert ("title: In the mill" in content) == (node.metadata["ordinal"] > 0)
 
 
+def test_a_documents_file_is_filtered_by_whatever_its_id_is(library: Path) -> None:
+    rye = Document(text="Rye bread is dark.", id_="rye", metadata={"file_path": "/files/rye.txt", "doc_id": "r1"})
+    wheat = Document(text="Wheat bread is light.", metadata={"file_path": "/files/wheat.txt"})
+    index = NLBIndex.from_documents([rye, wheat], library)
+    for key, value, word in (
+        ("file_path", "/files/rye.txt", "Rye"),
+        ("file_path", "/files/wheat.txt", "Wheat"),
+        ("doc_id", "rye", "Rye"),
+        ("doc_id", "r1", "Rye"),
+    ):
+        filters = MetadataFilters(filters=[MetadataFilter(key=key, value=value)])
+        assert [node.text.split()[0] for node in index.as_retriever(filters=filters).retrieve("bread")] == [word]
+
+
 def test_several_authors_are_named_together_and_kept_apart(library: Path) -> None:
     document = Document(text="Rye bread is dark.", id_="rye", metadata={"author": ["Ann", "Bob"]})
     index = NLBIndex.from_documents([document], library)
