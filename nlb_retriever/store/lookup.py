@@ -63,7 +63,9 @@ def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecor
         if len(matching) == 1:
             return matching[0]
         if matching:
-            names = "; ".join(f"{book.title} ({book.id})" for book in matching[:5])
+            names = "; ".join(
+                [*(f"{book.title} ({book.id})" for book in matching[:5]), *(["…"] if matching[5:] else [])]
+            )
             raise QueryError(f"{name!r} fits {len(matching)} books: {names}: use an id")
     titles = {fold(book.title): book for book in books}
     similar = [titles[match] for match in get_close_matches(title, titles, n=3, cutoff=0.4)]
