@@ -15,7 +15,8 @@ import typer
 from nlb_retriever.errors import QueryError
 
 if TYPE_CHECKING:
-    from nlb_retriever.store import Filter, LibraryStore
+    from nlb_retriever.search.retriever import Retriever
+    from nlb_retriever.store import Filter
 
 Library = Annotated[
     str | None,
@@ -88,7 +89,7 @@ def years_of(text: str) -> tuple[int | None, int | None]:
 
 
 def scope_of(
-    store: LibraryStore,
+    retriever: Retriever,
     *,
     book: str | None,
     section: str | None,
@@ -105,7 +106,12 @@ def scope_of(
     from nlb_retriever.store import And, Condition, Or
 
     conditions: list[Filter] = []
+    if year is not None:
+        first, last = years_of(year)
+        conditions += [Condition("year", "gte", first)] if first is not None else []
+        conditions += [Condition("year", "lte", last)] if last is not None else []
     if author is not None:
+        store = retriever.store
         conditions.append(Condition("author", "text_match_insensitive", author))
         if not store.count("book", conditions[-1]):
             similar = _find_similar(author, {book.author for book in store.books() if book.author})
@@ -114,6 +120,7 @@ def scope_of(
     if language is not None:
         from nlb_retriever.reading.gutenberg import LANGUAGES
 
+        store = retriever.store
         tag = LANGUAGES.get(language.lower(), language)
         regional = Condition("language", "text_match_insensitive", f"{tag}-")
         conditions.append(Or((Condition("language", "eq", tag), regional)))
@@ -121,10 +128,6 @@ def scope_of(
             tags = ", ".join(sorted({book.language for book in store.books() if book.language}))
             hint = f"; it has {tags}" if tags else ""
             raise QueryError(f"no book in language {language!r} in library {store.location}{hint}")
-    if year is not None:
-        first, last = years_of(year)
-        conditions += [Condition("year", "gte", first)] if first is not None else []
-        conditions += [Condition("year", "lte", last)] if last is not None else []
     where = And(tuple(conditions)) if conditions else None
     return {"book": book, "section": section, "before": before, "where": where}
 

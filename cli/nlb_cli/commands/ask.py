@@ -54,7 +54,7 @@ def ask(
         raise typer.BadParameter("a language model answers from the best passages alone: leave out one of the two")
     with Retriever(library, reader=reader) as retriever:
         scope = scope_of(
-            retriever.store, book=book, section=section, before=before, author=author, language=language, year=year
+            retriever, book=book, section=section, before=before, author=author, language=language, year=year
         )
         quote = partial(retriever.answer, text, limit=limit, all_passages=everything, **scope)
         if llm:

@@ -42,7 +42,7 @@ def chat(
     with Retriever(library) as retriever:
         retriever.store.count("passage")  # a missing library is an error before the first question
         scope = scope_of(
-            retriever.store, book=book, section=section, before=before, author=author, language=language, year=year
+            retriever, book=book, section=section, before=before, author=author, language=language, year=year
         )
         conversation = Chat(Writer(open_llm(llm), retriever), **scope)
         for question in _typed() if live else _lines():

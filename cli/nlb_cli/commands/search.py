@@ -68,7 +68,7 @@ def search(
     query = Query(question=question_of(question or ""), level=level, book=book, limit=limit)
     with Retriever(library, reader=reader) as retriever:
         scope = scope_of(
-            retriever.store, book=book, section=section, before=before, author=author, language=language, year=year
+            retriever, book=book, section=section, before=before, author=author, language=language, year=year
         )
         options = {
             **scope,
