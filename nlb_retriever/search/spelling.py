@@ -6,7 +6,7 @@ detection and correction of spelling errors, 1964). Where none is, a name is als
 spell it (text/transliteration.py). So is a name that stands in one or two passages of a book, as in its preface, and
 is replaced where the book has another spelling far more often: "Astolfo" where the poem has "Astolpho". A name that the
 encoder knows is one that the books may just not have: its other spelling must stand beside a neighbour that it has in
-the question ("Elisabeth Bennet"), or be there often. And a long name
+the question ("Elisabeth Bennet"). And a long name
 that is still unknown is read as the most similar one in the passages that the other words find: "Trefinnis" as
 "Tregennis".
 """
@@ -78,7 +78,7 @@ def respell(
         if not hits:
             forms = _find_unknown(word, query, where, store, is_rare=not known)
             if known:
-                forms = {form: count for form, count in forms.items() if count >= OFTEN}
+                forms = {form: count for form, count in forms.items() if count >= BESIDE}
             elif not forms and word in names and len(word) >= LONG_NAME:
                 forms = _find_similar(word, query, where, store)
         elif len(hits) <= SELDOM and word[0].isupper() and not known:

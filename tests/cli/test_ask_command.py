@@ -124,10 +124,10 @@ def test_an_author_or_language_that_no_book_has_is_one_line(
 
 def test_each_quote_is_shown_once(nlb: InProcess, shelf: Path) -> None:
     args = ("ask", "Did the letter say that the lamp would be put out?", "--library", shelf)
-    told, out = json.loads(nlb(*args, "--json").out), nlb(*args).out
-    assert told["short"] is None and told["citations"]
-    assert out.startswith(f"[1] {told['citations'][0]['title']}")
-    assert all(out.count(" ".join(each["quote"].split())[:40]) == 1 for each in told["citations"])
+    answer, out = json.loads(nlb(*args, "--json").out), nlb(*args).out
+    assert answer["short"] is None and answer["citations"]
+    assert out.startswith(f"[1] {answer['citations'][0]['title']}")
+    assert all(out.count(" ".join(each["quote"].split())[:40]) == 1 for each in answer["citations"])
 
 
 def test_no_answer_is_one_line_and_no_failure(nlb: InProcess, shelf: Path) -> None:

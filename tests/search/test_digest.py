@@ -77,7 +77,6 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("In The Ferry chapter 3, what happens?", {}, "CHAPTER III."),
         ("In The Ferry, what happens in chapter 3?", {}, "CHAPTER III."),
         ("chapter 1 of the ferry", {}, "CHAPTER I."),
-        ("the last chapter of the ferry", {}, "CHAPTER III."),
         ("The Ferry chapter 3 summary", {}, "CHAPTER III."),
         ("chapter 3 of The Ferry summary", {}, "CHAPTER III."),
         ("summary of the ferry, chapter iii", {}, "CHAPTER III."),
@@ -131,7 +130,7 @@ def test_an_outer_part_may_stand_anywhere(retriever: Retriever, question: str) -
 
 
 @pytest.mark.parametrize(
-    ("chapters", "told"),
+    ("chapters", "titles"),
     [
         ("chapters 1 and 3 of The Ferry", ["CHAPTER I.", "CHAPTER III."]),
         ("The Ferry chapters 1, 2 and 3", ["CHAPTER I.", "CHAPTER II.", "CHAPTER III."]),
@@ -139,9 +138,9 @@ def test_an_outer_part_may_stand_anywhere(retriever: Retriever, question: str) -
         ("chapters 2-3 of The Ferry", ["CHAPTER II.", "CHAPTER III."]),
     ],
 )
-def test_several_chapters_are_told_together(retriever: Retriever, chapters: str, told: list[str]) -> None:
+def test_several_chapters_are_told_together(retriever: Retriever, chapters: str, titles: list[str]) -> None:
     answer = retriever.answer(f"What happens in {chapters}?")
-    assert list(dict.fromkeys(citation.hit.section for citation in answer.citations)) == [(each,) for each in told]
+    assert list(dict.fromkeys(citation.hit.section for citation in answer.citations)) == [(each,) for each in titles]
 
 
 @pytest.mark.parametrize("chapters", ["chapter 9", "chapters 2 and 9"])

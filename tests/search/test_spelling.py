@@ -117,7 +117,7 @@ def test_a_word_that_the_encoder_knows_is_mended_beside_its_neighbour(tmp_path: 
             ("Who is Elisabeth Bennet?", "Who is Elizabeth Bennet?"),
             ("who is elisabeth bennet", None),
             ("Who is Elisabeth?", None),
-            ("Who is Katherine?", "Who is Catherine?"),
+            ("Who is Katherine?", None),
             ("Who is Marian?", None),
             ("What is a wizard?", None),
             ("who is capitan rusk", "who is Captain rusk"),
