@@ -4,9 +4,9 @@ A word is read so where the chunk encoder does not know it as one word either, a
 two neighbours swapped, make a word of the books: most misspellings are one such edit (Damerau, A technique for computer
 detection and correction of spelling errors, 1964). Where none is, a name is also looked for as other translations
 spell it (text/transliteration.py). So is a name that stands in one or two passages of a book, as in its preface, and
-is replaced where the book has another spelling far more often: "Astolfo" where the poem has "Astolpho". A name that the
-encoder knows is one that the books may just not have: its other spelling must stand beside a neighbour that it has in
-the question ("Elisabeth Bennet"). And a long name
+is replaced where the book has another spelling far more often: "Astolfo" where the poem has "Astolpho". Of a full name
+the part that the encoder knows may be one that the books just do not have: its other spelling must stand beside the
+other part ("Elisabeth Bennet"). And a long name
 that is still unknown is read as the most similar one in the passages that the other words find: "Trefinnis" as
 "Tregennis".
 """
@@ -62,10 +62,11 @@ def respell(
     if len(words) > MOST_WORDS:
         return None
     names = {*_WORD.findall(" ".join(find_names(query)))}
+    full = {word for pair in pairwise(words) if names.issuperset(pair) for word in pair}
     rare = [
         word
         for word in dict.fromkeys(words)
-        if LEAST_LETTERS <= len(word) <= MOST_LETTERS and (word in names or not _is_known(word, vectorizer))
+        if LEAST_LETTERS <= len(word) <= MOST_LETTERS and (word in full or not _is_known(word, vectorizer))
     ]
     if language != ENGLISH:
         rare = [word for word in rare if word[0].isupper() and is_counted(word, language)]
