@@ -38,6 +38,8 @@ class Section:
     """Titles from the outermost to this section's own: ("Part One", "Chapter 3"). Never empty."""
     start: int
     end: int
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """Further values of a section of a text that a program gave; before the book's own of the same keys."""
 
     @property
     def title(self) -> str:

@@ -96,7 +96,8 @@ def _without_contents(run: list[Candidate], later: Counter[_Key]) -> list[Candid
         if not kinds or kinds[0][1] < 4:
             return run
         places = [i for i, c in enumerate(entries) if c.kind == kinds[0][0]]  # chapters that are named otherwise
-    listed = set(places)
+    head = next((i for i, c in enumerate(entries) if "contents" in normal(c.title).split()[-1:]), len(entries))
+    listed = {*places, *(i for i, c in enumerate(entries) if many and i > head and c in numbered)}  # an excerpt's
     loose = {"plain", "caps", "bare", "named"}
     kept = [c for i, c in enumerate(entries) if not (i in listed or (places[0] < i < places[-1] and c.kind in loose))]
     return kept + real

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Any
@@ -46,7 +47,7 @@ def book_from_text(
         title: None for the one on the title page, else one made from `file_name`, else the first words.
         author, language, year: None where unknown.
         file_name: for the title.
-        sections: a partition of the text, if known.
+        sections: a partition of the text, if known; their metadata as the book's.
         pages: in text order.
         metadata: further values; those that JSON does not know become strings.
         volatile: keys of metadata whose change does not make the book a changed one (a file's dates).
@@ -56,7 +57,7 @@ def book_from_text(
     """
     text = clean(text)
     printed, by = title_page(text) if not title else (None, None)
-    values = {_to_text(key): _to_json(value) for key, value in (metadata or {}).items()}
+    values = _to_values(metadata or {})
     title = one_line(title or printed or "") or (title_from_name(PurePath(file_name)) if file_name else "")
     title = title or one_line(text[:1000], _TITLE_CHARS) or "Untitled"
     author = one_line(author or by or "") or None
@@ -64,9 +65,10 @@ def book_from_text(
     borders = [(0, 0), *((section.start, section.end) for section in sections)]
     if borders[-1][1] != len(text) or any(before[1] != after[0] for before, after in pairwise(borders)):
         raise ReadingError(f"{source}: its sections must cover its {len(text)} characters without gaps or overlaps")
+    sections = tuple(replace(section, metadata=_to_values(section.metadata)) for section in sections)
     content = {
         "about": [title, author, language, year, text],
-        "sections": [[section.path, section.start] for section in sections],
+        "sections": [[s.path, s.start, s.metadata] if s.metadata else [s.path, s.start] for s in sections],
         "pages": [[page.start, page.number, page.label] for page in pages],
         "metadata": {key: value for key, value in values.items() if key not in volatile},
     }
@@ -87,10 +89,14 @@ def book_from_text(
     )
 
 
+def _to_values(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {_to_text(key): _to_json(value) for key, value in metadata.items()}
+
+
 def _to_json(value: Any) -> Any:
     """A value as JSON and every store can hold it; any other becomes a string."""
     if isinstance(value, Mapping):
-        return {_to_text(key): _to_json(each) for key, each in value.items()}
+        return _to_values(value)
     if isinstance(value, set | frozenset):
         return sorted(map(_to_text, value))  # in an order that is the same in every run
     if isinstance(value, list | tuple):

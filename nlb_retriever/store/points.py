@@ -114,6 +114,7 @@ def section_points(
         identifier = point_id(book.id, version, "section", ordinal)
         payload = {
             **common,
+            **_metadata(book, ordinal),
             **_span(book, ordinal, identifier, section.start, section.end),
             "ordinal": ordinal,
             "passages": [bisect_right(firsts, ordinal - 1), bisect_right(firsts, ordinal)],
@@ -137,6 +138,7 @@ def passage_points(
         section_id = point_id(book.id, version, "section", passage.section)
         payload = {
             **common,
+            **_metadata(book, passage.section),
             **_span(book, passage.section, section_id, passage.start, passage.end),
             "ordinal": ordinal,
             "tokens": passage.tokens,
@@ -162,6 +164,12 @@ def _common(book: Book, version: str) -> dict[str, Any]:
         "source": book.source,
         **({"metadata": dict(book.metadata)} if book.metadata else {}),
     }
+
+
+def _metadata(book: Book, section: int) -> dict[str, Any]:
+    """A section's further values, with the book's."""
+    own = book.sections[section].metadata
+    return {"metadata": {**book.metadata, **own}} if own else {}
 
 
 def _pages_in(pages: Sequence[Page], section: Section) -> dict[str, Any]:
@@ -233,13 +241,21 @@ def to_book(record: BookRecord, sections: Sequence[SectionRecord]) -> Book:
         year=record.year,
         source=record.source,
         text="".join(section.text for section in sections),
-        sections=tuple(Section(path=section.path, start=section.start, end=section.end) for section in sections),
+        sections=tuple(
+            Section(path=section.path, start=section.start, end=section.end, metadata=_own_of(section, record))
+            for section in sections
+        ),
         pages=tuple(page for section in sections for page in section.pages),
         warnings=record.warnings,
         description=record.description,
         metadata=record.metadata,
         from_file=record.from_file,
     )
+
+
+def _own_of(section: SectionRecord, book: BookRecord) -> dict[str, Any]:
+    """The values that a section has not from its book."""
+    return {key: value for key, value in section.metadata.items() if book.metadata.get(key) != value}
 
 
 def _span(book: Book, section: int, section_id: str, start: int, end: int) -> dict[str, Any]:

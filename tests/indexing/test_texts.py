@@ -222,3 +222,28 @@ def test_what_may_pass_of_a_books_metadata_makes_no_new_version(library: Path) -
 
     index_books([dated("Monday")], library)
     assert index_books([dated("Tuesday")], library).tokens == 0
+
+
+def test_a_section_keeps_metadata_of_its_own_over_a_rebuild(tmp_path: Path) -> None:
+    text = "The lamp burns. The oil is old."
+    sections = [
+        Section(path=("Lamp",), start=0, end=16, metadata={"topic": "light", "owner": "Ann"}),
+        Section(path=("Oil",), start=16, end=len(text)),
+    ]
+    book = book_from_text(text, source="a", sections=sections, metadata={"owner": "Bob", "town": "Port"})
+    assert book.content_hash != book_from_text(text, source="a", metadata={"owner": "Bob", "town": "Port"}).content_hash
+    index_books([book], tmp_path / "library")
+
+    def metadata_of(question: str) -> list[dict[str, str]]:
+        with Retriever(tmp_path / "library") as retriever:
+            return [
+                retriever.search(question, level=level, limit=1)[0].metadata["metadata"]  # type: ignore[arg-type]
+                for level in ("passage", "section", "book")
+            ]
+
+    before = metadata_of("lamp"), metadata_of("oil")
+    light = {"topic": "light", "owner": "Ann", "town": "Port"}
+    shared = {"owner": "Bob", "town": "Port"}
+    assert before == ([light, light, shared], [shared, shared, shared])
+    index_files([], tmp_path / "library", rebuild=True)
+    assert (metadata_of("lamp"), metadata_of("oil")) == before

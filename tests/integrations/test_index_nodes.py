@@ -13,6 +13,7 @@ from llama_index.core.node_parser import (
     SentenceSplitter,
     SentenceWindowNodeParser,
 )
+from llama_index.core.postprocessor import MetadataReplacementPostProcessor
 from llama_index.core.schema import MetadataMode, NodeRelationship, RelatedNodeInfo, TextNode
 
 from nlb_integrations import NLBIndex, NLBNodeParser
@@ -95,14 +96,43 @@ def test_a_short_node_is_kept_though_its_words_stand_in_another(library: Path) -
     assert sections == ["Salt the water before the pasta goes in.", "Salt"]
 
 
-def test_metadata_that_nodes_do_not_share_is_named_where_it_is_left_out(
-    library: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_nodes_keep_metadata_of_their_own(library: Path) -> None:
     document = Document(text=KITCHEN, id_="bread", metadata={"tenant": "inland"})
     nodes = SentenceWindowNodeParser.from_defaults().get_nodes_from_documents([document])
+    index = NLBIndex.from_nodes(nodes, library)
+    index.insert_nodes([TextNode(text="Salt is white.", metadata={"tenant": "inland", "window": "Salt."},
+                                 relationships=nodes[0].relationships)])  # fmt: skip
+    windows = {node.text.strip(): node.metadata["window"] for node in nodes}
+    found = index.as_retriever(similarity_top_k=9).retrieve("flour")
+    assert len(found) == len(nodes) + 1
+    for each in found:
+        assert each.node.metadata["tenant"] == "inland"
+        assert each.node.metadata["window"] == windows.get(each.node.text.strip(), "Salt.")
+    replaced = MetadataReplacementPostProcessor(target_metadata_key="window").postprocess_nodes(found)
+    assert {each.node.text for each in replaced} == {*windows.values(), "Salt."}
+
+
+def test_a_changed_node_s_metadata_makes_another_version(library: Path) -> None:
+    def index(window: str) -> NLBIndex:
+        source = {NodeRelationship.SOURCE: RelatedNodeInfo(node_id="recipe")}
+        nodes = [
+            TextNode(text=text, metadata={"window": window + text}, relationships=source)
+            for text in ("Salt the water well.", "Boil the pasta in it.")
+        ]
+        return NLBIndex.from_nodes(nodes, library)
+
+    index("a ")
+    found = index("b ").as_retriever().retrieve("pasta")
+    assert {each.node.metadata["window"][:2] for each in found} == {"b "}
+
+
+def test_metadata_that_pages_do_not_share_is_named_where_it_is_left_out(
+    library: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    pages = [
+        Document(text=KITCHEN, metadata={"file_path": "/bread.pdf", "page_label": label, "scan": label})
+        for label in ("1", "2")
+    ]
     with caplog.at_level(logging.WARNING):
-        NLBIndex.from_nodes(nodes[:1], library)
-        assert not caplog.records
-        index = NLBIndex.from_nodes(nodes, library)
-    assert "bread: metadata that not all of its parts share is left out: original_text, window" in caplog.text
-    assert index.as_retriever().retrieve("flour")[0].node.metadata["tenant"] == "inland"
+        NLBIndex.from_documents(pages, library)
+    assert "/bread.pdf: metadata that not all of its parts share is left out: scan" in caplog.text

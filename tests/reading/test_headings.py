@@ -104,6 +104,13 @@ def test_a_list_of_titles_at_the_front_makes_no_chapters() -> None:
     assert [p[0] for p in paths(text)][-4:] == [f"CHAPTER {i}. {n}" for i, n in enumerate(names, 1)]
 
 
+def test_chapters_that_an_excerpt_has_not_are_known_as_contents() -> None:
+    names = [f"CHAPTER {number}. {WORDS[number].title()}" for number in range(1, 13)]
+    text = "CONTENTS\n\n" + "\n\n".join(names) + "\n\n\n\n" + book(*names[:3])
+    assert [p[-1] for p in paths(text)][-3:] == names[:3]
+    assert len(paths(text)) <= 4
+
+
 def test_running_heads_and_page_numbers_are_no_headings() -> None:
     half = PARAGRAPH[: len(PARAGRAPH) // 2].strip()
     pages = "".join(f"{half}\n\n{n}\n\nTHE CLOCK\n\nand {half}\n\n" for n in range(41, 90))

@@ -7,7 +7,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -39,6 +39,8 @@ class Part:
     """Titles, where the part is a section; None where sections are found in the whole text."""
     joint: str = "\n\n"
     """What separates it from the part before."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """Of a node, what it has beside the metadata of all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +79,7 @@ class DocumentGroup:
         text = "".join(pieces)
         borders = [0, *starts[1:], len(text)]
         sections = [
-            Section(path=part.path or (), start=start, end=end)
+            Section(path=part.path or (), start=start, end=end, metadata=part.metadata)
             for part, (start, end) in zip(self.parts if self.nodes else (), pairwise(borders), strict=False)
         ]
         year = _number(self.metadata.get("year"))
@@ -115,15 +117,22 @@ def group(items: Sequence[BaseNode]) -> list[DocumentGroup]:
     found: dict[str, list[BaseNode]] = {}
     for item in items:
         found.setdefault(_source(item, owned), []).append(item)
-    return [
-        DocumentGroup(
-            source=source,
-            parts=tuple(_parts(members)),
-            metadata={**_common(source, [member.metadata for member in members]), **_excluded(members)},
-            owners=tuple(dict.fromkeys(map(_owner, members))),
-        )
-        for source, members in found.items()
-    ]
+    return [_group(source, members) for source, members in found.items()]
+
+
+def _group(source: str, members: Sequence[BaseNode]) -> DocumentGroup:
+    common = _common([member.metadata for member in members])
+    parts = tuple(_parts(members, common))
+    keys = {str(key) for member in members for key in member.metadata}
+    kept = {*common, *_OF_A_PART, *_VOLATILE, *(key for part in parts for key in part.metadata)}
+    if lost := sorted(keys - kept):
+        _log.warning("%s: metadata that not all of its parts share is left out: %s", source, ", ".join(lost))
+    return DocumentGroup(
+        source=source,
+        parts=parts,
+        metadata={**common, **_excluded(members)},
+        owners=tuple(dict.fromkeys(map(_owner, members))),
+    )
 
 
 def roots(nodes: Sequence[BaseNode]) -> list[BaseNode]:
@@ -169,7 +178,13 @@ def with_nodes(old: Book, new: Sequence[Part]) -> tuple[Part, ...]:
     """
     labels = [next((page.label for page in reversed(old.pages) if page.start <= s.start), None) for s in old.sections]
     held = tuple(
-        Part(text=old.text[section.start : section.end], path=section.path, label=label, joint="")
+        Part(
+            text=old.text[section.start : section.end],
+            path=section.path,
+            label=label,
+            joint="",
+            metadata=section.metadata,
+        )
         for section, label in zip(old.sections, labels, strict=True)
     )
     sections = {part.text.strip() for part in held}
@@ -199,7 +214,7 @@ def _file(item: BaseNode) -> str | None:
     return str(path) if "://" in str(path) else os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links
 
 
-def _parts(members: Sequence[BaseNode]) -> Iterable[Part]:
+def _parts(members: Sequence[BaseNode], common: Mapping[str, Any]) -> Iterable[Part]:
     before: BaseNode | None = None
     seen: set[str] = set()
     for number, member in enumerate(members, start=1):
@@ -209,7 +224,9 @@ def _parts(members: Sequence[BaseNode]) -> Iterable[Part]:
         if not isinstance(member, Document):
             joint, overlap = _joint(before, member)
             if rest := clean(content[overlap:]):
-                yield Part(text=rest, label=label, path=_path(member, number), joint=joint)
+                others = {*common, *_OF_A_PART, *_VOLATILE}
+                own = {str(key): value for key, value in member.metadata.items() if str(key) not in others}
+                yield Part(text=rest, label=label, path=_path(member, number), joint=joint, metadata=own)
         elif label is not None:
             yield Part(text=text.strip("\n"), label=label, joint="\n")
         elif text not in seen:  # the same document twice
@@ -242,15 +259,12 @@ def _path(node: BaseNode, number: int) -> tuple[str, ...]:
     return tuple(title for title in map(str.strip, path) if title) or (f"Part {number}",)
 
 
-def _common(source: str, metadata: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What all parts of a book have in common; a book's metadata is one, so the rest is left out, and logged."""
+def _common(metadata: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What all parts of a book have in common."""
     first, *others = metadata
-    common = {
+    return {
         str(key): value for key, value in first.items() if all(key in each and each[key] == value for each in others)
     }
-    if lost := sorted({str(key) for each in metadata for key in each}.difference(common, _OF_A_PART, _VOLATILE)):
-        _log.warning("%s: metadata that not all of its parts share is left out: %s", source, ", ".join(lost))
-    return common
 
 
 def _excluded(members: Sequence[BaseNode]) -> dict[str, list[str]]:
