@@ -38,8 +38,9 @@ SELDOM, OFTEN = 2, 20
 """Passages that a name may stand in and still be replaced by another spelling, and how often its book has that."""
 BESIDE = 1000
 """Counted for a spelling that stands beside a neighbour of the word: more than all that do not."""
-LONG_NAME, SIMILARITY = 7, 0.75
-"""Least letters of a name that is looked for by its similarity to others, and the least similarity (of difflib)."""
+LONG_NAME, SIMILARITY, NEAR = 7, 0.75, 0.85
+"""Least letters of a name that is looked for by its similarity to others, and the least similarity (of difflib); of
+another word, which must stand beside its neighbour: "calories" is not "cries"."""
 _WORD = re.compile(r"[^\W\d_]+")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzàáâãäåæçèéêëíîïñòóôõöøùúûüœ"
 
@@ -103,7 +104,7 @@ def _find_unknown(word: str, query: str, where: Filter | None, store: LibrarySto
     beside = _find_beside(word, query, where, store)
     near = {*edits}
     if is_rare and word.islower() and len(word) >= LONG_NAME:
-        near.update(get_close_matches(word.lower(), {form.lower() for form in beside}, cutoff=SIMILARITY))
+        near.update(get_close_matches(word.lower(), {form.lower() for form in beside}, cutoff=NEAR))
     forms.update({form: BESIDE * count for form, count in beside.items() if form.lower() in near})
     if not forms and word[0].isupper():
         forms = _find_forms(word, make_variants(word.lower(), VARIANTS), where, store)

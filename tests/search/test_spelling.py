@@ -110,6 +110,7 @@ def test_the_most_frequent_word_is_taken(tmp_path: Path) -> None:
 
 def test_a_word_that_the_encoder_knows_is_mended_beside_its_neighbour(tmp_path: Path) -> None:
     text = "Elizabeth Bennet wrote to Maria. The lizard slept. Captain Rusk had much capital, and capital it was. "
+    text += "Many cries are heard. "
     text += "Catherine left. " * OFTEN
     index_books([book_from_text(text, source="letters", title="Letters")], tmp_path / "library")
     with Retriever(tmp_path / "library") as retriever:
@@ -121,6 +122,7 @@ def test_a_word_that_the_encoder_knows_is_mended_beside_its_neighbour(tmp_path: 
             ("Who is Marian?", None),
             ("What is a wizard?", None),
             ("who is capitan rusk", "who is Captain rusk"),
+            ("how many calories are in it", None),
         ):
             assert spelled(retriever, query) == searched
 
