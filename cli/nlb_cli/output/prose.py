@@ -55,7 +55,7 @@ def show_prose(
     Returns:
         Whether the model answered.
     """
-    from nlb_cli.output.hits import citation_lines
+    from nlb_cli.output.hits import answer_lines, citation_lines
     from nlb_integrations.prose.records import quoted
 
     typist = None if as_json else Typist()
@@ -69,15 +69,15 @@ def show_prose(
             typist.end()
     if reason:
         note(exact(f"nlb: {reason}; this is in the books' own words"))
-        answer = quoted(quote())
-        if typist:
-            typist.write(answer.text)
-            typist.end()
+        own = quote()
+        answer, lines = quoted(own), answer_lines(own, library, styled=is_styled())
+    else:
+        lines = citation_lines(answer, library, styled=is_styled())
     note_spelling(answer.searched)
     if as_json:
         write(f"{to_json(answer.to_json(), indent=indent)}\n")
     else:
-        write_lines(citation_lines(answer, library, styled=is_styled()))
+        write_lines(lines)
     return not reason
 
 
