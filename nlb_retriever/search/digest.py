@@ -24,7 +24,7 @@ from nlb_retriever.search.book_parts import (
     find_tales,
     find_titled_sections,
 )
-from nlb_retriever.search.forms import compile_forms, match_form
+from nlb_retriever.search.digest_forms import KINDS, NUMBER, NUMBERED, read_digest_question
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.request import SearchRequest
@@ -41,67 +41,12 @@ KEPT = 10
 """Words that are kept for each sentence that is still to come."""
 COMPARED = 2_000
 """Most sentences that are compared; of a longer text, so many evenly chosen ones."""
-_KINDS = (
-    r"(?:chapter|part|book|section|letter|canto|stave|act|scene|volume|lecture|tale|story"
-    r"|article|amendment|clause|annex|title|chap\.?|vol\.?)"
-)
-_NUMBER = (
-    r"(?:\d{1,3}(?:st|nd|rd|th)?|[ivxlc]+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-    r"|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)\b"
-)
-_NUMBERED = rf"(?:the )?(?:{_KINDS} {_NUMBER}|{_NUMBER} {_KINDS})"
-_SEVERAL = rf"(?:the )?{_KINDS}s {_NUMBER}(?:(?:, and |, ?| and | to | ?[-–] ?){_NUMBER})+"
-_PART = (
-    rf"(?P<part>{_SEVERAL}|{_NUMBERED} (?:of|in) {_NUMBERED}"
-    rf"|(?:the )?{_KINDS} [\w-]+(?:\.\d+)*(?:,? {_KINDS} [\w-]+)?|the [\w-]+ {_KINDS}"
-    r"|(?:the )?(?:preface|prologue|epilogue|introduction|foreword|afterword|conclusions?|discussion|results|methods"
-    r"|acknowledge?ments))"
-)
-_THIS = rf"(?:here|it|this|(?:in )?(?:this|the) {_KINDS})"
-_NAMED = r"(?P<named>[^?!]{1,100}?)"
-_COUNTED_NAME = r"(?P<named>[^?!\d]{1,90} \d{1,3})"
-_TITLE = r"(?: (?:of|in|from) (?P<title>.+?))?"
-_BEHIND = rf"(?P<title>.+?),?(?: in)? (?P<part>{_SEVERAL}|{_NUMBERED}(?:,? {_NUMBERED})?)"
-"""Behind the title: "Dracula chapter 3"."""
-_HAPPENS = r"(?:happens|happened|occurs|goes on|is going on)"
-_SUMMARY = r"(?:summary|synopsis|overview|recap|gist|outline)"
-_QUESTIONS = compile_forms(
-    (
-        ("part", rf"what(?:['’]s| is) in {_PART}{_TITLE}"),
-        ("this", rf"what(?:['’]s| is) in {_THIS}"),
-        ("named", rf"what(?:['’]s| is) in {_COUNTED_NAME}"),
-        *(
-            (kind, form)
-            for kind, meant in (("part", _PART + _TITLE), ("part", _BEHIND), ("this", _THIS), ("named", _NAMED))
-            for form in (
-                rf"what {_HAPPENS}(?: in)? {meant}",
-                rf"(?:summari[sz]e|describe|recap|outline)(?: the (?:plot|story|events) of)? {meant}",
-                rf"(?:give me |show me |write )?(?:a |an |the )?(?:short |brief )?{_SUMMARY} of {meant}",
-                rf"what(?:['’]s| is| was| are) {meant} about",
-                rf"what(?:['’]s| is) the (?:plot|summary|subject|topic|content|gist) of {meant}",
-                rf"what do(?:es)? {meant} (?:deal with|tell(?: us)?|say|describe)",
-            )
-        ),
-        *(
-            ("part", form)
-            for meant in (_PART + _TITLE, _BEHIND)
-            for form in (rf"(?:in )?{meant},? what {_HAPPENS}", rf"{meant} {_SUMMARY}")
-        ),
-        ("part", rf"in (?P<title>[^,]+), what {_HAPPENS} in {_PART}"),
-        ("part", rf"{_PART} (?:of|in|from) (?P<title>.+?)"),
-        ("part", _BEHIND),
-        (
-            "called",
-            rf"what(?:['’]s| is)(?: the (?:title|name|heading) of)? {_PART}{_TITLE}(?: called| named| titled)?",
-        ),
-    )
-)
-_IN_PART = re.compile(rf"(?P<title>.+?),? (?P<part>{_NUMBERED})", re.IGNORECASE)
-_EACH = re.compile(rf"(?:the )?(?P<kind>{_KINDS})s (?P<numbers>.+)", re.IGNORECASE)
+_IN_PART = re.compile(rf"(?P<title>.+?),? (?P<part>{NUMBERED})", re.IGNORECASE)
+_EACH = re.compile(rf"(?:the )?(?P<kind>{KINDS})s (?P<numbers>.+)", re.IGNORECASE)
 _UP_TO = re.compile(r"to|[-–]")
 _NAMED_PART = re.compile(r"(?:the )?[a-z]+", re.IGNORECASE)
 """A part without a number, whose title is no answer."""
-_LAST = re.compile(rf"the (?:last|final) {_KINDS}", re.IGNORECASE)
+_LAST = re.compile(rf"the (?:last|final) {KINDS}", re.IGNORECASE)
 _COUNTED = frozenset("volume part book act chapter canto".split())
 """Kinds of sections that a book has, if at all, under headings: there may be a second letter without one."""
 _ONLY_OF_LAWS = frozenset({"article", "amendment"})
@@ -130,7 +75,7 @@ def answer_digest(
         which the text says, or not in the request's scope. None for other questions, and where it is not clear which
         book is meant.
     """
-    question = match_form(request.query, _QUESTIONS)
+    question = read_digest_question(request.query)
     if not question or (question[0] == "this" and request.section is None):
         return None
     kind, match = question
@@ -202,7 +147,7 @@ def _read_parts(book: BookRecord, part: str | None, scope: Scope, store: Library
     match = _EACH.fullmatch(part or "")
     if not match:
         return _read_part(book, part, scope, store)
-    kind, named = match["kind"].title(), re.findall(_NUMBER, match["numbers"], re.IGNORECASE)
+    kind, named = match["kind"].title(), re.findall(NUMBER, match["numbers"], re.IGNORECASE)
     numbers: Sequence[int] = [read_number(f"{kind} {each}")[1] for each in named]
     if len(numbers) == 2 and _UP_TO.search(match["numbers"]):
         numbers = range(numbers[0], numbers[1] + 1)
