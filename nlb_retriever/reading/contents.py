@@ -97,7 +97,9 @@ def _without_contents(run: list[Candidate], later: Counter[_Key]) -> list[Candid
             return run
         places = [i for i, c in enumerate(entries) if c.kind == kinds[0][0]]  # chapters that are named otherwise
     head = next((i for i, c in enumerate(entries) if "contents" in normal(c.title).split()[-1:]), len(entries))
-    listed = {*places, *(i for i, c in enumerate(entries) if many and i > head and c in numbered)}  # an excerpt's
+    last = max(((entries[i].number, entries[i].kind) for i in places if entries[i] in numbered), default=(0, ""))
+    missing = (i for i, c in enumerate(entries) if many and i > head and c.kind == last[1] and c.number > last[0])
+    listed = {*places, *missing}  # chapters that an excerpt has not
     loose = {"plain", "caps", "bare", "named"}
     kept = [c for i, c in enumerate(entries) if not (i in listed or (places[0] < i < places[-1] and c.kind in loose))]
     return kept + real
