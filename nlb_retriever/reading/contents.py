@@ -82,12 +82,13 @@ def _without_contents(run: list[Candidate], later: Counter[_Key]) -> list[Candid
     entries, real = run[:tail], run[tail:]
     again = {key for c in real for key in _keys(c)}
     last_of_series = {c.number: i for i, c in enumerate(entries) if c.kind == "series"}
-    numbered = [c for c in entries if c.number and c.kind not in UNNUMBERED]
+    numbered = sum(c.number > 0 and c.kind not in UNNUMBERED for c in entries)
     many = sum(c.number > 0 for c in entries) > 5
     places = [
         i
         for i, c in enumerate(entries)
-        if numbered != [c]  # one scene above lines of a song that comes again
+        # but for one scene above lines of a song that comes again
+        if (numbered > 1 or not c.number or c.kind in UNNUMBERED)
         and (any(later[k] > 0 or k in again for k in _sought(c, many)) or last_of_series.get(c.number, i) > i)
     ]
     solid = sum(c.kind != "plain" for c in entries)
@@ -97,7 +98,8 @@ def _without_contents(run: list[Candidate], later: Counter[_Key]) -> list[Candid
             return run
         places = [i for i, c in enumerate(entries) if c.kind == kinds[0][0]]  # chapters that are named otherwise
     head = next((i for i, c in enumerate(entries) if "contents" in normal(c.title).split()[-1:]), len(entries))
-    last = max(((entries[i].number, entries[i].kind) for i in places if entries[i] in numbered), default=(0, ""))
+    last = max((entries[i].number, entries[i].kind) for i in places)
+    last = (0, "") if last[1] in UNNUMBERED else last
     missing = (i for i, c in enumerate(entries) if many and i > head and c.kind == last[1] and c.number > last[0])
     listed = {*places, *missing}  # chapters that an excerpt has not
     loose = {"plain", "caps", "bare", "named"}

@@ -12,6 +12,8 @@ from nlb_retriever.reading.typography import Look
 
 _SMALLER = 0.93
 """Size of a note's letters beside that of most letters, at most."""
+_MOST = 100
+"""Lines of the notes of a page: more are a list or a table."""
 _MARK = re.compile(r"(?P<mark>\d{1,3}|[*∗†‡§¶]{1,3})(?!\d)[.)]?\s?(?=[“\"‘'(\[]?[^\W\d_])")
 _BEFORE = r"(?:(?<=[^\W\d_]{2})|(?<=[^\W\d_]{2}[.,;:!?’”»)\]\"'])|(?<=[^\W\d_]{2}[.,][’”\"']))"
 """What a call stands behind: not the numbers of sections."""
@@ -48,7 +50,8 @@ def take_notes(pages: Sequence[list[str]], looks: Sequence[dict[str, Look]]) -> 
         while foot and page[foot - 1] in seen and seen[page[foot - 1]].size <= _SMALLER * common:
             foot -= 1
         above = page[:foot]
-        starts = [at for at in range(foot, len(page)) if _take_call(page[at], above, seen)]
+        below = range(foot, len(page)) if len(page) - foot <= _MOST else ()
+        starts = [at for at in below if _take_call(page[at], above, seen)]
         goes_on = starts and notes and notes[-1].page + 1 == index and not _ENDED.search(notes[-1].lines[-1])
         if goes_on:
             notes[-1].lines.extend(page[foot : starts[0]])

@@ -17,7 +17,7 @@ _TERMINAL = re.compile(r"[.!?:;…]['\"”’»)\]_*]*$")
 _SAMPLE_LINES = 20_000
 _CUT = "\0"
 """Behind a hyphen at the end of a line; no text has it after `clean`."""
-_CUT_WORD = re.compile(rf"([^\W\d_]+(?:-[^\W\d_]+)*)-{_CUT}([^\W\d_]+(?:-[^\W\d_]+)*)")
+_CUT_WORD = re.compile(rf"(?<![^\W\d_])(?<!-)([^\W\d_]+(?:-[^\W\d_]+)*)-{_CUT}([^\W\d_]+(?:-[^\W\d_]+)*)")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
