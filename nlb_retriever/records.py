@@ -201,8 +201,9 @@ class Hit:
     """Higher is better; comparable within one result list only."""
     text: str
     metadata: Mapping[str, Any]
-    """Further values. Of all: version, language, year and the book's metadata (where it has any). Of sections and
-    passages: ordinal (number in the book, from 0), section (number of the section, from 0), page_number."""
+    """Further values. Of all: version, language, year and the book's metadata (where it has any), of sections and
+    passages with their section's own. Of these: ordinal (number in the book, from 0), section (number of the section,
+    from 0), page_number."""
 
     def to_json(self) -> dict[str, Any]:
         """The hit as the keys that programs may rely on (README)."""
