@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from nlb_cli.output.books import SHORT_ID
+from nlb_cli.output.italics import plain_citation, plain_hit, plain_words
 from nlb_cli.output.snippets import marked, pattern_of, snippet
 from nlb_cli.output.terminal import Line, Span, block, inline, line
 from nlb_retriever.records import Answer, Citation, Hit
@@ -22,7 +23,7 @@ _AUTHORS = 3
 def hit_lines(question: str, hits: Sequence[Hit], library: str | None, *, whole: bool = False) -> Iterator[Line]:
     """Ranked hits: title, section and score, and the words that match, or the whole text."""
     pattern = pattern_of(question)
-    for rank, hit in enumerate(hits, 1):
+    for rank, hit in enumerate(map(plain_hit, hits), 1):
         yield line(*_title(hit), lead=f"{rank:>2}  ", right=(f"{hit.score:.3f}", "cyan"))
         yield _location(hit, library)
         if whole:
@@ -56,7 +57,7 @@ def citation_lines(answer: Answer, library: str | None, *, styled: bool) -> Iter
     """
     pattern = pattern_of(answer.searched or answer.question)
     place = None
-    for number, citation in enumerate(answer.citations, 1):
+    for number, citation in enumerate(map(plain_citation, answer.citations), 1):
         lead = [(f"[{number}] ", "cyan")]
         before, place = place, (citation.hit.book_id, citation.hit.section_id, citation.hit.page)
         quote = _in_context(citation, pattern) if styled else _alone(citation, pattern)
@@ -75,7 +76,8 @@ def _answer(answer: Answer) -> list[Span]:
     """The short answer or answers; without one what is said in its place."""
     if not answer.shorts:
         return [(block(answer.text), "")]
-    best, *others = [(block(short.text), f" [{short.citation + 1}]") for short in answer.shorts]
+    cited = [(short, answer.citations[short.citation].hit) for short in answer.shorts]
+    best, *others = [(block(plain_words(hit, short.text)), f" [{short.citation + 1}]") for short, hit in cited]
     spans: list[Span] = [(best[0], "bold"), (best[1], "cyan")]
     for text, number in others:
         spans += [(", or ", ""), (text, "bold"), (number, "cyan")]
