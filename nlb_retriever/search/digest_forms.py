@@ -39,8 +39,14 @@ _OF_PARTS = re.compile(
 """What a question on a part has: only then its forms are looked at and compiled, which takes longer than a search."""
 
 
+_SHORT = {"ch": "chapter", "bk": "book", "pt": "part", "sec": "section"}
+_SHORT_FOR = re.compile(rf"\b({'|'.join(_SHORT)})\b\.? ?(?=\d|[IVXLC]+\b)", re.IGNORECASE)
+"""Before a number: "ch. 3"."""
+
+
 def read_digest_question(question: str) -> tuple[str, re.Match[str]] | None:
     """What a question is on, with its groups: "part", "this", "named" or "called"; None for other questions."""
+    question = _SHORT_FOR.sub(lambda short: f"{_SHORT[short[1].lower()]} ", question)
     if not _OF_PARTS.search(question):
         return match_form(question, _OTHERS)
     parts, called = _part_forms()
