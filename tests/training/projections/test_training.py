@@ -322,3 +322,20 @@ def test_a_stage_with_nothing_asked_leaves_whitened_projections_and_says_so(tmp_
     )
     assert read_result(tmp_path / "stage", D + 1) is None
     assert read_result(tmp_path, D) is None
+
+
+def test_sections_that_share_text_with_the_right_one_are_no_wrong_ones(tmp_path: Path) -> None:
+    random = np.random.default_rng(3)
+    chunks = [unit(random.normal(size=(6, D))) for _ in range(2)]
+    near = [unit(own[:3].sum(axis=0)) for own in chunks]
+    examples = [
+        Example(query=f"{book} {first}", kind="question", level="section", file=f"/books/{book}.txt",
+                spans=((first * CHUNK, 3 * CHUNK),))
+        for book in range(2) for first in range(2)
+    ]  # fmt: skip
+    whole = np.stack([near[book] for book in range(2) for _ in range(2)])
+    queries = QueryVectors(whole=whole, sentences=whole, first=np.arange(5, dtype=np.int64))
+    dataset = build_dataset(shelf(tmp_path, chunks), examples, queries)
+    assert len(dataset.sections.toarray()) == 4
+    figures = measure(dataset, torch.arange(2), None)
+    assert figures["section, title"] == 100.0

@@ -19,7 +19,7 @@ _ROWS = 512
 
 
 def measure(dataset: RetrievalDataset, books: Tensor, projections: Projections | None) -> dict[str, float]:
-    """MRR x 100 of each kind of query.
+    """MRR x 100 of each kind of query. Sections that share text with the right one are neither right nor wrong.
 
     Args:
         dataset: queries and answers.
@@ -37,10 +37,11 @@ def measure(dataset: RetrievalDataset, books: Tensor, projections: Projections |
             candidates = torch.unique(queries.answer[queries.among(books)])
             query = queries.query[rows].tolist()
             right = torch.searchsorted(candidates, queries.answer[rows])
-            figures[name] = _mrr(_query_vectors(dataset, query, projections), all_sections[candidates], right)
+            ignored = _overlapping(dataset, candidates, queries.book[rows], right)
+            figures[name] = _mrr(_query_vectors(dataset, query, projections), all_sections[candidates], right, ignored)
             if queries is dataset.long_queries:
                 middle = _query_vectors(dataset, query, projections, middle=True)
-                figures["section, one sentence"] = _mrr(middle, all_sections[candidates], right)
+                figures["section, one sentence"] = _mrr(middle, all_sections[candidates], right, ignored)
     figures |= _measure_passages(dataset, books, projections)
     for name, queries in (("book, long query", dataset.long_queries), ("book, summary of it", dataset.book_queries)):
         if len(rows := _thin(queries.among(books))) and len(books) > 1:
@@ -100,10 +101,32 @@ def _query_vectors(
     return torch.from_numpy(np.stack(vectors))
 
 
-def _mrr(queries: Tensor, candidates: Tensor, right: Tensor) -> float:
+def _overlapping(dataset: RetrievalDataset, candidates: Tensor, books: Tensor, right: Tensor) -> list[Tensor]:
+    """Of each query the columns, in order, of other sections of its book that share text or group with the answer.
+
+    Args:
+        dataset: of the sections.
+        candidates: (c,) sections, ascending, that are the columns.
+        books: (q,) the queries' books.
+        right: (q,) column of each answer.
+    """
+    ignored = []
+    for book, column in zip(books.tolist(), right.tolist(), strict=True):
+        first, last = dataset.section_rows[book : book + 2].tolist()
+        begin, end = torch.searchsorted(candidates, torch.tensor([first, last])).tolist()
+        own = candidates[begin:end] - first
+        shared = torch.where(dataset.overlapping[book][candidates[column] - first][own])[0] + begin
+        ignored.append(shared[shared != column])
+    return ignored
+
+
+def _mrr(queries: Tensor, candidates: Tensor, right: Tensor, ignored: Sequence[Tensor] = ()) -> float:
+    """MRR x 100; of each query the columns that are ignored rank nowhere."""
     ranks: list[NDArray[np.float64]] = []
     for start in range(0, len(queries), _ROWS):
         scores = (queries[start : start + _ROWS, : candidates.shape[1]] @ candidates.T).numpy()
+        for row, columns in zip(scores, ignored[start : start + _ROWS], strict=False):
+            row[columns.numpy()] = -np.inf
         truth = np.zeros(scores.shape, dtype=np.bool_)
         truth[np.arange(len(scores)), right[start : start + _ROWS].numpy()] = True
         ranks.append(rank_right(scores, truth))
