@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from nlb_retriever.errors import LibraryNotFound, MismatchError, StoreError
+from nlb_retriever.errors import LibraryNotFound, MismatchError, NlbError, StoreError
 from nlb_retriever.records import Level
 
 RELEASED = "released"
@@ -152,6 +152,18 @@ def missing_library(location: str | Path) -> LibraryNotFound:
     is_here = (here / "library.json").is_file() and "://" not in str(location)
     hint = f"there is one in this folder: ./{here}" if is_here else "run `nlb index FOLDER` first"
     return LibraryNotFound(f"no library at {location}: {hint}")
+
+
+def expand(path: str | Path) -> Path:
+    """A path with its `~` or `~name` replaced.
+
+    Raises:
+        NlbError: there is no such user.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise NlbError(f"{path}: there is no home folder of that user: write the whole path") from error
 
 
 def _absolute(path: str | Path, what: str) -> Path:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from nlb_retriever.config import expand
 from nlb_retriever.encoding.base import ChunkEncoder, EncoderIdentity, Vectors
 from nlb_retriever.encoding.openvino import (
     CONFIG_FILE,
@@ -132,7 +133,7 @@ def find_term_projection(sha256: str) -> TermProjection | None:
 
 
 def _int8_folder(name: str | Path) -> Path | None:
-    folder = DEFAULT_FOLDER if str(name) == DEFAULT_ENCODER else Path(name).expanduser()
+    folder = DEFAULT_FOLDER if str(name) == DEFAULT_ENCODER else expand(name)
     return folder if (folder / CONFIG_FILE).is_file() else None
 
 
@@ -142,7 +143,7 @@ def _is_base(name: str | Path) -> bool:
 
 def find_weights(name: str | Path) -> tuple[str, Path]:
     """The model's plain name and the local folder with its weights, downloaded only if necessary."""
-    folder = Path(name).expanduser()
+    folder = expand(name)
     if folder.is_dir():
         return folder.resolve().name, folder
     if _is_base(name):

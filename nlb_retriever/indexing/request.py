@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from nlb_retriever.config import DEFAULT_CHUNK_TOKENS, RELEASED, UNTRAINED, Manifest
+from nlb_retriever.config import DEFAULT_CHUNK_TOKENS, RELEASED, UNTRAINED, Manifest, expand
 from nlb_retriever.encoding import (
     DEFAULT_ENCODER,
     ChunkEncoder,
@@ -79,7 +79,7 @@ def choose_manifest(request: IndexRequest, pinned: Manifest | None) -> Manifest:
 
 def _pinned_name(name: str | Path) -> str:
     """A folder's absolute path; the default encoder's name means no folder here that is called so."""
-    folder = Path(name).expanduser()
+    folder = expand(name)
     return str(folder.absolute()) if folder.is_dir() and str(name) != DEFAULT_ENCODER else str(name)
 
 
@@ -98,7 +98,7 @@ def _choose_checkpoint(
     not the library's gets here what a new library would get: `Manifest.check` refuses it afterwards.
     """
     if request.checkpoint:
-        return checkpoints.load(request.checkpoint), str(Path(request.checkpoint).expanduser().absolute())
+        return checkpoints.load(request.checkpoint), str(expand(request.checkpoint).absolute())
     if pinned and pinned.chunk_encoder_sha256 == identity.sha256:
         return checkpoints.pinned(pinned.checkpoint, pinned.checkpoint_sha256), pinned.checkpoint
     released = checkpoints.load()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from nlb_retriever import config as settings
 from nlb_retriever.atomic import write_folder
+from nlb_retriever.config import expand
 from nlb_retriever.errors import EncoderError, MismatchError, extra
 from nlb_retriever.model.config import NextLevelConfig, check_keys
 from nlb_retriever.model.projections import PREFIX, Projections
@@ -196,7 +197,7 @@ def load(folder: str | Path | None = None) -> Checkpoint:
     Raises:
         EncoderError: there is none, or its config cannot be read.
     """
-    folder = RELEASED if folder is None else Path(folder).expanduser()
+    folder = RELEASED if folder is None else expand(folder)
     file = folder / FILES.config
     content = _read(file)
     try:
@@ -252,7 +253,7 @@ def save(
     """
     from safetensors.numpy import save as serialize
 
-    folder = Path(folder).expanduser().absolute()
+    folder = expand(folder).absolute()
     tensors = {key: value.detach().cpu().contiguous().numpy() for key, value in encoder.state_dict().items()}
     weights = serialize({**tensors, **(projections.tensors() if projections else {})})
     config = CheckpointConfig(

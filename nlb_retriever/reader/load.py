@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from nlb_retriever.config import expand
 from nlb_retriever.reader.files import CONFIG, LAYERS, MODEL, read_config
 from nlb_retriever.reader.interface import Reader
 
@@ -26,7 +27,7 @@ def load_reader(folder: str | Path, *, device: str = "cpu") -> Reader:
     Raises:
         EncoderError: the folder holds no whole reader, or the machine has no such device.
     """
-    folder = Path(folder).expanduser()
+    folder = expand(folder)
     read_config(folder)
     if (folder / MODEL).exists() and (device in {"cpu", "auto"} or not (folder / LAYERS).exists()):
         from nlb_retriever.reader.openvino_reader import OpenVinoReader

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from nlb_retriever.config import expand
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.model.config import NextLevelConfig
 from nlb_training.corpus import Chunking
@@ -129,7 +130,7 @@ def read_preset(name: str | Path, changes: Sequence[str] = ()) -> Preset:
         TrainingError: there is no such preset, or a table, key or value is unknown.
         EncoderError: the model's numbers do not fit together.
     """
-    file = Path(name).expanduser()
+    file = expand(name)
     if file.suffix != ".toml":
         file = FOLDER / f"{name}.toml"
         if not file.is_file() or str(name) not in list_presets():

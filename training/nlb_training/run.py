@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nlb_retriever.atomic import write_file
+from nlb_retriever.config import expand
 from nlb_retriever.encoding import DEFAULT_ENCODER, identify_encoder, load_encoder
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.model import checkpoint as checkpoints
@@ -73,7 +74,7 @@ class _Run:
         self.request = request
         self.preset = request.preset
         self.observe = observe
-        self.out = request.out.expanduser().absolute()
+        self.out = expand(request.out).absolute()
         self.folder = self.out / RUN
         self.first = os.environ.get("RANK", "0") == "0"
         self.started = time.monotonic()

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from nlb_retriever.atomic import write_file
+from nlb_retriever.config import expand
 from nlb_retriever.errors import TrainingError
 from nlb_training.pretraining.loop import LOSS_FILE, SETTINGS_FILE, History
 from nlb_training.settings import list_differences
@@ -87,7 +88,7 @@ def hash_examples(file: Path) -> str:
         TrainingError: it cannot be read.
     """
     try:
-        return hashlib.sha256(file.expanduser().read_bytes()).hexdigest()
+        return hashlib.sha256(expand(file).read_bytes()).hexdigest()
     except OSError as error:
         raise TrainingError(f"examples {file} cannot be read ({error.strerror}): name a .jsonl file") from error
 

@@ -14,6 +14,7 @@ from nlb_integrations.prose.budget import ANSWER_TOKENS
 from nlb_integrations.prose.llamacpp import WINDOW, LlamaCpp
 from nlb_integrations.prose.secrets import hide_secrets
 from nlb_integrations.prose.tokens import ServerTokenizer
+from nlb_retriever.config import expand
 from nlb_retriever.errors import LanguageModelError, MissingExtra, QueryError, extra
 
 TIMEOUT = 120.0
@@ -42,7 +43,7 @@ def open_llm(name: str, *, max_tokens: int = ANSWER_TOKENS, timeout: float = TIM
     if name == "smollm2":
         return LlamaCpp(path=_smollm2(), max_tokens=max_tokens)
     if name.endswith(".gguf"):
-        return LlamaCpp(path=Path(name).expanduser(), max_tokens=max_tokens)
+        return LlamaCpp(path=expand(name), max_tokens=max_tokens)
     if kind == "ollama" and rest:
         return _ollama(rest, max_tokens, timeout)
     if kind == "openai" and rest:

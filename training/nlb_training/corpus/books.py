@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nlb_retriever.atomic import write_file
+from nlb_retriever.config import expand
 from nlb_retriever.encoding import EncoderIdentity, Vectors
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.records import FailedFile, Section
@@ -141,7 +142,7 @@ def open_corpus(folder: str | Path, *, listing: Path | None = None) -> Corpus:
     Raises:
         TrainingError: there is none, or it is unfinished or damaged.
     """
-    folder = Path(folder).expanduser().absolute()
+    folder = expand(folder).absolute()
     listing = listing or folder / LISTING
     values = read_listing(listing)
     if values is None:

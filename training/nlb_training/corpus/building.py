@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 
 from nlb_retriever.atomic import TEMPORARY, write_file
+from nlb_retriever.config import expand
 from nlb_retriever.encoding import ChunkEncoder, EncoderIdentity
 from nlb_retriever.errors import MismatchError, ReadingError, TrainingError
 from nlb_retriever.indexing.report import IndexEvent
@@ -81,7 +82,7 @@ def build_corpus(
         MismatchError: the folder holds vectors of another encoder.
         TrainingError: no book can be used, another process writes there, or the disk is full.
     """
-    folder = Path(folder).expanduser().absolute()
+    folder = expand(folder).absolute()
     if len(set(chunkings)) != len(chunkings) or not chunkings:
         raise TrainingError(f"name each chunking once: {', '.join(map(str, chunkings)) or 'there are none'}")
     with _lock_folder(folder):

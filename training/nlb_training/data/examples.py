@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlb_retriever.atomic import write_file
+from nlb_retriever.config import expand
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.records import LEVELS, Level
 
@@ -81,7 +82,7 @@ def read_examples(file: str | Path) -> tuple[list[Example], list[Problem]]:
     Raises:
         TrainingError: the file cannot be read.
     """
-    file = Path(file).expanduser()
+    file = expand(file)
     examples: list[Example] = []
     problems: list[Problem] = []
     try:

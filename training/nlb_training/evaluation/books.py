@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from nlb_retriever.atomic import write_folder
-from nlb_retriever.config import home
+from nlb_retriever.config import expand, home
 from nlb_retriever.errors import NlbError, QueryError
 from nlb_retriever.reading import discover, read_book
 
@@ -37,7 +37,7 @@ def data_folder(named: Path | None = None) -> Path:
             "no evaluation data: name its folder (corpus/*.tar.bz2, eval/*.jsonl.bz2) with --data or NLB_DATA, "
             "or give a JSONL file of your own questions"
         )
-    folder = folder.expanduser()
+    folder = expand(folder)
     if not (folder / "corpus").is_dir() or not (folder / "eval").is_dir():
         raise QueryError(f"{folder} is not a folder of evaluation data: it has no corpus/ and eval/")
     return folder
@@ -92,7 +92,7 @@ def open_folder(folder: Path) -> BookCollection:
     Raises:
         QueryError: it has no books.
     """
-    folder = folder.expanduser().absolute()
+    folder = expand(folder).absolute()
     files = discover([folder]).files if folder.is_dir() else ()
     if not files:
         raise QueryError(f"no books in {folder}: name the folder of your books with --books")

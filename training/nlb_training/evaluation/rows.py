@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nlb_retriever.config import expand
 from nlb_retriever.errors import QueryError
 from nlb_training.data.examples import Span, parse_row
 from nlb_training.data.examples import read_lines as lines_of
@@ -124,7 +125,7 @@ def read_lines(file: Path) -> Iterator[tuple[int, str]]:
         QueryError: it cannot be read or is not UTF-8.
     """
     try:
-        for number, line in enumerate(lines_of(file.expanduser()), 1):
+        for number, line in enumerate(lines_of(expand(file)), 1):
             if text := line.strip().lstrip("\ufeff"):
                 yield number, text
     except UnicodeDecodeError as error:

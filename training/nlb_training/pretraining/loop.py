@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlb_retriever.atomic import write_file
+from nlb_retriever.config import expand
 from nlb_retriever.errors import TrainingError, TrainingInterrupted
 from nlb_training.events import StepObserver
 from nlb_training.plots import draw_losses
@@ -88,7 +89,7 @@ def run_training(
     """
     from nlb_training.pretraining.trainer import train
 
-    folder = Path(folder).expanduser()
+    folder = expand(folder)
     record = {"loop": asdict(settings), "stage": dict(stage or {}), "rows": len(dataset)}  # type: ignore[arg-type]
     record = json.loads(json.dumps(record))
     try:
