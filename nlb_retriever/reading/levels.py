@@ -20,7 +20,7 @@ _OPEN = 40
 _ASIDE = {"note", "notes", "summary", "argument", "references", "index", "characters", "conclusion", "coda"}
 
 
-def bare_chains(found: Sequence[Candidate], size: int) -> list[Chain]:
+def bare_chains(found: Sequence[Candidate]) -> list[Chain]:
     """Chains of bare numbers that ascend by one, as chapters do and page or list numbers do not."""
     chains: list[Chain] = []
     for c in found:
@@ -32,10 +32,10 @@ def bare_chains(found: Sequence[Candidate], size: int) -> list[Chain]:
             home.append(c)
         elif c.number <= 2:
             chains.append([c])
-    return sorted((k for k in chains if _real(k, size)), key=lambda k: k[0].start)
+    return sorted((k for k in chains if _real(k)), key=lambda k: k[0].start)
 
 
-def _real(chain: Chain, size: int) -> bool:
+def _real(chain: Chain) -> bool:
     bodies = [b.start - a.end for a, b in pairwise(chain)]
     if len(chain) < 2 or median(bodies) < 500:
         return False

@@ -120,7 +120,7 @@ def _numbered(text: str) -> list[Heading]:
         return []
     own = {alone[found.line][0] for found in chain}
     others = [c for c in _candidates(text) if c.start not in own and not is_reference(text[c.start : c.end])]
-    others = _drop_repeats(text, drop_contents(others))
+    others = _drop_repeats(drop_contents(others))
     outermost = {"volume", "part", "book"} & {c.kind for c in others}
     level = len(outermost) + 1
     kinds = {"named"}
@@ -137,11 +137,11 @@ def _numbered(text: str) -> list[Heading]:
 def _find(text: str, found: list[Candidate]) -> list[Heading]:
     if not found:
         return []
-    found = _without_decrees(_drop_repeats(text, drop_contents(found)), len(text))
+    found = _without_decrees(_drop_repeats(drop_contents(found)), len(text))
     _continue_kinds(found)
     _without_loners(found)
     numbered = [c for c in found if c.kind not in UNNUMBERED]
-    chains = _without_lists(text, bare_chains([c for c in found if c.kind == "bare"], len(text)))
+    chains = _without_lists(text, bare_chains([c for c in found if c.kind == "bare"]))
     caps = regular_titles(_standing_alone(found), len(text), least=3)
     if not numbered and len(caps) > 4 and chains and all(_inside_one(chain, caps) for chain in chains):
         tales = [*_level(caps, UNNUMBERED_LEVEL), *_level([c for c in found if c.kind == "named"], UNNUMBERED_LEVEL)]
@@ -278,7 +278,7 @@ def _take_title(text: str, spans: Sequence[tuple[int, int]], blank: Sequence[boo
         c.title = f"{c.title.rstrip('.:')}. {c.rest}"
 
 
-def _drop_repeats(text: str, found: list[Candidate]) -> list[Candidate]:
+def _drop_repeats(found: list[Candidate]) -> list[Candidate]:
     """Remove running heads and speakers' names: the same words over and over."""
     words = Counter(normal(c.title) for c in found if c.kind in _TITLES)
     kept: list[Candidate] = []

@@ -92,7 +92,7 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
     of_line = [looks[i].get(line) for i, line in zip(of_page, lines, strict=True)]
     titles = [] if outlined else find_titles(lines, of_page, of_line)
     titles += find_numbered_titles(lines, of_page, titles)
-    draft.text, places = join_lines(lines, of_page, titles)
+    draft.text, places = join_lines(lines, titles)
     starts = [places[bisect_left(of_page, i)] for i in range(count)]
     draft.pages = [
         Page(start=start, number=i, label=label or str(i))
@@ -112,7 +112,7 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
 
 def _append_notes(draft: Draft, notes: Sequence[Note], labels: Sequence[str]) -> None:
     """Put footnotes into a section of their own at the end, each on its own page."""
-    texts = [one_line(join_lines(note.lines, [0] * len(note.lines), [])[0], len(draft.text)) for note in notes]
+    texts = [one_line(join_lines(note.lines, [])[0], len(draft.text)) for note in notes]
     ends = accumulate((len(text) + 2 for text in texts), initial=len(draft.text) + len("\n\nNotes\n\n"))
     draft.append_notes("\n\n".join(texts))
     draft.pages += [

@@ -71,7 +71,7 @@ def _width(lines: Sequence[str]) -> int:
     return lengths[int(0.9 * (len(lengths) - 1))] if lengths else 0
 
 
-def join_lines(lines: Sequence[str], of_page: Sequence[int], titles: Sequence[Title]) -> tuple[str, list[int]]:
+def join_lines(lines: Sequence[str], titles: Sequence[Title]) -> tuple[str, list[int]]:
     """All lines as paragraphs, with the offset at which each line begins, and that of the end."""
     width = _width(lines)
     words = Counter(word.casefold() for line in lines for word in _WORD.findall(line))

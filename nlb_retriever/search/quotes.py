@@ -88,7 +88,7 @@ def is_prose(hit: Hit, start: int, end: int) -> bool:
     if not any(map(str.isalpha, text)) or (hit.section and _NAMES.fullmatch(hit.section[-1])):
         return False
     heading = _is_heading(hit, text) or _is_label(hit.text, start, end)
-    listed = _is_list(text) or _is_entry(hit.text, start, end) or _LEADERS.search(text) or _refers(text)
+    listed = _is_list(text) or _is_entry(hit.text, start) or _LEADERS.search(text) or _refers(text)
     return not (heading or listed or _is_table(text) or _is_speaker(hit.text, start, end) or _LICENCE.search(text))
 
 
@@ -140,7 +140,7 @@ def _is_speaker(text: str, start: int, end: int) -> bool:
     )
 
 
-def _is_entry(text: str, start: int, end: int) -> bool:
+def _is_entry(text: str, start: int) -> bool:
     """Whether a sentence is of a line of a table of contents: one that is numbered, as is one beside it."""
     first = text.rfind("\n", 0, start) + 1
     if not _ENTRY.match(text, first):

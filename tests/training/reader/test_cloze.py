@@ -58,7 +58,7 @@ def test_the_passage_with_the_phrase_that_shares_most_with_the_question_is_read(
     passages = index_passages(f"{other} {filler} {wanted} {filler}", 40)
     statement = "Captain Ahab nails a coin to the mast with his hammer."
     phrase = Phrase(start=0, end=len("Captain Ahab"), question_word="who")
-    example = make_example("summaries", statement, phrase, passages, (), random.Random(0))
+    example = make_example(statement, phrase, passages, random.Random(0))
     assert example is not None
     passage = example.candidates[0]
     assert wanted in passage.text
@@ -69,4 +69,4 @@ def test_a_statement_that_no_passage_supports_makes_no_question() -> None:
     passages = index_passages("Captain Ahab slept below. The sea was calm. Birds flew over the ship.", 10)
     statement = "Captain Ahab nails a coin to the mast with his hammer."
     phrase = Phrase(start=0, end=len("Captain Ahab"), question_word="who")
-    assert make_example("summaries", statement, phrase, passages, (), random.Random(0)) is None
+    assert make_example(statement, phrase, passages, random.Random(0)) is None

@@ -51,8 +51,9 @@ class Probes:
     """Validation sets with their passages and BM25 scores.
 
     Args:
-        books: all their texts, tokenized.
         folder: of the data.
+        tokenizer: of the encoders.
+        cache: folder for the texts as tokens.
         quick: only a part of the books: minutes, not an hour.
     """
 

@@ -11,14 +11,14 @@ import math
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_training.reader.contexts import TOKEN_CHARACTERS
 from nlb_training.reader.examples import Candidate, Example, Span
-from nlb_training.reader.sources import read_books, read_novels, read_rows
+from nlb_training.reader.sources import read_novels, read_rows
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 NAME = re.compile(
@@ -206,45 +206,13 @@ def summary_examples(data: Path, draw: random.Random) -> Iterator[Example]:
                 answer = statement[phrase.start : phrase.end]
                 if used[answer] >= 3:
                     continue
-                if example := make_example("summaries", statement, phrase, passages, (), draw):
+                if example := make_example(statement, phrase, passages, draw):
                     used[answer] += 1
                     yield example
                     break
 
 
-def book_examples(data: Path, draw: random.Random, *, each: int) -> Iterator[Example]:
-    """Questions made from sentences of books, with other passages of the same part of the book."""
-    for archive in sorted((data / "corpus").glob("train-*.tar.bz2")):
-        for _, text in sorted(read_books(archive).items()):
-            names, places = find_names(text)
-            made = 0
-            for _ in range(each // 4):
-                size = min(len(text), 40_000)
-                start = draw.randrange(max(1, len(text) - size))
-                passages = index_passages(text[start : start + size], draw.choice(PASSAGE_TOKENS))
-                for number in draw.sample(range(len(passages.spans)), min(12, len(passages.spans))):
-                    low, high = passages.spans[number]
-                    sentences = [
-                        span for span in sentence_spans(passages.text, low, high) if 30 <= span[1] - span[0] <= 180
-                    ]
-                    if not sentences:
-                        continue
-                    a, b = draw.choice(sentences)
-                    statement = " ".join(passages.text[a:b].split()).strip("\"'“”‘’_ ")
-                    phrases = find_phrases(statement, names, places)
-                    if phrases and (
-                        example := make_example("books", statement, draw.choice(phrases), passages, (number,), draw)
-                    ):
-                        yield example
-                        made += 1
-                        break
-                if made >= each // 4:
-                    break
-
-
-def make_example(
-    source: str, statement: str, phrase: Phrase, passages: Passages, avoid: Sequence[int], draw: random.Random
-) -> Example | None:
+def make_example(statement: str, phrase: Phrase, passages: Passages, draw: random.Random) -> Example | None:
     """A question for a phrase, with the passage that holds it and shares most words with the statement, if enough.
 
     Every third has a passage beside it that shares as much and lacks the phrase.
@@ -258,7 +226,7 @@ def make_example(
     good: list[tuple[float, int]] = []
     bad: list[tuple[float, int]] = []
     for number, ((start, end), words) in enumerate(zip(passages.spans, passages.words, strict=True)):
-        if number in avoid or len(shared := rest & words) < 2:
+        if len(shared := rest & words) < 2:
             continue
         score = sum(passages.rarity[word] for word in sorted(shared))
         (good if pattern.search(passages.text, start, end) else bad).append((score, number))
@@ -273,4 +241,4 @@ def make_example(
     if bad and draw.random() < 0.35:
         start, end = passages.spans[max(bad)[1]]
         candidates.append(Candidate(text=passages.text[start:end], relevant=False))
-    return Example(source=source, question=make_question(statement, phrase, draw), candidates=tuple(candidates))
+    return Example(source="summaries", question=make_question(statement, phrase, draw), candidates=tuple(candidates))
