@@ -8,6 +8,7 @@ import subprocess
 import sys
 import typing
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import nlb_retriever
@@ -91,3 +92,16 @@ def test_importing_the_package_loads_no_heavy_library() -> None:
     heavy = {"torch", "transformers", "numpy", "openvino", "qdrant_edge", "qdrant_client", "tokenizers", "llama_index"}
     code = f"import sys, nlb_retriever; loaded = {heavy!r} & set(sys.modules); assert not loaded, loaded"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_all_that_is_installed_is_typed() -> None:
+    top = Path(nlb_retriever.__file__).parents[1]
+    packages = [
+        top / "nlb_retriever",
+        top / "cli/nlb_cli",
+        top / "integrations/nlb_integrations",
+        top / "training/nlb_training",
+    ]
+    packages += [path.parent for path in (top / "integrations/llama_index").glob("*/nlb/__init__.py")]
+    assert len(packages) == 9
+    assert [package for package in packages if not (package / "py.typed").is_file()] == []

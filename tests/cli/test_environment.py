@@ -52,6 +52,13 @@ def test_a_working_folder_that_was_removed_is_one_line(tmp_path: Path) -> None:
     [
         (("books", "--library", "~nobody-here/x"), {}, "library ~nobody-here/x: there is no home folder of that user"),
         (("books",), {"NLB_HOME": "~nobody-here/x"}, "NLB_HOME ~nobody-here/x: there is no home folder of that user"),
+        (
+            ("index", ".", "--chunk-encoder", "~nobody-here/x"),
+            {},
+            "~nobody-here/x: there is no home folder of that user",
+        ),
+        (("index", ".", "--checkpoint", "~nobody-here/x"), {}, "~nobody-here/x: there is no home folder of that user"),
+        (("eval", "~nobody-here/q.jsonl"), {}, "~nobody-here/q.jsonl: there is no home folder of that user"),
         (("books",), {"NLB_LIBRARY": "ftp://host/name"}, "ftp://host/name is not a library's URL"),
         (("search", "whale", "--year", "9" * 5000), {}, "is not a year or a span of years"),
         (("search", "whale", "--year", "1851-18511"), {}, "is not a year or a span of years"),
