@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +51,26 @@ def test_own_questions_are_asked_at_every_level_they_have_an_answer_for(
     assert json.loads((out / "results.json").read_text()) == found
     assert "Retrieval from a library: book (4 queries, 3 groups)" in (out / "table.md").read_text()
     assert (out / "plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_copy_counts_as_its_book_and_a_book_that_is_gone_is_not_searched(
+    nlb: InProcess, questions: Path, books: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "own"
+    shutil.copytree(books, own)
+    shutil.copy(own / "comet.txt", own / "a-copy.txt")
+    rows = [row for row in ROWS if "at" not in row]
+    questions.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    first = json.loads(nlb("eval", questions, "--books", own, "--json", "--quiet").out)
+    [found] = [each for each in first["measurements"] if (each["system"], each["metric"]) == ("bm25", "mrr")]
+    assert (found["set"], found["value"]) == ("book", 1)
+    (own / "lamp.txt").unlink()
+    nlb("eval", questions, "--books", own, "--json", "--quiet")
+    libraries = [*(Path(os.environ["NLB_HOME"]) / "evaluation/libraries").glob("own-*")]
+    assert libraries
+    for library in libraries:
+        kept = json.loads(nlb("books", "--library", library, "--json").out)
+        assert sorted(Path(book["source"]).name for book in kept) == ["a-copy.txt", "orchard.md"]
 
 
 def test_own_questions_with_human_answers_measure_the_short_answer(

@@ -270,3 +270,12 @@ def test_the_development_rows_can_all_be_used(data_dir: Path) -> None:
         examples, problems = read_examples(data_dir / "eval" / f"{name}.jsonl.bz2")
         assert (problems, len(examples)) == ([], count)
         assert {(one.kind, one.level) for one in examples} == {(kind, level)}
+
+
+def test_a_byte_order_mark_is_no_problem_and_deep_brackets_are_one(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    row = json.dumps({**PLACE, "summary": "All."})
+    file.write_text(f"\ufeff{row}\n{'[' * 100_000}\n{row}\n", encoding="utf-8")
+    examples, problems = read_examples(file)
+    assert len(examples) == 2
+    assert [problem.origin for problem in problems] == [f"{file} line 2"]

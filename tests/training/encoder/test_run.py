@@ -21,7 +21,7 @@ from nlb_retriever.encoding.openvino import TERMS_FILE
 from nlb_retriever.encoding.terms import TermProjection
 from nlb_retriever.errors import NlbError, TrainingError, TrainingInterrupted
 from nlb_training.encoder.planner import Mix
-from nlb_training.encoder.run import EncoderRequest, train_encoder
+from nlb_training.encoder.run import EncoderRequest, read_changes, train_encoder
 from nlb_training.encoder.trainer import Settings
 from tests.training.encoder.small import DIM, WordReader, write_data, write_model
 
@@ -178,6 +178,33 @@ def test_a_resume_with_another_reader_or_mix_is_refused(
         train_encoder(replace(request_of_run, reader=tmp_path), resume=True)
     with pytest.raises(TrainingError, match=r"other settings \(mix\.tale\): resume with those"):
         train_encoder(replace(request_of_run, mix=replace(MIX, tale=3)), resume=True)
+
+
+def test_a_resume_from_another_start_is_refused(request_of_run: EncoderRequest, whole: Path) -> None:
+    with pytest.raises(TrainingError, match=r"begun with other settings \(from\)"):
+        train_encoder(replace(request_of_run, start=str(whole)), resume=True)
+
+
+def test_a_new_run_uses_nothing_of_one_that_was_killed_before_its_first_state(
+    request_of_run: EncoderRequest, whole: Path, tmp_path: Path
+) -> None:
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    (killed / "round-0000.npz").write_bytes((request_of_run.out / "round-0000.npz").read_bytes())
+    (killed / "log.jsonl").write_text('{"step": 1}\n')
+    other = replace(request_of_run, settings=replace(SETTINGS, seed=7))
+    model = train_encoder(replace(other, out=killed))
+    assert weights_of(model) == weights_of(train_encoder(replace(other, out=tmp_path / "fresh")))
+    assert (killed / "log.jsonl").read_text().count("\n") == SETTINGS.steps
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["steps=0", "save_every=0", "learning_rate=0", "scale=0", "average=1", "start_share=1.5", "mix.steps=0"],
+)
+def test_settings_that_cannot_be_are_one_line(change: str) -> None:
+    with pytest.raises(TrainingError, match=change.partition("=")[0]):
+        read_changes([change])
 
 
 def test_a_damaged_state_is_one_line(request_of_run: EncoderRequest, tmp_path: Path) -> None:

@@ -68,6 +68,13 @@ def test_the_interval_comes_from_whole_groups_and_is_the_same_every_time() -> No
     assert 0.38 < torn.low < 0.45 and 0.55 < torn.high < 0.62
 
 
+def test_queries_on_one_book_are_resampled_themselves() -> None:
+    values = np.array([0.0, 1.0] * 50)
+    assert metrics.bootstrap(values, ["moby-dick.txt"] * 100) == metrics.bootstrap(
+        values, [f"{n:03}" for n in range(100)]
+    )
+
+
 def test_a_small_gain_everywhere_is_certain_though_the_values_spread_wide() -> None:
     values = np.random.default_rng(1).random(40)
     groups = [str(number) for number in range(40)]

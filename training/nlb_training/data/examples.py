@@ -87,14 +87,15 @@ def read_examples(file: str | Path) -> tuple[list[Example], list[Problem]]:
     problems: list[Problem] = []
     try:
         for number, line in enumerate(read_lines(file), start=1):
-            if not line.strip():
+            text = line.strip().lstrip("\ufeff")
+            if not text:
                 continue
             origin = f"{file} line {number}"
             try:
-                examples.append(parse_row(json.loads(line.strip()), origin=origin))
+                examples.append(parse_row(json.loads(text), origin=origin))
             except json.JSONDecodeError as error:
                 problems.append(Problem(origin=origin, reason=f"is not JSON ({error.msg} at column {error.colno})"))
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 problems.append(Problem(origin=origin, reason=str(error)))
     except UnicodeDecodeError as error:
         raise TrainingError(

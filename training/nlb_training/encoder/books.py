@@ -176,7 +176,7 @@ def read_rows(file: Path) -> list[dict[str, Any]]:
         with bz2.open(file, "rt", encoding="utf-8") as stream:
             return [json.loads(line) for line in stream]
     except (OSError, EOFError, ValueError) as error:
-        raise TrainingError(f"{file} cannot be read ({error}): give the folder of the training data") from error
+        raise _unreadable(file, error) from error
 
 
 def read_archives(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -194,4 +194,21 @@ def read_archives(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, str
                     if stream:
                         yield Path(member.name).name, stream.read().decode("utf-8")
         except (OSError, EOFError, ValueError, tarfile.TarError) as error:
-            raise TrainingError(f"{file} cannot be read ({error}): give the folder of the training data") from error
+            raise _unreadable(file, error) from error
+
+
+def check_data(folder: Path) -> None:
+    """See that the training data is there.
+
+    Raises:
+        TrainingError: it is not.
+    """
+    if not (folder / "corpus").is_dir() or not (folder / "eval").is_dir():
+        raise TrainingError(
+            f"{folder} has no corpus/ and eval/: give the folder of the training data (docs/encoder.md)"
+        )
+
+
+def _unreadable(file: Path, error: Exception) -> TrainingError:
+    reason = getattr(error, "strerror", None) or error
+    return TrainingError(f"{file} cannot be read ({reason}): give the folder of the training data")

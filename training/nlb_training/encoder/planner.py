@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer
 
+from nlb_retriever.errors import TrainingError
 from nlb_retriever.reader import Reader
 from nlb_training.encoder.bert import Bert
 from nlb_training.encoder.books import Span, TokenizedBooks
@@ -57,6 +58,10 @@ class Mix:
     article_books: int = 8
     cloze: int = 4
     cloze_books: int = 6
+
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise TrainingError(f"mix.steps is {self.steps}, must be 1 or more")
 
 
 class Planner:

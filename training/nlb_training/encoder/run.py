@@ -12,8 +12,9 @@ from nlb_retriever.errors import TrainingError
 from nlb_retriever.reader.files import CONFIG
 from nlb_retriever.reader.load import find_reader, load_reader
 from nlb_training.encoder.bert import Bert
+from nlb_training.encoder.books import check_data
 from nlb_training.encoder.planner import Mix, Planner
-from nlb_training.encoder.trainer import STATE, Run, Settings, save_model
+from nlb_training.encoder.trainer import LOG, STATE, Run, Settings, save_model
 from nlb_training.run_control import find_device, lock_folder
 from nlb_training.settings import read_numbers
 from nlb_training.start_model import read_tokenizer
@@ -73,6 +74,7 @@ def train_encoder(
         TrainingError: data, settings or the folder do not allow it, the disk is full or the loss is no number.
         EncoderError: the model to start from, or the reader, is not to be found.
     """
+    check_data(request.data)
     _, start = find_weights(request.start)
     folder = request.reader or find_reader()
     if folder is None:
@@ -85,12 +87,26 @@ def train_encoder(
         there = (request.out / STATE).is_file()
         if there and not resume:
             raise TrainingError(f"{request.out} holds a run already: go on with --resume, or choose another folder")
+        if not there:
+            _clear_rounds(request.out)
         planner = Planner(request.data, tokenizer, request.out / "tokens", request.mix, reader)
         plan: dict[str, str | int] = {f"mix.{name}": count for name, count in asdict(request.mix).items()}
-        plan["reader"] = hashlib.sha256((folder / CONFIG).read_bytes()).hexdigest()
+        plan["reader"] = _digest(folder / CONFIG)
+        plan["from"] = _digest(start / "model.safetensors")
         run = Run(model, planner, request.settings, request.out, steps_a_round=request.mix.steps, plan=plan)
         if there:
             run.resume()
         run.train(observe)
         save_model(run.averaged(), start, request.out / MODEL)
     return request.out / MODEL
+
+
+def _clear_rounds(folder: Path) -> None:
+    """Delete what a run has planned and logged that was ended before its first state."""
+    for file in (*folder.glob("round-*.npz"), folder / LOG):
+        file.unlink(missing_ok=True)
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -61,6 +62,14 @@ class Settings:
     """Of the rounds."""
 
     def __post_init__(self) -> None:
+        for key in ("steps", "save_every"):
+            if getattr(self, key) < 1:
+                raise TrainingError(f"{key} is {getattr(self, key)}, must be 1 or more")
+        for key in ("learning_rate", "clip", "scale"):
+            if not 0 < getattr(self, key) < math.inf:
+                raise TrainingError(f"{key} is {getattr(self, key)}, must be more than 0")
+        if not 0 <= self.average < 1:
+            raise TrainingError(f"average is {self.average}, must be 0 or more and less than 1")
         if self.start_share > 1:
             raise TrainingError(f"start_share={self.start_share} is above 1: give a share from 0 to 1")
 

@@ -97,9 +97,11 @@ def open_folder(folder: Path) -> BookCollection:
     if not files:
         raise QueryError(f"no books in {folder}: name the folder of your books with --books")
     names: dict[str, Path] = {}
+    first: dict[str, Path] = {}  # of copies, which a library has once
     for path in map(Path, files):
-        names.setdefault(path.name, path)
-        names.setdefault(str(path.relative_to(folder)), path)
+        own = first.setdefault(_digest(path), path)
+        names.setdefault(path.name, own)
+        names.setdefault(str(path.relative_to(folder)), own)
     digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:8]
     return BookCollection(f"{folder.name}-{digest}", names, folder)
 
@@ -150,3 +152,12 @@ def open_archive(data: Path, name: str, cache: Path) -> BookCollection:
 def _unpack(archive: Path, folder: Path) -> None:
     with write_folder(folder) as new, tarfile.open(archive) as tar:
         tar.extractall(new, filter="data")
+
+
+def _digest(path: Path) -> str:
+    """Of a file's bytes; of one that cannot be read, its path."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError:
+        return str(path)

@@ -13,6 +13,8 @@ from nlb_retriever.indexing.indexer import index_files
 from nlb_retriever.indexing.report import Observer
 from nlb_retriever.indexing.request import IndexRequest, choose_manifest
 from nlb_retriever.model.checkpoint import Checkpoint
+from nlb_retriever.records import source_of
+from nlb_retriever.store import open_store
 from nlb_training.evaluation.books import BookCollection
 
 IndexWatch = Callable[[], AbstractContextManager[Observer | None]]
@@ -59,7 +61,19 @@ def build_library(
     if not (report.indexed or report.unchanged or report.renamed):
         reason = report.failed[0].reason if report.failed else "it is empty"
         raise QueryError(f"{books.folder} cannot be indexed: {reason}")
+    _drop_others(folder, books)
     return folder
+
+
+def _drop_others(folder: Path, books: BookCollection) -> None:
+    """Remove books of an earlier evaluation that the collection has not any more."""
+    sources = {source_of(path) for path in books.paths}
+    with open_store(folder) as store:
+        gone = [book.id for book in store.books() if book.source not in sources]
+    if gone:
+        with open_store(folder, writer=True) as store:
+            for book_id in gone:
+                store.remove(book_id)
 
 
 def _fingerprint(name: str, tokens: int, checkpoint: Checkpoint) -> str:

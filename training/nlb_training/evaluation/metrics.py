@@ -85,8 +85,8 @@ def f1_scores(truths: Sequence[str], guesses: Sequence[str]) -> tuple[float, flo
 def bootstrap(values: Values, groups: Sequence[str], *, samples: int = 2000, seed: int = 0) -> Estimate:
     """The mean with a 95% bootstrap interval over groups.
 
-    Results of queries on one book are correlated, so whole groups are resampled; with paired differences as values
-    this is the paired bootstrap.
+    Results of queries on one book are correlated, so whole groups are resampled, or queries where all are on one; with
+    paired differences as values this is the paired bootstrap.
 
     Args:
         values: one number for each query.
@@ -95,6 +95,8 @@ def bootstrap(values: Values, groups: Sequence[str], *, samples: int = 2000, see
         seed: of the random choices.
     """
     names, which = np.unique(np.array(groups), return_inverse=True)
+    if len(names) == 1:
+        names = which = np.arange(len(values))
     sums = np.bincount(which, weights=values, minlength=len(names))
     counts = np.bincount(which, minlength=len(names))
     drawn = np.random.default_rng(seed).integers(0, len(names), (samples, len(names)))
