@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,12 +69,12 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
         draft = Draft("")
         bookmarks = _bookmarks(document)
         outlined = len(bookmarks) >= _OUTLINE
-        pages, looks = _page_lines(document, limits, draft.omissions)
-        empty = [i for i, lines in enumerate(pages, 1) if not lines]
-        chars = sum(len(line) for lines in pages for line in lines)
+        whole, looks = _page_lines(document, limits, draft.omissions)
+        empty = [i for i, lines in enumerate(whole, 1) if not lines]
+        chars = sum(len(line) for lines in whole for line in lines)
         if not chars or (chars < _STRAY_CHARS and 2 * len(empty) > count):
             raise NotABook("has no text layer: run OCR on it first (for example with ocrmypdf)")
-        if sum(len(_DINGBATS.findall(line)) for lines in pages for line in lines) > _STRAY_SHARE * chars:
+        if sum(len(_DINGBATS.findall(line)) for lines in whole for line in lines) > _STRAY_SHARE * chars:
             raise NotABook("has signs for letters in its text layer: run OCR on it first (ocrmypdf --force-ocr)")
         labels = [clean(document.get_page_label(i)).strip() for i in range(count)]
         metadata = document.get_metadata_dict()
@@ -85,8 +85,8 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
         document.close()
     if empty:
         draft.warnings.append(f"{len(empty)} of {count} pages hold no text (images?), the first is {empty[0]}")
-    pages = without_listings(without_running_heads(pages, labels, draft.omissions), draft.omissions)
-    pages, notes = take_notes(pages, looks)
+    unheaded = without_running_heads(whole, labels, draft.omissions)
+    pages, notes = take_notes(without_listings(unheaded, draft.omissions), looks)
     lines = [line for page in pages for line in page]
     of_page = [i for i, page in enumerate(pages) for _ in page]
     of_line = [looks[i].get(line) for i, line in zip(of_page, lines, strict=True)]
@@ -100,11 +100,14 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
         if start < len(draft.text)
     ]
     outline = read_outline(bookmarks, draft.text, starts)
-    headings = outline if outlined else headings_of(titles, places, draft.text) or outline
-    draft.headings = with_references(headings, draft.text)
-    first = bisect_left(of_page, of_page[0] + 1) if lines else 0
+    draft.headings = with_references(
+        outline if outlined else headings_of(titles, places, draft.text) or outline, draft.text
+    )
+    front = of_page[0] if lines else 0
+    first = bisect_left(of_page, front + 1)
     on_page = {h.title for h in draft.headings if h.start < places[first] and not (outlined and h.title[:1].isalpha())}
-    shown = read_title_page(lines[:first], of_line, on_page)
+    heads = list(takewhile(lambda line: line not in unheaded[front][:1], whole[front]))  # one may be the title
+    shown = read_title_page([*heads, *lines[:first]], [*map(looks[front].get, heads), *of_line], on_page)
     draft.title, draft.author = _names(metadata, shown if shown[0] else title_page(draft.text))
     _append_notes(draft, notes, labels)
     return draft

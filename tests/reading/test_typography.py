@@ -213,6 +213,11 @@ def test_a_line_with_a_month_alone_stays_a_line(pdf: Write) -> None:
     assert all(f"\n\n{name}\n\n" in text for name in months)
 
 
+def test_a_title_may_be_the_running_head_of_all_pages(pdf: Write) -> None:
+    book = read_book(pdf([["20b\tThe Book of Bells", *PROSE], *(["The Book of Bells", *PROSE] for _ in range(4))]))
+    assert book.title == "The Book of Bells" and book.text.count("Bells") <= 1
+
+
 def test_a_large_initial_is_no_title(pdf: Write) -> None:
     assert read_book(pdf([["20b\tThe Book of Bells", *PROSE[:3], "24\tT", *PROSE], PROSE])).title == "The Book of Bells"
 
