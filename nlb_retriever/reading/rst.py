@@ -6,7 +6,8 @@ Docutils' reStructuredText Markup Specification. docutils itself reports and dro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from nlb_retriever.reading.decode import decode
@@ -32,6 +33,8 @@ _QUOTED = re.compile(r"``([^`\n][^`]{0,300}?)``|`([^`\n][^`]{0,300}?)`_{0,2}(?!\
 _EMPHASIS = re.compile(r"(?<![\w*\\])(\*{1,2})(?=[^\s*])([^*]{1,300}?)(?<=\S)\1(?![\w*])")
 _TARGET = re.compile(r"(?<=\S)\s*<[^<>]{1,300}>$")
 
+_GRID_RULE = re.compile(r"[+|][-=+|\s]*")
+"""Above, between and below the rows of a grid table, some of whose cells may go on ("|     +-----+")."""
 _RULED = re.compile(r"^(?P<title>\S[^\n]{0,200})\n(?P<mark>[=~^\"'*+#_:.-])(?P=mark){2,}$", re.MULTILINE)
 """A title, which may be shorter than its rule now."""
 
@@ -43,7 +46,8 @@ def read_rst(data: bytes, path: Path, limits: Limits) -> Draft:
         NotABook: the file is binary (message without the path).
     """
     text, note = decode(data)
-    shown = _QUOTED.sub(_show_quoted, _ROLE.sub(_show_role, "\n".join(_without_marks(text.splitlines()))))
+    unmarked = "\n".join(_without_marks(_without_grids(text.splitlines())))
+    shown = _QUOTED.sub(_show_quoted, _ROLE.sub(_show_role, unmarked))
     shown = _EMPHASIS.sub(r"\2", shown)
     shown = _RULED.sub(lambda m: f"{m['title']}\n{m['mark'] * max(len(m['title']), 3)}", shown)
     draft = read_plain(shown.encode("utf-8", "surrogatepass"), path, limits)
@@ -53,7 +57,17 @@ def read_rst(data: bytes, path: Path, limits: Limits) -> Draft:
     return draft
 
 
-def _without_marks(lines: list[str]) -> Iterator[str]:
+def _without_grids(lines: Sequence[str]) -> Iterator[str]:
+    """The lines with the rows of grid tables apart, and without their outer bars."""
+    inside = False
+    for before, line in pairwise(["", *lines]):
+        row = line.strip()
+        rule = ("+-" in row or "+=" in row) and _GRID_RULE.fullmatch(row)
+        inside = row.startswith(("|", "+")) if inside else bool(rule) and not before.strip()
+        yield line if not inside else "" if rule else line.replace("|", " ", 1).rstrip(" |")
+
+
+def _without_marks(lines: Iterable[str]) -> Iterator[str]:
     """The lines without comments, targets, options and names of directives."""
     skipped: int | None = None
     """Indent of the comment or directive whose content is skipped."""

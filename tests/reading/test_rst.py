@@ -87,3 +87,18 @@ def test_a_note_may_begin_below_its_mark(tmp_path: Path) -> None:
     path = tmp_path / "book.rst"
     path.write_text("Lamps\n=====\n\nThe lamp burns [1]_ all night.\n\n.. [1]\n   Of brass.\n")
     assert "Of brass." in read_book(path).text
+
+
+def test_grid_tables_are_read_without_their_rules(tmp_path: Path) -> None:
+    table = """\
++------------+---------------+
+| Clock      | Wound on      |
++============+===============+
+| Town Hall  | Mondays       |
++------------+---------------+
+"""
+    (tmp_path / "a.rst").write_text(f"Clocks\n======\n\n{LINE}\n\n{table}\n{LINE} |not| cut: a +--+ b.\n\n| a line\n")
+    text = read_book(tmp_path / "a.rst").text
+    assert "Clock      | Wound on\n" in text and "Town Hall  | Mondays\n" in text
+    assert "+-" not in text.replace("a +--+ b", "") and "+=" not in text
+    assert "|not| cut: a +--+ b." in text and "| a line" in text
