@@ -31,6 +31,7 @@ from nlb_retriever.reading.headings import (
 from nlb_retriever.reading.levels import assign_levels, bare_chains
 from nlb_retriever.reading.lines import line_spans, stand_alone
 from nlb_retriever.reading.listed import find_listed_titles
+from nlb_retriever.reading.manual_pages import find_manual_sections
 from nlb_retriever.reading.numbering import is_reference, numbered_lines
 from nlb_retriever.reading.series import find_series
 from nlb_retriever.reading.titles import UNNUMBERED_LEVEL, fill_long_stretches, regular_titles, without_subtitles
@@ -62,6 +63,8 @@ def find_headings(text: str) -> list[Heading]:
     """The headings of a plain text whose paragraphs stand on one line each; empty if it has none."""
     if of_verses := find_chapters_of_verses(text):
         return of_verses
+    if of_manual := find_manual_sections(text):
+        return of_manual
     found = _find(text, _candidates(text))
     spans = line_spans(text)
     blank = stand_alone(text, spans)
