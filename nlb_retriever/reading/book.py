@@ -108,7 +108,7 @@ def title_from_name(path: PurePath) -> str:
     stem = stem.rpartition("__")[2] or stem
     words = re.sub(r"(?!(?<=\d)\.\d)[_\-+.]+|\s+", " ", clean(stem)).split()
     if not any(c.isupper() for w in words for c in w):
-        words = " ".join(words).replace(" s ", "'s ").split()
+        words = re.sub(r"(?<=\w\w) s ", "'s ", " ".join(words)).split()
         words = [w if i and w in _SMALL_WORDS else w[:1].upper() + w[1:] for i, w in enumerate(words)]
     return one_line(" ".join(words)) or "Untitled"
 

@@ -15,7 +15,7 @@ _LEAST = 3
 
 
 def find_manual_sections(text: str) -> list[Heading]:
-    """The sections of a manual page in English and, three blanks from the margin, those within; empty of other texts."""
+    """The sections of a manual page in English and, three blanks from the margin, those within; else empty."""
     if f"{_FIRST}\n " not in text and f"{_FIRST}\n\t" not in text:
         return []
     found = [

@@ -152,6 +152,7 @@ def test_old_gutenberg_wrappers_are_known_too() -> None:
         ("Gutenberg_Text__emile_zola_his_masterpiece.txt", "Emile Zola His Masterpiece"),
         ("the_wind_in_the_willows.txt", "The Wind in the Willows"),
         ("a_doll_s_house.txt", "A Doll's House"),
+        ("u_s_history.txt", "U S History"),
         ("Harry S Truman.txt", "Harry S Truman"),
         ("Middlemarch.txt", "Middlemarch"),
     ],
