@@ -9,13 +9,18 @@ from itertools import pairwise
 
 from nlb_retriever.reading.draft import Heading, one_line
 
+_NAME = r"(?P<book>(?:(?:[1-4]|I{1,3}|IV)[^\S\n]?)?[^\W\d_]{2,16}(?:[^\S\n][^\W\d_]{1,15}){0,3}\.?[^\S\n])"
 _VERSE = re.compile(
-    r"^[^\S\n]*[\[{(]?"
-    r"(?P<book>(?:(?:[1-4]|I{1,3}|IV)[^\S\n]?)?[^\W\d_]{2,16}(?:[^\S\n][^\W\d_]{1,15}){0,3}\.?[^\S\n])?"
+    rf"^[^\S\n]*[\[{{(]?{_NAME}?"
     r"(?P<chapter>\d{1,3}):(?P<verse>\d{1,3})[\])}]?:?[^\S\n]",
     re.MULTILINE,
 )
 """At the beginning of a line; in some files behind the name of its book."""
+_BELOW_CHAPTER = re.compile(
+    rf"^[^\S\n]*(?:{_NAME}(?P<chapter>\d{{1,3}})[^\S\n]*\n(?:[^\S\n]*\n)?[^\S\n]*1|(?P<verse>\d{{1,3}}))\.?[^\S\n]",
+    re.MULTILINE,
+)
+"""The first verse below the line "Genesis 1", or another one."""
 _LEAST = 50
 """Verses."""
 _FOLLOWING, _OF_LINES = 0.9, 0.3
@@ -43,9 +48,35 @@ def find_chapters_of_verses(text: str) -> list[Heading]:
         _Verse(match.start(), (match["book"] or "").strip(" ."), int(match["chapter"]), int(match["verse"]))
         for match in _VERSE.finditer(text)
     ]
-    if len(verses) < _LEAST or not _follow(verses) or not _are_most_lines(text, verses):
-        return []
-    return list(_headings(text, verses))
+    if _are_verses(text, verses):
+        return list(_headings(text, verses))
+    verses = list(_below_chapters(text))
+    return list(_chapters(verses)) if len({verse.book for verse in verses}) > 1 and _are_verses(text, verses) else []
+
+
+def _are_verses(text: str, found: Sequence[_Verse]) -> bool:
+    return len(found) >= _LEAST and _follow(found) and _are_most_lines(text, found)
+
+
+def _below_chapters(text: str) -> Iterator[_Verse]:
+    """Verses whose numbers alone stand before them, below the name of their book and the number of their chapter."""
+    book, chapter = "", 0
+    for match in _BELOW_CHAPTER.finditer(text):
+        if match["chapter"]:
+            book, chapter = match["book"].strip(" ."), int(match["chapter"])
+        if chapter:
+            yield _Verse(match.start(), book, chapter, int(match["verse"] or 1))
+
+
+def _chapters(verses: Sequence[_Verse]) -> Iterator[Heading]:
+    """A book where another name stands, and a chapter at each first verse, which begins with its line above."""
+    book = ""
+    for verse in verses:
+        if verse.book != book:
+            yield Heading(verse.start, _BOOK, verse.book)
+        if verse.verse == 1:
+            yield Heading(verse.start, _CHAPTER, f"Chapter {verse.chapter}")
+        book = verse.book
 
 
 def _follow(verses: Sequence[_Verse]) -> bool:

@@ -46,6 +46,14 @@ def test_a_book_is_named_before_each_of_its_verses() -> None:
     ]  # fmt: skip
 
 
+def test_a_book_and_a_chapter_stand_above_verses_with_one_number() -> None:
+    names = ["Genesis 1", "Genesis 2", "Ruth 1", "1 Kings 1", "1 Kings 2"]
+    text = "\n\n\n".join(f"{name}\n\n{verses(1, '{1} ')}" for name in names)
+    sections = partition(text, find_headings(text), "The Holy Books")
+    assert [" ".join(section.path).replace("Chapter ", "") for section in sections] == names
+    assert text[sections[2].start :].startswith("Ruth 1\n\n1 And the river")
+
+
 def test_verses_without_a_title_above_them() -> None:
     assert [(heading.level, heading.title) for heading in find_headings(verses(2))] == [
         (4, "Chapter 1"),
