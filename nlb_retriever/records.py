@@ -8,11 +8,14 @@ sections; both are spans (`start`, `end`) of Python string indexes into that tex
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+_ESCAPED = re.compile(r"\\x([89a-f][0-9a-f])")
+"""A byte that is no UTF-8, as `source_of` writes it."""
 _LINE = 60
 """Characters of a line of prose: shorter ones, of verse and lists, end where they like."""
 Level = Literal["book", "section", "passage"]
@@ -308,3 +311,10 @@ class FailedFile:
 def source_of(path: str | Path) -> str:
     """A file's path as text that every store takes, whatever bytes its name holds."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def path_of(source: str) -> Path:
+    """The path that `source_of` made this text of; a file whose name is the text itself goes before."""
+    if os.path.lexists(source):
+        return Path(source)
+    return Path(_ESCAPED.sub(lambda match: chr(0xDC00 + int(match[1], 16)), source))

@@ -31,7 +31,7 @@ from nlb_retriever.indexing.plan import (
 from nlb_retriever.indexing.report import BookRef, IndexReport, Observer
 from nlb_retriever.indexing.request import IndexRequest, choose_manifest
 from nlb_retriever.reading import discover
-from nlb_retriever.records import Book, BookRecord, FailedFile
+from nlb_retriever.records import Book, BookRecord, FailedFile, path_of
 from nlb_retriever.store import LibraryStore, RescuedLibrary, open_store
 
 __all__ = ["index_books", "index_files"]
@@ -232,8 +232,8 @@ def _with_library(inputs: Inputs, store: LibraryStore | RescuedLibrary, records:
         file = named.get(record.source)
         if file is None and record.from_file:
             try:
-                if os.path.isfile(record.source):  # noqa: PTH113 - never raises
-                    file = hash_source(Path(record.source))
+                if os.path.isfile(path := path_of(record.source)):  # noqa: PTH113 - never raises
+                    file = hash_source(path)
                 else:
                     file = by_hash.get(record.content_hash)
             except ReadingError as error:

@@ -14,7 +14,7 @@ from typing import Literal
 from nlb_retriever.errors import ReadingError
 from nlb_retriever.reading import Discovery, hash_file, hash_of_bytes
 from nlb_retriever.reading.limits import shown
-from nlb_retriever.records import Book, BookRecord, FailedFile, source_of
+from nlb_retriever.records import Book, BookRecord, FailedFile, path_of, source_of
 
 _RANDOM_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -260,14 +260,14 @@ def is_random_name(source: str) -> bool:
 def _is_current(record: BookRecord) -> bool:
     """Whether a book's own file, outside of this run, still has the content that the library holds."""
     try:
-        return _has_file(record) and hash_file(Path(record.source)) == record.content_hash
+        return _has_file(record) and hash_file(path_of(record.source)) == record.content_hash
     except ReadingError:
         return False
 
 
 def _has_file(record: BookRecord) -> bool:
     try:
-        return Path(record.source).is_file()
+        return path_of(record.source).is_file()
     except OSError:
         return False
 

@@ -11,7 +11,7 @@ from nlb_retriever.errors import LibraryDamaged, ReadingError
 from nlb_retriever.indexing.pipeline import carry_out
 from nlb_retriever.indexing.plan import FileSource, Plan, Task, TextSource, hash_source
 from nlb_retriever.indexing.report import Observer
-from nlb_retriever.records import Book, BookRecord
+from nlb_retriever.records import Book, BookRecord, path_of
 from nlb_retriever.store import LibraryStore, RescuedLibrary, open_store
 
 
@@ -82,7 +82,7 @@ def _copy(record: BookRecord, old: RescuedLibrary, new: LibraryStore, lines: lis
     source: FileSource | TextSource = stored
     if book is None and record.from_file:
         try:
-            file = hash_source(Path(record.source))
+            file = hash_source(path_of(record.source))
         except ReadingError as error:
             lines.append(f"the stored text of {record.title} is damaged, and its file cannot be read ({error})")
         else:

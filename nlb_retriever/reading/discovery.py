@@ -14,7 +14,7 @@ from pathlib import Path
 
 from nlb_retriever.reading.book import FORMATS, suffix_of
 from nlb_retriever.reading.limits import shown
-from nlb_retriever.records import FailedFile, source_of
+from nlb_retriever.records import FailedFile, path_of, source_of
 
 _TEI = re.compile(rb"<(?:[\w.-]+:)?(?:TEI|teiCorpus)(?:\.2)?[\s>]")
 _BEGINNING = 16_384
@@ -39,7 +39,8 @@ class Discovery:
 
     def has_lost(self, source: str) -> bool:
         """Whether a file was in one of the named folders and is not found there now."""
-        return not os.path.lexists(source) and any(Path(source).is_relative_to(folder) for folder in self.folders)
+        path = path_of(source)
+        return not os.path.lexists(path) and any(path.is_relative_to(folder) for folder in self.folders)
 
     def is_certain(self, source: str) -> bool:
         """Whether a lost file was removed, and is not just out of sight.
@@ -47,11 +48,12 @@ class Discovery:
         It may be out of sight where the nearest folder that exists could not be read whole, or holds no book at all,
         as a drive that is not mounted, and behind a link to nothing, as one to a folder of such a drive.
         """
-        if any(Path(source).is_relative_to(folder) for folder in self.unreadable):
+        lost = path_of(source)
+        if any(lost.is_relative_to(folder) for folder in self.unreadable):
             return False
-        if any(os.path.lexists(path) and not os.path.exists(path) for path in Path(source).parents):  # noqa: PTH110 - never raises
+        if any(os.path.lexists(path) and not os.path.exists(path) for path in lost.parents):  # noqa: PTH110 - never raises
             return False
-        return next((path for path in Path(source).parents if os.path.isdir(path)), None) in self._with_books  # noqa: PTH112 - never raises
+        return next((path for path in lost.parents if os.path.isdir(path)), None) in self._with_books  # noqa: PTH112 - never raises
 
     @cached_property
     def _with_books(self) -> set[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from nlb_retriever.errors import ReadingError
 from nlb_retriever.indexing.plan import FileSource, Inputs, Plan, collect_inputs, hash_source, make_plan
 from nlb_retriever.reading import Discovery, discover
-from nlb_retriever.records import BookRecord
+from nlb_retriever.records import BookRecord, source_of
 
 
 def record_of(path: Path, digest: str = "0" * 64) -> BookRecord:
@@ -74,6 +75,23 @@ def test_all_books_are_kept_where_the_named_folder_is_empty(tmp_path: Path) -> N
     lost = [record_of(tmp_path / "drive" / f"{number}.txt") for number in range(3)]
     plan = plan_of(tmp_path / "drive", lost, "certain")
     assert (plan.removed, plan.kept) == ((), tuple(lost))
+
+
+@pytest.mark.parametrize("name", [b"latin-\xe9", rb"slash-\xe9"])
+def test_a_book_whose_name_is_no_text_is_lost_only_where_its_file_is_gone(folder: Path, name: bytes) -> None:
+    book = folder / os.fsdecode(name) / os.fsdecode(name + b".txt")
+    book.parent.mkdir()
+    book.write_text("The book of the lamp.")
+    digest = hash_source(book).content_hash
+    record = replace(record_of(book, digest), source=source_of(book))
+    (folder / "two" / "copy.txt").write_text("The book of the lamp.")
+    out_of_reach = replace(collect_inputs(discover([folder / "two"])), discovery=discover([folder]))
+    plan = make_plan(out_of_reach, [record], "all")
+    assert (plan.removed, plan.renamed, len(plan.duplicates)) == ((), (), 1)
+    (folder / "two" / "copy.txt").unlink()
+    book.unlink()
+    (book.parent / "other.txt").write_text("Another book.")
+    assert plan_of(folder, [record], "certain").removed == (record,)
 
 
 @pytest.mark.parametrize("mode", [0o000, 0o400])
