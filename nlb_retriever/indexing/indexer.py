@@ -176,11 +176,12 @@ def _rebuild(request: IndexRequest) -> IndexReport:
         manifest = choose_manifest(request, None)
         inputs = collect_inputs(discovery)
         changes = make_plan(inputs, old.books(), request.prune)
-        records = [record for record in old.books() if record not in changes.removed]
+        ids = {record.id for record in changes.removed}
+        records = [record for record in old.books() if record.id not in ids]
         inputs = _with_library(inputs, old, records)
         replaced = make_plan(inputs, records).removed  # whose files were not named
-        records = [record for record in records if record not in replaced]
         ids = {record.id for record in replaced}
+        records = [record for record in records if record.id not in ids]
         inputs = replace(inputs, files=tuple(file for file in inputs.files if file.book_id not in ids))
         removals = Plan(removed=(*changes.removed, *replaced), kept=changes.kept)
         if request.dry_run:
@@ -208,9 +209,7 @@ def _open_to_rebuild(folder: Path, *, writer: bool) -> LibraryStore | RescuedLib
 def _drop_unwanted(store: LibraryStore, inputs: Inputs) -> None:
     """Remove the books of an interrupted rebuild that are no longer wanted."""
     wanted = {file.source for file in inputs.files} | {text.source for text in inputs.texts}
-    for record in store.books():
-        if record.source not in wanted:
-            store.remove(record.id)
+    store.remove(*(record.id for record in store.books() if record.source not in wanted))
 
 
 def _open_existing(location: str | Path, *, writer: bool) -> LibraryStore | None:

@@ -57,8 +57,7 @@ def carry_out(
         StoreError: the library cannot be written; what was published stays.
     """
     progress = Progress([task.input.size for task in plan.tasks], observer)
-    for record, source in plan.renamed:
-        store.rename(record.id, source)
+    store.rename({record.id: source for record, source in plan.renamed})
     indexed: list[BookRef] = []
     failed: list[FailedFile] = []
     warnings: list[tuple[str, str]] = []
@@ -69,8 +68,7 @@ def carry_out(
                 changed = job.task.replaces is not None
                 indexed.append(BookRef(book_id=book.id, title=book.title, source=book.source, changed=changed))
                 warnings += [(book.source, warning) for warning in book.warnings]
-    for record in plan.removed:
-        store.remove(record.id)
+    store.remove(*(record.id for record in plan.removed))
     if indexed:
         store.optimize()
     return Outcome(indexed=tuple(indexed), failed=tuple(failed), warnings=tuple(warnings), tokens=progress.tokens)

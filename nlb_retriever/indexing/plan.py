@@ -165,8 +165,9 @@ def plan_removals(records: Sequence[BookRecord], discovery: Discovery, prune: Pr
             what may only be unavailable (a drive that is not mounted).
     """
     lost = [record for record in records if prune != "no" and discovery.has_lost(record.source)]
-    removed = [record for record in lost if prune == "all" or discovery.is_certain(record.source)]
-    return Plan(removed=tuple(removed), kept=tuple(record for record in lost if record not in removed))
+    kept = [record for record in lost if prune != "all" and not discovery.is_certain(record.source)]
+    keep = {record.id for record in kept}
+    return Plan(removed=tuple(record for record in lost if record.id not in keep), kept=tuple(kept))
 
 
 def _plan_files(files: Sequence[FileSource], records: Sequence[BookRecord]) -> Plan:

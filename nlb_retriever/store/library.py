@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from types import TracebackType
@@ -205,16 +205,16 @@ class LibraryStore:
 
         self._backend.publish(book.id, compose)
 
-    def remove(self, book_id: str) -> None:
-        """Take a book out, at once for all readers; an unknown one is no error.
+    def remove(self, *book_ids: str) -> None:
+        """Take books out, each at once for all readers; an unknown one is no error.
 
-        Its text may stay in the library's files for a while, where nothing shows it: see `optimize`.
+        Their text may stay in the library's files for a while, where nothing shows it: see `optimize`.
         """
-        self._backend.remove(book_id)
+        self._backend.remove(*book_ids)
 
-    def rename(self, book_id: str, source: str) -> None:
-        """Note a book's new source."""
-        self._backend.rename(book_id, source)
+    def rename(self, sources: Mapping[str, str]) -> None:
+        """Note the new sources of books, by their ids."""
+        self._backend.rename(sources)
 
     def optimize(self, *, purge: bool = False) -> bool:
         """Rearrange for speed where worthwhile, as at the end of a run; readers go on meanwhile.

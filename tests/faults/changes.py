@@ -46,7 +46,7 @@ class Step:
             case "remove":
                 store.remove(f"{self.number:016x}")
             case "rename":
-                store.rename(f"{self.number:016x}", f"/moved/{self.edition}.txt")
+                store.rename({f"{self.number:016x}": f"/moved/{self.edition}.txt"})
             case "optimize" | "purge":
                 store.optimize(purge=self.kind == "purge")
             case "rebuild":

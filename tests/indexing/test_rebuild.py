@@ -124,7 +124,7 @@ def test_two_books_of_one_file_are_rebuilt_as_the_one_that_the_file_has(folder: 
     before = ids(library)
     (folder / "kitchen.txt").rename(folder / "lighthouse.txt")
     with open_store(library, writer=True) as store:  # as former versions did
-        store.rename(before["kitchen.txt"], str(folder / "lighthouse.txt"))
+        store.rename({before["kitchen.txt"]: str(folder / "lighthouse.txt")})
     report = index_files([], library, chunk_tokens=64, rebuild=True)
     assert [ref.book_id for ref in report.removed] == [before["lighthouse.txt"]]
     assert ids(library) == {"lighthouse.txt": before["kitchen.txt"]}

@@ -27,7 +27,7 @@ def make_library(folder: Path) -> None:
         for number in (7, 8):
             store.remove(make_book(number).book.id)
         store.publish(*BOOKS[3].parts)
-        store.rename(BOOKS[0].book.id, "/moved.txt")
+        store.rename({BOOKS[0].book.id: "/moved.txt"})
 
 
 def read_all(store: LibraryStore) -> list[object]:

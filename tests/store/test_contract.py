@@ -131,12 +131,30 @@ def test_a_removed_book_is_gone_at_every_level(open_library: Opener) -> None:
     assert store.verify() == []
 
 
+def test_many_books_are_removed_or_renamed_in_one_call(open_library: Opener) -> None:
+    store = open_library()
+    ids = [make_book(number).book.id for number in range(5)]
+    for number in range(5):
+        store.publish(*make_book(number).parts)
+        if number == 2:
+            store.optimize()
+    store.rename({ids[0]: "/moved/0.txt", ids[1]: "/moved/1.txt", ids[4]: "/moved/4.txt", "unknown": "/moved/5.txt"})
+    store.remove(ids[1], "unknown", ids[3], ids[2])
+    assert {entry.id: entry.source for entry in store.books()} == {ids[0]: "/moved/0.txt", ids[4]: "/moved/4.txt"}
+    store.publish(*make_book(1).parts)
+    assert store.find_book("/books/1.txt").id == ids[1]
+    for nothing in (lambda: store.rename({}), store.remove):
+        nothing()
+    assert counts(store) == [3, 9, 36]
+    assert store.verify() == []
+
+
 def test_a_renamed_book_has_its_new_source_at_every_level(open_library: Opener) -> None:
     store = open_library()
     for number in (1, 2):
         store.publish(*make_book(number).parts)
     book_id = make_book(1).book.id
-    store.rename(book_id, "/moved/1.txt")
+    store.rename({book_id: "/moved/1.txt"})
     assert {entry.source for entry in store.books()} == {"/moved/1.txt", "/books/2.txt"}
     for record in (*store.sections(book_id), *store.passages(book_id)):
         assert record.source == "/moved/1.txt"

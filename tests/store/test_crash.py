@@ -109,11 +109,13 @@ def test_killed_in_publishing_a_second_edition(tmp_path: Path, failpoint: str) -
 
 
 @pytest.mark.parametrize("failpoint", ["committed", "removed"])
-def test_killed_in_removing(tmp_path: Path, failpoint: str) -> None:
+@pytest.mark.parametrize("numbers", [[1], [1, *range(3, 12)]])
+def test_killed_in_removing(tmp_path: Path, failpoint: str, numbers: list[int]) -> None:
     with open_store(tmp_path, create=MANIFEST, writer=True) as store:
-        for number in (1, 2):
+        for number in (2, *numbers):
             store.publish(*make_book(number).parts)
-    assert run(tmp_path, "remove", make_book(1).book.id, failpoint=failpoint) == -signal.SIGKILL
+    books = [make_book(number).book.id for number in numbers]
+    assert run(tmp_path, "remove", *books, failpoint=failpoint) == -signal.SIGKILL
     with open_store(tmp_path) as reader:
         expect_whole(reader, (make_book(2),))
     open_store(tmp_path, writer=True).close()
@@ -122,16 +124,32 @@ def test_killed_in_removing(tmp_path: Path, failpoint: str) -> None:
 
 @pytest.mark.parametrize("failpoint", ["committed", "renamed"])
 def test_killed_in_renaming(tmp_path: Path, failpoint: str) -> None:
-    made = make_book(1)
+    ids = [make_book(number).book.id for number in range(3)]
+    new = {book_id: f"/new/{book_id}.txt" for book_id in ids}
     with open_store(tmp_path, create=MANIFEST, writer=True) as store:
-        store.publish(*made.parts)
-    assert run(tmp_path, "rename", made.book.id, "/new.txt", failpoint=failpoint) == -signal.SIGKILL
+        for number in range(3):
+            store.publish(*make_book(number).parts)
+    arguments = [each for pair in new.items() for each in pair]
+    assert run(tmp_path, "rename", *arguments, failpoint=failpoint) == -signal.SIGKILL
     for writer in (False, True):
         with open_store(tmp_path, writer=writer) as store:
-            records = [*store.sections(made.book.id), *store.passages(made.book.id)]
-            assert {record.source for record in records} == {"/new.txt"}
-            assert store.find_book("/new.txt").id == made.book.id
+            for book_id, source in new.items():
+                records = [*store.sections(book_id), *store.passages(book_id)]
+                assert {record.source for record in records} == {source}
+                assert store.find_book(source).id == book_id
             assert store.verify() == []
+
+
+def test_many_changes_are_one_step(tmp_path: Path) -> None:
+    ids = [make_book(number).book.id for number in range(4)]
+    with open_store(tmp_path, create=MANIFEST, writer=True) as store:
+        for number in range(4):
+            store.publish(*make_book(number).parts)
+        serial = store._backend.head.serial  # type: ignore[attr-defined]
+        store.rename(dict.fromkeys(ids, "/new.txt"))
+        store.remove(*ids[1:])
+        store.remove("unknown")
+        assert store._backend.head.serial == serial + 2  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("failpoint", ["merged", "committed", "swapped"])
@@ -141,7 +159,7 @@ def test_killed_in_merging(tmp_path: Path, failpoint: str, how: list[str]) -> No
     with open_store(tmp_path, create=MANIFEST, writer=True) as store:
         for made in (large, *small):
             store.publish(*made.parts)
-        store.rename(small[1].book.id, "/new.txt")
+        store.rename({small[1].book.id: "/new.txt"})
         if how:
             assert store.optimize()
             store.remove(small.pop().book.id)

@@ -104,7 +104,7 @@ def test_a_full_disk_stops_writers_in_one_line_and_readers_not_at_all(small_disk
         for write in (
             lambda: writer.publish(*make_book(5).parts),
             lambda: writer.remove(BOOKS[1].book.id),
-            lambda: writer.rename(BOOKS[1].book.id, "/x"),
+            lambda: writer.rename({BOOKS[1].book.id: "/x"}),
             lambda: writer.optimize(purge=True),
             lambda: writer.start_rebuild(MANIFEST),
         ):

@@ -42,7 +42,7 @@ class LibraryMachine(RuleBasedStateMachine):
     @rule(number=NUMBERS, name=st.sampled_from(["a", "b"]))
     def rename(self, number: int, name: str) -> None:
         book_id = make_book(number).book.id
-        self.store.rename(book_id, f"/{name}.txt")
+        self.store.rename({book_id: f"/{name}.txt"})
         if book_id in self.model:
             self.model[book_id] = self.model[book_id][0], f"/{name}.txt"
 

@@ -69,7 +69,7 @@ def main() -> None:
             case "remove":
                 store.remove(*arguments)
             case "rename":
-                store.rename(*arguments)
+                store.rename(dict(zip(arguments[::2], arguments[1::2], strict=True)))
             case "optimize":
                 store.optimize(purge="purge" in arguments)
             case "rebuild":

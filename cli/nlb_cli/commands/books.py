@@ -81,8 +81,7 @@ def remove(
         note("nlb: nothing is removed")
         raise typer.Exit(2)
     with open_store(location, writer=True) as store:
-        for book_id in titles:
-            store.remove(book_id)
+        store.remove(*titles)
         if purge:
             store.optimize(purge=True)
     write_lines(line(f"Removed {title}.") for title in titles.values())

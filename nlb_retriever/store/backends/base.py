@@ -175,12 +175,12 @@ class Backend(Protocol):
         """
         ...
 
-    def remove(self, book_id: str) -> None:
-        """Take a book out; an unknown one is no error."""
+    def remove(self, *book_ids: str) -> None:
+        """Take books out; an unknown one is no error. Interrupted, it has taken out some of them, each whole."""
         ...
 
-    def rename(self, book_id: str, source: str) -> None:
-        """Note another source for a book; an unknown one is no error."""
+    def rename(self, sources: Mapping[str, str]) -> None:
+        """Note other sources for books by their ids; an unknown one is no error. Interrupted, some have theirs."""
         ...
 
     def optimize(self, *, purge: bool = False) -> bool:

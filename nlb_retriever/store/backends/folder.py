@@ -17,7 +17,8 @@ import contextlib
 import secrets
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -135,24 +136,23 @@ class FolderBackend:
         with self._change() as state:
             segment = self._write(new_columns(compose(None)), state)
             failpoint("written")
-            segments = _without(state, book_id)
-            sources = {key: value for key, value in state.head.sources.items() if key != book_id}
-            self._commit(replace(state.head, segments=(*segments, _ref(segment)), sources=sources), (segment,))
+            head = _without(state, {book_id})
+            self._commit(replace(head, segments=(*head.segments, _ref(segment))), (segment,))
             failpoint("published")
             self._merge(merging.due(self._state.snapshot.parts))
 
-    def remove(self, book_id: str) -> None:
+    def remove(self, *book_ids: str) -> None:
         with self._change() as state:
-            segments = _without(state, book_id)
-            if segments != list(state.head.segments):
-                sources = {key: value for key, value in state.head.sources.items() if key != book_id}
-                self._commit(replace(state.head, segments=tuple(segments), sources=sources))
+            head = _without(state, set(book_ids))
+            if head.segments != state.head.segments:
+                self._commit(head)
                 failpoint("removed")
 
-    def rename(self, book_id: str, source: str) -> None:
+    def rename(self, sources: Mapping[str, str]) -> None:
         with self._change() as state:
-            if any(book_id in part.segment.index_of for part in state.snapshot.parts):
-                self._commit(replace(state.head, sources={**state.head.sources, book_id: source}))
+            books = ChainMap(*(part.segment.index_of for part in state.snapshot.parts))
+            if renamed := {book_id: source for book_id, source in sources.items() if book_id in books}:
+                self._commit(replace(state.head, sources={**state.head.sources, **renamed}))
                 failpoint("renamed")
 
     def optimize(self, *, purge: bool = False) -> bool:
@@ -238,15 +238,13 @@ def _ref(segment: Segment) -> SegmentRef:
     return SegmentRef(name=segment.name, seal=segment.file.seal, books=segment.books, rows=segment.rows["passage"])
 
 
-def _without(state: State, book_id: str) -> list[SegmentRef]:
-    """The segments with a book hidden; those that hold no other are left out."""
+def _without(state: State, book_ids: Set[str]) -> Head:
+    """The head with books hidden; segments that hold no other are left out."""
     kept = []
     for ref, part in zip(state.head.segments, state.snapshot.parts, strict=True):
-        index = part.segment.index_of.get(book_id)
-        if index is not None and index not in part.hidden:
-            hidden = tuple(sorted({*part.hidden, index}))
-            if len(hidden) < part.segment.books:
-                kept.append(replace(ref, hidden=hidden))
-        else:
-            kept.append(ref)
-    return kept
+        indexes = part.segment.index_of
+        hidden = {*part.hidden, *(indexes[book_id] for book_id in book_ids if book_id in indexes)}
+        if len(hidden) < part.segment.books:
+            kept.append(replace(ref, hidden=tuple(sorted(hidden))))
+    sources = {book_id: source for book_id, source in state.head.sources.items() if book_id not in book_ids}
+    return replace(state.head, segments=tuple(kept), sources=sources)

@@ -10,7 +10,8 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,12 @@ class Head:
     replaces: tuple[str, int] | None = None
     """Of a rebuild: the id and serial of the library that it is to replace."""
 
-    def encode(self) -> bytes:
-        content = {"format": FORMAT, **asdict(self), "manifest": self.manifest.to_dict()}
+    @cached_property
+    def encoded(self) -> bytes:
+        """What is written, to the head and to its copy."""
+        own = {each.name: getattr(self, each.name) for each in fields(self)}
+        segments = [asdict(ref) for ref in self.segments]
+        content = {"format": FORMAT, **own, "manifest": self.manifest.to_dict(), "segments": segments}
         return (json.dumps({**content, "checksum": _checksum(content)}, indent=1) + "\n").encode()
 
 
@@ -112,12 +117,12 @@ def write_head(folder: Path, head: Head, *, name: str = HEAD) -> None:
     Raises:
         OSError: it cannot be written; the library is as it was, unless only the last step failed.
     """
-    write_file(folder / name, head.encode())
+    write_file(folder / name, head.encoded)
 
 
 def write_copy(folder: Path, head: Head) -> None:
     """Keep a second copy of a head; one that cannot be written is no error."""
-    disk.put(folder / COPY, head.encode())
+    disk.put(folder / COPY, head.encoded)
 
 
 def _checksum(content: Mapping[str, Any]) -> str:

@@ -200,18 +200,20 @@ class ServerBackend:
         failpoint("published")
         self._mend()
 
-    def remove(self, book_id: str) -> None:
+    def remove(self, *book_ids: str) -> None:
         state = self._mend()
-        if hidden := tuple((book_id, version) for version in self._versions(book_id)):
-            self.write(replace(state, hidden=hidden))
-            failpoint("removed")
-            self._mend()
+        for book_id in book_ids:
+            if hidden := tuple((book_id, version) for version in self._versions(book_id)):
+                self.write(replace(state, hidden=hidden))
+                failpoint("removed")
+                state = self._mend()
 
-    def rename(self, book_id: str, source: str) -> None:
+    def rename(self, sources: Mapping[str, str]) -> None:
         state = self._mend()
-        self.write(replace(state, renaming=(book_id, source)))
-        failpoint("renamed")
-        self._mend()
+        for renaming in sources.items():
+            self.write(replace(state, renaming=renaming))
+            failpoint("renamed")
+            state = self._mend()
 
     def optimize(self, *, purge: bool = False) -> bool:
         """Nothing to do: a server optimizes on its own, and deletes what was removed when it does."""
