@@ -72,8 +72,7 @@ def _drop_others(folder: Path, books: BookCollection) -> None:
         gone = [book.id for book in store.books() if book.source not in sources]
     if gone:
         with open_store(folder, writer=True) as store:
-            for book_id in gone:
-                store.remove(book_id)
+            store.remove(*gone)
 
 
 def _fingerprint(name: str, tokens: int, checkpoint: Checkpoint) -> str:
