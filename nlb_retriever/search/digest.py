@@ -52,7 +52,12 @@ _COUNTED = frozenset("volume part book act chapter canto".split())
 _ONLY_OF_LAWS = frozenset({"article", "amendment"})
 """Kinds of sections by which a law is known among other books."""
 _STORY = re.compile(r"^(?:the )?(?:book|gospel|story|tale) of ", re.IGNORECASE)
-_VERSE = re.compile(r"(\d{1,3}):\d{1,3}$")
+_VERSES = re.compile(r"(?P<chapter>\d{1,3}):(?P<first>\d{1,3})(?: ?[-–] ?(?P<last>\d{1,3}))?$")
+"""Behind the name of a part: "John 3:16", "Matthew 5:3-10"."""
+_VERSE = re.compile(
+    r"^[^\w\n]*(?:(?:\w[\w ]{0,40} )?0*(?P<chapter>\d{1,3}):)?0*(?P<number>\d{1,3})(?![\d:])", re.MULTILINE
+)
+"""What a verse begins with: "3:16", "John 3:16", or in a chapter of such only "16"."""
 _ARTICLE = re.compile(r"the\s+", re.IGNORECASE)
 
 
@@ -102,8 +107,8 @@ def answer_digest(
                 hits, missing = [], f"{str(error)[:1].upper()}{str(error)[1:]}."
     if hits is None:
         return None
-    if verse := _VERSE.search(words.get("named") or ""):
-        return _answer(request, _cite_verse(verse[0], hits))
+    if verses := _VERSES.search(words.get("named") or ""):
+        return _answer(request, _cite_verses(verses, hits))
     if kind == "called" and hits and not _NAMED_PART.fullmatch(words["part"]):
         title = ShortAnswer(text=" › ".join(hits[0].section), citation=0)
         citations = find_beginning(hits, one=True)
@@ -192,7 +197,7 @@ def _read_titled(name: str, scope: Scope, store: LibraryStore) -> list[Hit] | No
 
 def _read_chapter_of(name: str, scope: Scope, store: LibraryStore) -> list[Hit] | None:
     """The passages in a scope of a chapter that is named with its part: "Genesis 7", "Psalm 23:1"; None without one."""
-    name = _VERSE.sub(r"\1", name)
+    name = _VERSES.sub(r"\g<chapter>", name)
     for book in _find_books(name, scope, store):
         if numbers := find_chapter_of(name, store.sections(book.id)):
             return _read_sections(book, numbers, scope, store) or None
@@ -220,15 +225,20 @@ def _find_books(name: str, scope: Scope, store: LibraryStore) -> list[BookRecord
     return [store.find_book(each) for each in ids]
 
 
-def _cite_verse(number: str, hits: Sequence[Hit]) -> tuple[Citation, ...]:
-    """The verse of a number ("3:16") among some passages."""
-    chapter, verse = number.split(":")
-    line = re.compile(rf"^[^\w\n]*0*{chapter}:0*{verse}\b.*(?:\n(?!\W*\d+:\d).*)*", re.MULTILINE)
-    found = ((index, match) for index, hit in enumerate(hits) if (match := line.search(hit.text)))
-    return cite(
-        hits,
-        [Quote(hit=index, order=0, start=at.start(), end=at.start() + len(at[0].rstrip())) for index, at in found][:1],
-    )
+def _cite_verses(verses: re.Match[str], hits: Sequence[Hit]) -> tuple[Citation, ...]:
+    """The verses of some numbers ("3:16", "5:3-10") among the passages of a chapter."""
+    chapter, first, last = (int(verses[group] or verses["first"]) for group in ("chapter", "first", "last"))
+    quotes = []
+    for index, hit in enumerate(hits):
+        begin = [*_VERSE.finditer(hit.text)]
+        begin = [verse for verse in begin if verse["chapter"]] or begin
+        ends = [*(verse.start() for verse in begin[1:]), len(hit.text)]
+        quotes += [
+            Quote(hit=index, order=order, start=verse.start(), end=len(hit.text[:end].rstrip()))
+            for order, (verse, end) in enumerate(zip(begin, ends, strict=False))
+            if int(verse["chapter"] or chapter) == chapter and first <= int(verse["number"]) <= last
+        ]
+    return cite(hits, quotes[: 1 + last - first])
 
 
 def _read_sections(book: BookRecord, numbers: Sequence[int], scope: Scope, store: LibraryStore) -> list[Hit]:

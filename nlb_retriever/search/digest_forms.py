@@ -25,7 +25,7 @@ _PART = (
 )
 _THIS = rf"(?:here|it|this|(?:in )?(?:this|the) {KINDS})"
 _NAMED = r"(?P<named>[^?!]{1,100}?)"
-_COUNTED_NAME = r"(?P<named>[^?!\d]{1,90} \d{1,3})"
+_COUNTED_NAME = r"(?P<named>(?:[1-4] )?[^?!\d]{1,90} \d{1,3}(?::\d{1,3}(?: ?[-–] ?\d{1,3})?)?)"
 _TITLE = r"(?: (?:of|in|from) (?P<title>.+?))?"
 _BEHIND = rf"(?P<title>.+?),?(?: in)? (?P<part>{_SEVERAL}|{NUMBERED}(?:,? {NUMBERED})?)"
 """Behind the title: "Dracula chapter 3"."""

@@ -27,9 +27,13 @@ _SECTION_NUMBER = re.compile(
 """Of manuals and standards: "section 5.2"."""
 _OF = re.compile(r" (?:of|in) ", re.IGNORECASE)
 _CHAPTER_OF = re.compile(
-    r"(?P<outer>[^\d,]{2,}?[^\d,\s]),?\s+(?:chapter\s+|no\.?\s*|number\s+)?(?P<number>\d{1,3})", re.IGNORECASE
+    r"(?P<outer>(?:[1-4]\s+)?[^\d,]{2,}?[^\d,\s]),?\s+(?:chapter\s+|no\.?\s*|number\s+)?(?P<number>\d{1,3})",
+    re.IGNORECASE,
 )
-"""A chapter by the part that it is in or by its word: "Genesis 7", "Federalist No. 10"."""
+"""A chapter by the part that it is in or by its word: "Genesis 7", "1 Kings 3", "Federalist No. 10"."""
+_OF_OUTER = re.compile(r"(?:the )?(?P<chapter>chapter \d{1,3}) (?:of|in) (?P<outer>.+)", re.IGNORECASE)
+_ORDINALS = (("1", "i", "first"), ("2", "ii", "second"), ("3", "iii", "third"), ("4", "iv", "fourth"))
+"""Before the name of one of several parts: "1 Kings", "The First Book of the Kings"."""
 
 
 def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecord:
@@ -174,20 +178,33 @@ def find_chapter_of(name: str, sections: Sequence[SectionRecord]) -> list[int]:
     """
     from nlb_retriever.reading.series import read_series  # only where a number is looked up
 
-    match = _CHAPTER_OF.fullmatch(name)
-    if not match or read_number(_capitalize(name))[0] not in {"", "poem"}:  # "part 2" is none of a part; a psalm is
+    match = _CHAPTER_OF.fullmatch(_OF_OUTER.sub(r"\g<outer>, \g<chapter>", name))
+    if not match:
         return []
     outer, number = fold(match["outer"]), int(match["number"])
-    begins = re.compile(rf"\b{re.escape(outer)}")  # "psalm" of "Psalms"
+    first, _, rest = outer.partition(" ")
+    ordinals = next((each for each in _ORDINALS if rest and first in each), ())
+    kind = read_number(_capitalize(match[0]))[0]
+    if kind not in {"", "poem"} and not ordinals:  # "part 2" is none of a part; a psalm is
+        return []
+    wanted = rf"(?:{'|'.join(ordinals)})\b.{{0,60}}?\b{re.escape(rest)}" if ordinals else re.escape(outer)
+    begins = re.compile(rf"\b{wanted}")  # "psalm" of "Psalms"
     found: dict[str, list[int]] = {}
+    lengths: dict[str, int] = {}
     for index, section in enumerate(sections):
-        part = next((title for title in map(fold, section.path[:-1]) if begins.search(title)), None)
-        if part is not None and read_number(section.path[-1])[:2] in {("chapter", number), ("bare", number)}:
-            found.setdefault(part, []).append(index)
+        part = next(filter(None, map(begins.search, map(fold, section.path[:-1]))), None)
+        if part and read_number(section.path[-1])[:2] in {("chapter", number), ("bare", number)}:
+            found.setdefault(part.string, []).append(index)
+            lengths[part.string] = len(part[0])  # "The First Book of Samuel, called: The First Book of the Kings"
     if found:
-        return found.get(outer) or next(iter(found.values()))
+        return found.get(outer) or found[min(found, key=lambda title: lengths[title])]
     own = (outer.removeprefix("the "), number)
-    return [i for i, section in enumerate(sections) if own in [(read_series(each) or ())[:2] for each in section.path]]
+    titles = {f"{each} {rest} {number}" for each in ordinals}
+    return [
+        index
+        for index, section in enumerate(sections)
+        if any(fold(each) in titles or own == (read_series(each) or ())[:2] for each in section.path)
+    ]
 
 
 def read_number(title: str) -> tuple[str, int, str]:

@@ -285,14 +285,6 @@ def test_a_chapter_is_named_with_its_part(retriever: Retriever, question: str, s
     assert list(dict.fromkeys(citation.hit.section for citation in answer.citations)) == sections
 
 
-@pytest.mark.parametrize("options", [{}, {"book": "Scripture"}])
-def test_a_verse_is_quoted(retriever: Retriever, options: dict[str, str]) -> None:
-    answer = retriever.answer("What does Psalm 2:10 say?", **options)  # type: ignore[arg-type]
-    assert [citation.quote for citation in answer.citations] == [f"2:10 {DAYS[9]}"]
-    assert answer.citations[0].hit.section == ("Psalms", "Chapter 2")
-    assert not retriever.answer("What does Psalm 2:11 say?", **options).found  # type: ignore[arg-type]
-
-
 CLAUSE = "Whoever winds the clock number {} shall ring its bell at noon, and whoever does not shall pay for it."
 LAW = "\n\n".join(
     ["The Law of Clocks"]

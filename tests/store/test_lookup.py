@@ -24,6 +24,13 @@ BOOKS: dict[str, list[tuple[str, ...]]] = {
 BOOKS["The Bible"] = [
     *((("The First Book: Called Genesis"), f"Chapter {number}") for number in (1, 2, 3)),
     *((part, f"Chapter {number}") for part in ("Psalms", "The Gospel of John", "John") for number in (1, 2)),
+    *((part, f"Chapter {number}") for part in ("2 Letter to Rome", "The First Letter to Rome") for number in (1, 2)),
+    *(
+        (part, f"Chapter {number}")
+        for part in ("First Samuel, called: First Kings", "First Kings")
+        for number in (1, 2)
+    ),
+    ("3 Kings", "3 Kings 1"),
 ]
 MANUAL = ("5. Clocks", "5.1. Hands", "5.2. Bells", "5.2.1. Bronze", "5.20. Doors", "A.1 Maps", "Chapter 6: 5.2 miles")
 BOOKS["The Manual"] = [
@@ -124,6 +131,13 @@ def test_what_is_not_there_is_refused(store: LibraryStore, name: str) -> None:
         ("Psalm 1", ("Psalms", "Chapter 1")),
         ("John 2", ("John", "Chapter 2")),
         ("Gospel of John 2", ("The Gospel of John", "Chapter 2")),
+        ("chapter 2 of Genesis", ("The First Book: Called Genesis", "Chapter 2")),
+        ("1 Rome 2", ("The First Letter to Rome", "Chapter 2")),
+        ("II Letter to Rome, chapter 2", ("2 Letter to Rome", "Chapter 2")),
+        ("the chapter 1 of 2 Rome", ("2 Letter to Rome", "Chapter 1")),
+        ("1 Kings 2", ("First Kings", "Chapter 2")),
+        ("1 Samuel 2", ("First Samuel, called: First Kings", "Chapter 2")),
+        ("Third Kings 1", ("3 Kings", "3 Kings 1")),
     ],
 )
 def test_a_chapter_is_found_by_the_part_that_it_is_in(store: LibraryStore, name: str, path: tuple[str, ...]) -> None:
@@ -147,6 +161,8 @@ def test_a_chapter_is_found_by_the_word_that_it_is_numbered_with(store: LibraryS
     ("book", "name"),
     [
         ("bible", "Genesis 4"),
+        ("bible", "3 Rome 2"),
+        ("bible", "1 Genesis 4"),
         ("bible", "Exodus 1"),
         ("bible", "book 2"),
         ("bible", "nesis 2"),
