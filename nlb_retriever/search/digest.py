@@ -30,7 +30,7 @@ from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, join_q
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, resolve_scope
 from nlb_retriever.store import LibraryStore, StoreQuery
-from nlb_retriever.store.lookup import find_chapter_of, find_sections, read_number
+from nlb_retriever.store.lookup import find_chapter_of, find_sections, is_of_part, read_number
 from nlb_retriever.text.sentences import sentence_spans
 
 SENTENCES, WORDS = 8, 150
@@ -49,6 +49,8 @@ _NAMED_PART = re.compile(r"(?:the )?[a-z]+", re.IGNORECASE)
 _LAST = re.compile(rf"the (?:last|final) {KINDS}", re.IGNORECASE)
 _COUNTED = frozenset("volume part book act chapter canto".split())
 """Kinds of sections that a book has, if at all, under headings: there may be a second letter without one."""
+_NUMBERED = frozenset("section scene article amendment clause".split())
+"""Kinds of which a book has each number up to the last, if it has the first."""
 _ONLY_OF_LAWS = frozenset({"article", "amendment"})
 """Kinds of sections by which a law is known among other books."""
 _STORY = re.compile(r"^(?:the )?(?:book|gospel|story|tale) of ", re.IGNORECASE)
@@ -88,27 +90,14 @@ def answer_digest(
     missing = NOT_FOUND
     with store.session():
         scope = resolve_scope(request, store)
-        if kind == "named":
-            name = words["named"]
-            hits = (
-                _read_titled(name, scope, store)
-                or _read_titled(_STORY.sub("", name), scope, store)
-                or _read_chapter_of(name, scope, store)
-            )
-        else:
-            books, part = _find_book(words.get("title"), words.get("part"), scope, store)
-            try:
-                hits = _read_parts(books[0], part, scope, store) if len(books) == 1 else None
-                if hits is None and not books and words.get("title"):
-                    hits = _read_chapter_of(f"{words['title']}, {part}", scope, store)
-                elif hits is None and part:
-                    hits = _read_article(part, scope, store)
-            except QueryError as error:
-                hits, missing = [], f"{str(error)[:1].upper()}{str(error)[1:]}."
+        try:
+            hits = _read_whole(kind, words, scope, store)
+        except QueryError as error:
+            hits, missing = [], f"{str(error)[:1].upper()}{str(error)[1:]}."
     if hits is None:
         return None
     if verses := _VERSES.search(words.get("named") or ""):
-        return _answer(request, _cite_verses(verses, hits))
+        return _answer(request, _cite_verses(verses, hits), missing=missing)
     if kind == "called" and hits and not _NAMED_PART.fullmatch(words["part"]):
         title = ShortAnswer(text=" › ".join(hits[0].section), citation=0)
         citations = find_beginning(hits, one=True)
@@ -119,6 +108,28 @@ def answer_digest(
         telling = choose_telling(hits, load_encoder(), SENTENCES if limit is None else limit)
         citations = cite(hits, telling) or find_beginning(hits)  # of a law of one long sentence
     return _answer(request, citations, missing=missing)
+
+
+def _read_whole(kind: str, words: dict[str, str], scope: Scope, store: LibraryStore) -> list[Hit] | None:
+    """The passages in a scope of what a question is on; None where it is not clear what that is.
+
+    Raises:
+        QueryError: a book has no part of that number.
+    """
+    if kind == "named":
+        name = words["named"]
+        return (
+            _read_titled(name, scope, store)
+            or _read_titled(_STORY.sub("", name), scope, store)
+            or _read_chapter_of(name, scope, store)
+        )
+    title = words.get("title")
+    books, part = _find_book(title, words.get("part"), scope, store)
+    is_part = kind == "part" or title is not None  # "What is Section 9?" may ask for something else
+    hits = _read_parts(books[0], part, scope, store, is_part=is_part) if len(books) == 1 else None
+    if hits is None and not books and title:
+        return _read_chapter_of(f"{title}, {part}", scope, store)
+    return _read_article(part, scope, store) if hits is None and part else hits
 
 
 def _answer(
@@ -147,23 +158,28 @@ def _find_book(
     return books, part
 
 
-def _read_parts(book: BookRecord, part: str | None, scope: Scope, store: LibraryStore) -> list[Hit] | None:
+def _read_parts(
+    book: BookRecord, part: str | None, scope: Scope, store: LibraryStore, *, is_part: bool
+) -> list[Hit] | None:
     """What `_read_part` gives, of each of several parts: "chapters 3 and 4", "chapters 3 to 5"."""
     match = _EACH.fullmatch(part or "")
     if not match:
-        return _read_part(book, part, scope, store)
+        return _read_part(book, part, scope, store, is_part=is_part)
     kind, named = match["kind"].title(), re.findall(NUMBER, match["numbers"], re.IGNORECASE)
     numbers: Sequence[int] = [read_number(f"{kind} {each}")[1] for each in named]
     if len(numbers) == 2 and _UP_TO.search(match["numbers"]):
         numbers = range(numbers[0], numbers[1] + 1)
-    return [hit for each in numbers for hit in _read_part(book, f"{kind} {each}", scope, store) or ()] or None
+    parts = (_read_part(book, f"{kind} {each}", scope, store, is_part=is_part) for each in numbers)
+    return [hit for hits in parts for hit in hits or ()] or None
 
 
-def _read_part(book: BookRecord, part: str | None, scope: Scope, store: LibraryStore) -> list[Hit] | None:
+def _read_part(
+    book: BookRecord, part: str | None, scope: Scope, store: LibraryStore, *, is_part: bool
+) -> list[Hit] | None:
     """The passages in a scope of the part of a book that is named; None where it has no part of that name.
 
     Raises:
-        QueryError: it has none of that number.
+        QueryError: it has none of that number, but others of that kind; only if the name is surely a part's.
     """
     if part is None:
         return read_book(book, scope, store)
@@ -176,13 +192,20 @@ def _read_part(book: BookRecord, part: str | None, scope: Scope, store: LibraryS
         return _read_sections(book, find_sections(name, store.sections(book.id), book), scope, store)
     except QueryError:
         kind, number, _ = read_number(name.capitalize())
-        if kind in _COUNTED:
+        kinds = {kind, *" ".join(re.findall(NUMBERED, name, re.IGNORECASE)).lower().split()}
+        if kinds & _COUNTED or (is_part and any(_has_first(each, book, store) for each in kinds & _NUMBERED)):
             raise
         tales = find_tales(read_book(book, scope, store)) if kind == "story" else []
         if not 0 < number <= len(tales):
             return None
         own = find_tale(tales[number - 1])
         return [hit for hit in read_book(book, scope, store) if find_tale(hit) == own]
+
+
+def _has_first(kind: str, book: BookRecord, store: LibraryStore) -> bool:
+    with suppress(QueryError):
+        return bool(find_sections(f"{kind} 1", store.sections(book.id), book))
+    return False
 
 
 def _read_titled(name: str, scope: Scope, store: LibraryStore) -> list[Hit] | None:
@@ -196,11 +219,19 @@ def _read_titled(name: str, scope: Scope, store: LibraryStore) -> list[Hit] | No
 
 
 def _read_chapter_of(name: str, scope: Scope, store: LibraryStore) -> list[Hit] | None:
-    """The passages in a scope of a chapter that is named with its part: "Genesis 7", "Psalm 23:1"; None without one."""
+    """The passages in a scope of a chapter that is named with its part: "Genesis 7", "Psalm 23:1"; None without one.
+
+    Raises:
+        QueryError: a book has that part, and none has a chapter of that number in it.
+    """
     name = _VERSES.sub(r"\g<chapter>", name)
-    for book in _find_books(name, scope, store):
+    books = _find_books(name, scope, store)
+    for book in books:
         if numbers := find_chapter_of(name, store.sections(book.id)):
             return _read_sections(book, numbers, scope, store) or None
+    for book in books:
+        if is_of_part(name, sections := store.sections(book.id)):
+            return _read_sections(book, find_sections(name, sections, book), scope, store)
     return None
 
 

@@ -32,6 +32,7 @@ _CHAPTER_OF = re.compile(
 )
 """A chapter by the part that it is in or by its word: "Genesis 7", "1 Kings 3", "Federalist No. 10"."""
 _OF_OUTER = re.compile(r"(?:the )?(?P<chapter>chapter \d{1,3}) (?:of|in) (?P<outer>.+)", re.IGNORECASE)
+_LAST_NUMBER = re.compile(r"(?P<word>\w+)\W+(?:chapter\W+)?(?P<number>\d{1,3})$", re.IGNORECASE)
 _ORDINALS = (("1", "i", "first"), ("2", "ii", "second"), ("3", "iii", "third"), ("4", "iv", "fourth"))
 """Before the name of one of several parts: "1 Kings", "The First Book of the Kings"."""
 
@@ -205,6 +206,16 @@ def find_chapter_of(name: str, sections: Sequence[SectionRecord]) -> list[int]:
         for index, section in enumerate(sections)
         if any(fold(each) in titles or own == (read_series(each) or ())[:2] for each in section.path)
     ]
+
+
+def is_of_part(name: str, sections: Sequence[SectionRecord]) -> bool:
+    """Whether a name is a chapter's of a part that has chapters, be there one of that number or not: "Psalm 151"."""
+    match = _LAST_NUMBER.search(name)
+    if not match:
+        return False
+    ends = re.compile(rf"\b{re.escape(fold(match['word']))}s?$")
+    first = find_chapter_of(f"{name[: match.start('number')]}1", sections)
+    return any(ends.search(fold(title)) for index in first for title in sections[index].path[:-1])
 
 
 def read_number(title: str) -> tuple[str, int, str]:

@@ -8,6 +8,8 @@ import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
 from nlb_retriever.reading import read_book
+from nlb_retriever.search.digest import answer_digest
+from nlb_retriever.search.request import SearchRequest
 
 DEEDS = (
     "Anna found a letter under the floor of the old mill.",
@@ -72,3 +74,58 @@ def test_a_verse_may_have_its_own_number_alone(tmp_path: Path) -> None:
     answer = Retriever(tmp_path / "library").answer("What does Psalm 2:3-4 say?")
     assert [each.quote for each in answer.citations] == [f"3 {DEEDS[2]}\n\n4 {DEEDS[3]}"]
     assert {each.hit.section[-1] for each in answer.citations} == {"Chapter 2"}
+
+
+@pytest.fixture(scope="module")
+def manuals(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    text = "\n\n".join(
+        f"{number}. {title}\n\n{' '.join(DEEDS)}" for number, title in enumerate(("Mills", "Doors", "Fog"), 1)
+    )
+    play = "\n\n".join(
+        f"ACT {act}.\n\n" + "\n\n".join(f"SCENE {scene}.\n\n{' '.join(DEEDS)}" for scene in ("I", "II"))
+        for act in ("I", "II")
+    )
+    texts = {"Scripture": SCRIPTURE, "The Manual": text, "The Chapel": play, "Ferry": "\n\n".join(DEEDS)}
+    library = tmp_path_factory.mktemp("manuals") / "library"
+    index_books([book_from_text(text, source=title, title=title) for title, text in texts.items()], library)
+    return Retriever(library)
+
+
+@pytest.mark.parametrize(
+    ("question", "options", "says"),
+    [
+        ("What does section 9 of The Manual say?", {}, "The Manual has no section 'section 9'"),
+        ("What does section 3.40 of The Manual say?", {}, "The Manual has no section 'section 3.40'"),
+        ("What does section 9 say?", {"book": "Manual"}, "The Manual has no section 'section 9'"),
+        ("What happens in Act 7 Scene 9 of The Chapel?", {}, "The Chapel has no section 'Act 7 Scene 9'"),
+        ("What happens in scene 9 of The Chapel?", {}, "The Chapel has no section 'scene 9'"),
+        ("What does Psalm 151 say?", {}, "Scripture has no section 'Psalm 151'"),
+        ("What does 1 Travels 30:1 say?", {}, "Scripture has no section '1 Travels 30'"),
+        ("What does chapter 30 of 2 Travels say?", {}, "Scripture has no section '2 Travels, chapter 30'"),
+    ],
+)
+def test_a_part_that_a_book_has_not_is_said_to_be_none(
+    manuals: Retriever, question: str, options: dict[str, str], says: str
+) -> None:
+    answer = manuals.answer(question, **options)  # type: ignore[arg-type]
+    assert (answer.found, answer.short) == (False, None)
+    assert answer.text.startswith(f"{says}: see `nlb show`")
+
+
+@pytest.mark.parametrize(
+    ("question", "options"),
+    [
+        ("Who is Section 9?", {"book": "Manual"}),
+        ("What is Section 9?", {"book": "Manual"}),
+        ("What does article 9 say?", {"book": "Manual"}),
+        ("What does section 9 of the letter say?", {}),
+        ("What does section 9 say?", {"book": "Ferry"}),
+        ("What happens in the second scene?", {"book": "Ferry"}),
+        ("What does Apollo 11 say?", {}),
+    ],
+)
+def test_what_may_be_no_part_is_looked_for_in_the_text(
+    manuals: Retriever, question: str, options: dict[str, str]
+) -> None:
+    request = SearchRequest(query=question, **options)  # type: ignore[arg-type]
+    assert answer_digest(request, manuals.store, None) is None
