@@ -10,47 +10,9 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-MAX_LINE = 160
+from nlb_retriever.reading.number_words import fold_word, match_number, roman
 
-_ONES_TEXT = """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-    seventeen eighteen nineteen"""
-_TENS_TEXT = "twenty thirty forty fifty sixty seventy eighty ninety"
-_ORDINALS_TEXT = """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
-    fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"""
-_ONES, _TENS, _ORDINALS = _ONES_TEXT.split(), _TENS_TEXT.split(), _ORDINALS_TEXT.split()
-_GERMAN_TENS = "zwanzig dreißig vierzig".split()
-_GERMAN_ONES = ["", *(f"{one}und" for one in "ein zwei drei vier fünf sechs sieben acht neun".split())]
-_FOREIGN_ORDINALS = {
-    "premier": 1, "première": 1, "deuxième": 2, "second": 2, "seconde": 2, "troisième": 3, "quatrième": 4,
-    "cinquième": 5, "sixième": 6, "septième": 7, "huitième": 8, "neuvième": 9, "dixième": 10,
-    "onzième": 11, "douzième": 12, "treizième": 13, "quatorzième": 14, "quinzième": 15, "seizième": 16,
-    "erstes": 1, "zweites": 2, "drittes": 3, "viertes": 4, "fünftes": 5, "sechstes": 6, "siebentes": 7,
-    "siebtes": 7, "achtes": 8, "neuntes": 9, "zehntes": 10, "elftes": 11, "zwölftes": 12, "dreizehntes": 13,
-    "vierzehntes": 14, "fünfzehntes": 15, "sechzehntes": 16, "siebzehntes": 17, "achtzehntes": 18, "neunzehntes": 19,
-    "erster": 1, "zweiter": 2, "dritter": 3, "vierter": 4, "fünfter": 5,
-    "primero": 1, "primera": 1, "segundo": 2, "segunda": 2, "tercero": 3, "tercera": 3, "cuarto": 4, "cuarta": 4,
-    "quinto": 5, "sexto": 6, "séptimo": 7, "octavo": 8, "noveno": 9, "décimo": 10, "primeiro": 1, "terceiro": 3,
-    "sesto": 6, "settimo": 7, "ottavo": 8, "nono": 9, "decimo": 10,
-    "первая": 1, "вторая": 2, "третья": 3, "четвертая": 4, "четвёртая": 4, "пятая": 5, "шестая": 6, "седьмая": 7,
-    "восьмая": 8, "девятая": 9, "десятая": 10, "одиннадцатая": 11, "двенадцатая": 12, "тринадцатая": 13,
-    "четырнадцатая": 14, "пятнадцатая": 15, "шестнадцатая": 16, "семнадцатая": 17, "восемнадцатая": 18,
-    "девятнадцатая": 19, "двадцатая": 20, "первый": 1, "второй": 2, "третий": 3, "первое": 1, "второе": 2, "третье": 3,
-    "четвертое": 4, "четвёртое": 4, "пятое": 5,
-    "primo": 1, "prima": 1, "secondo": 2, "seconda": 2, "terzo": 3, "terza": 3, "quarto": 4, "last": 99,
-    "primus": 1, "secundus": 2, "secunda": 2, "tertius": 3, "tertia": 3, "quartus": 4, "quarta": 4,
-    "quintus": 5, "quinta": 5, "sextus": 6, "sexta": 6, "septimus": 7, "septima": 7, "octava": 8, "nona": 9,
-}  # fmt: skip
-_WORDS = (
-    {w: i for i, w in enumerate(_ONES, 1)}
-    | {w: i for i, w in enumerate(_ORDINALS, 1)}
-    | {t: 20 + 10 * i for i, t in enumerate(_TENS)}
-    | {f"{t}-{o}": 20 + 10 * i + j for i, t in enumerate(_TENS) for j, o in enumerate(_ONES[:9], 1)}
-    | {f"{t} {o}": 20 + 10 * i + j for i, t in enumerate(_TENS) for j, o in enumerate(_ONES[:9], 1)}
-    | {f"{t}-{o}": 20 + 10 * i + j for i, t in enumerate(_TENS) for j, o in enumerate(_ORDINALS[:9], 1)}
-    | {t[:-1] + "ieth": 20 + 10 * i for i, t in enumerate(_TENS)}
-    | _FOREIGN_ORDINALS
-    | {f"{o}{t}stes": 10 * n + i for n, t in enumerate(_GERMAN_TENS, 2) for i, o in enumerate(_GERMAN_ONES)}
-)
+MAX_LINE = 160
 
 UNNUMBERED = frozenset({"bare", "named", "front", "caps", "plain"})
 """Kinds of lines that hold no number with a word for what is numbered."""
@@ -60,11 +22,11 @@ KIND_LEVELS = {
 }  # fmt: skip
 """Outermost first; kinds that are not named here stand beside chapters."""
 _KEYWORDS = {
-    "chapter": "chapter chap chapitre kapitel capitel capítulo capitulo capitolo hoofdstuk kapittel kapitlet rozdział"
-    " kapitola luku fejezet bölüm κεφάλαιο глава розділ",
-    "book": "book livre buch libro boek liber livro księga книга",
-    "part": "part partie teil theil parte deel phase część osa rész часть частина",
-    "volume": "volume vol tome tomo band том",
+    "chapter": "chapter chap chapitre kapitel capitel capítulo capitolo capitolul capítol hoofdstuk kapittel"
+    " kapitlet rozdział kapitola luku fejezet bölüm κεφάλαιο глава розділ فصل الفصل باب الباب פרק अध्याय",
+    "book": "book livre buch libro boek liber livro księga könyv βιβλίο книга ספר",
+    "part": "part partie teil theil parte deel phase część osa rész kısım μέρος часть частина جزء الجزء חלק भाग",
+    "volume": "volume vol tome tomo band τόμος том",
     "act": "act acte akt aufzug atto acto actus ato действие",
     "scene": "scene scène szene escena scena scaena scoena scæna cena сцена явление",
     "canto": "canto chant gesang fytte",
@@ -83,17 +45,17 @@ _KEYWORDS = {
     "poem": "sonnet ode psalm elegy idyl idyll",
     "legend": "legend rhapsody",
 }
-_KIND = {word: kind for kind, words in _KEYWORDS.items() for word in words.split()}
-_ROMAN_TEXT = r"(?=[IVXLCivxlc])[Cc]{0,3}(?:[Xx][Cc]|[Xx][Ll]|[Ll]?[Xx]{0,4})(?:[Ii][Xx]|[Ii][Vv]|[Vv]?[Ii]{0,4})"
+_WORDS = {word: kind for kind, words in _KEYWORDS.items() for word in words.split()}
+_KIND = {fold_word(word): kind for word, kind in _WORDS.items()}
 _NESTING = {"volume", "part", "book", "act", "chapter", "scene", "section", "canto", "letter"}
-NUMBER = (
-    rf"(?P<roman>{_ROMAN_TEXT})|(?P<arabic>\d{{1,3}})(?:st|nd|rd|th)?|(?P<word>"
-    + "|".join(sorted((re.escape(w) for w in _WORDS), key=len, reverse=True))
-    + ")"
+_ENGLISH = frozenset(
+    "chapter chap book part phase volume vol tome band act scene canto chant letter brief epistle section".split()
 )
-_KEY = "|".join(sorted(_KIND, key=len, reverse=True))
-_KEY_FIRST = re.compile(rf"(?:the )?(?P<key>{_KEY})\.?[ ]+(?:the |no\.? ?)?(?:{NUMBER})(?![\w’'])", re.IGNORECASE)
-_NUMBER_FIRST = re.compile(rf"(?:the )?(?:{NUMBER})\.?[ ]+(?P<key>{_KEY})(?![\w’'])", re.IGNORECASE)
+"""Behind these no word for a number counts that is only one in other languages: "on" is ten in Turkish."""
+_KEY = "|".join(sorted({*_KIND, *_WORDS}, key=len, reverse=True))
+_KEY_FIRST = re.compile(rf"(?:the )?(?P<key>{_KEY})\.?[ ]+(?:the |no(?![^\W\d_])\.? ?)?", re.IGNORECASE)
+_THE = re.compile(r"(?:(?:the|das|der|die) )?", re.IGNORECASE)
+_KEY_BEHIND = re.compile(rf"\.?[ ]+(?P<key>{_KEY})(?![\w’'])", re.IGNORECASE)
 _BARE = re.compile(
     r"(?:(?P<roman>(?=[IVXLC])C{0,3}(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4}))|(?P<arabic>\d{1,3}))"
     r"(?P<mark>[.:)]|[ ]?(?:--|[-—–]))?(?![\w’'.:)])(?!-[^-])"
@@ -120,10 +82,17 @@ _BIBLIOGRAPHY = re.compile(
     r"|literatur(?:verzeichnis)?|bibliographie|bibliograf[ií]a|références(?: bibliographiques)?|参考文献)\W*",
     re.IGNORECASE,
 )
+_HAN = "〇零一二三四五六七八九十百"
 _EAST_ASIAN = re.compile(
-    r"[第제]\s*(?P<number>[0-9\uff10-\uff19〇零一二三四五六七八九十百]{1,7})\s*(?P<key>[章回話话節节部編编篇卷巻幕条條장부화권편조])"
+    rf"(?:[第제]\s*(?P<number>[0-9\uff10-\uff19{_HAN}일이삼사오육칠팔구십]{{1,7}})\s*"
+    r"(?P<key>[章回話话節节部編编篇卷巻幕条條장부화권편조])"
+    rf"|(?P<digits>\d{{1,3}})\s?(?P<korean>[장부화])|(?P<volume>[卷巻])(?P<han>[{_HAN}]{{1,5}}))"
     r"(?P<mark>[\s:\uff1a、．.]*)(?P<rest>[^\n。]{0,60})"
 )
+_HAN_NUMBER = re.compile(
+    rf"(?:その|[（(])?(?P<number>[{_HAN}]{{1,5}})[）)]?(?:[、．.\s]\s*(?P<rest>[^\n。！？!?」]{{1,30}}))?"
+)
+_KOREAN_DIGITS = str.maketrans("일이삼사오육칠팔구십", "一二三四五六七八九十")
 _EAST_ASIAN_KIND = {
     key: kind
     for kind, keys in {
@@ -165,24 +134,28 @@ def is_bibliography(title: str) -> bool:
     return _BIBLIOGRAPHY.fullmatch(title) is not None
 
 
-def roman(text: str) -> int:
-    values = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
-    digits = [values[c] for c in text.upper()]
-    return sum(-d if d < max(digits[i + 1 :], default=0) else d for i, d in enumerate(digits))
-
-
 def strip_line(line: str) -> str:
     """The line without what books put around headings, and without a contents line's page."""
     text = _PAGE_TAIL.sub("", line.strip(_DECORATION)).strip(_DECORATION)
     return f"{text}]" if text.count("[") > text.count("]") else text
 
 
-def parse_line(line: str, start: int, end: int) -> list[Candidate]:
-    """The headings that a line holds by its own look ("ACT I. SCENE I." holds two)."""
+def parse_line(line: str, start: int, end: int, *, is_title: bool = False) -> list[Candidate]:
+    """The headings that a line holds by its own look ("ACT I. SCENE I." holds two).
+
+    Args:
+        line: of a text.
+        start: of the line in the text.
+        end: of the line.
+        is_title: whether it is known to be one; else "第一章老人" may be how a sentence begins.
+    """
     text = strip_line(line)
     if match := _EAST_ASIAN.fullmatch(text):
-        return _east_asian(match, start, end)
-    if not text or not (text[0].isupper() or text[0].isdigit() or text[0] == "§") or _STAGE.match(text):
+        return _east_asian(match, start, end, is_title=is_title)
+    if match := _HAN_NUMBER.fullmatch(text):
+        rest = match["rest"] or ""
+        return [Candidate(start, end, "bare", east_asian_number(match["number"]), text, rest, "word")]
+    if not text or not (_is_capital(text[0]) or text[0].isdigit() or text[0] == "§") or _STAGE.match(text):
         return []
     if (found := _keyword(text, start, end)) or (found := _bare(text, start, end)):
         return found
@@ -194,19 +167,28 @@ def parse_line(line: str, start: int, end: int) -> list[Candidate]:
     return []
 
 
-def _east_asian(match: re.Match[str], start: int, end: int) -> list[Candidate]:
-    """Chapters of Chinese, Japanese and Korean books: "第十二章 旅立ち"."""
+def _is_capital(char: str) -> bool:
+    """Whether a word may begin a title with this letter; many scripts have no capitals."""
+    return char.isalpha() and not char.islower()
+
+
+def _east_asian(match: re.Match[str], start: int, end: int, *, is_title: bool) -> list[Candidate]:
+    """Chapters of Chinese, Japanese and Korean books: "第十二章 旅立ち", "1장", "卷一"."""
     rest = match["rest"].strip()
-    if rest and not match["mark"]:
+    if rest and not (match["mark"] or (is_title and match["number"])):
         return []  # "第一章では" is a sentence
-    kind = _EAST_ASIAN_KIND[match["key"]]
-    style = "arabic" if match["number"].isdecimal() else "word"
-    return [Candidate(start, end, kind, east_asian_number(match["number"]), match[0].strip(), rest, style)]
+    if rest and match["digits"] and rest[-1] in '.?!”"':
+        return []
+    kind = _EAST_ASIAN_KIND[match["key"] or match["korean"] or match["volume"]]
+    number = match["number"] or match["digits"] or match["han"]
+    style = "arabic" if number.isdecimal() else "word"
+    return [Candidate(start, end, kind, east_asian_number(number), match[0].strip(), rest, style)]
 
 
 def east_asian_number(text: str) -> int:
     if text.isdecimal():
         return int(text)
+    text = text.translate(_KOREAN_DIGITS)
     digits = {digit: value for value, digit in enumerate("〇一二三四五六七八九")} | {"零": 0}
     if not set(text) & set("十百"):
         return int("".join(str(digits[digit]) for digit in text))  # 一二 as in 12
@@ -218,23 +200,19 @@ def east_asian_number(text: str) -> int:
 
 def _keyword(text: str, start: int, end: int) -> list[Candidate]:
     found: list[Candidate] = []
-    while match := _KEY_FIRST.match(text) or _NUMBER_FIRST.match(text):
-        key = match["key"]
-        if key[0].islower() and match.re is not _NUMBER_FIRST:
-            break
-        rest = text[match.end() :]
+    while match := _match_keyword(text):
+        kind, number, style, size = match
+        rest = text[size:]
         body = rest.lstrip(" .:;,—–-)]}_*/")
         separated = rest[: len(rest) - len(body)].strip() != ""
         if body and not separated and not (body[0].isupper() or body[0] in "“\"‘'([_"):
             break
         if body and body[0].islower():
             break
-        if body and not separated and match["word"] and not text[: match.end()].isupper() and len(body) > 60:
+        if body and not separated and style == "word" and not text[:size].isupper() and len(body) > 60:
             break
-        kind = _KIND[key.lower()]
         if found and kind not in _NESTING:
             break
-        number, style = number_of(match)
         found.append(Candidate(start, end, kind, number, text, body, style))
         text = body
         if not text:
@@ -246,14 +224,18 @@ def _keyword(text: str, start: int, end: int) -> list[Candidate]:
     return found
 
 
-def number_of(match: re.Match[str]) -> tuple[int, str]:
-    """The number that `NUMBER` matched, and its style."""
-    if match["arabic"]:
-        return int(match["arabic"]), "arabic"
-    groups = match.groupdict()
-    if groups.get("word"):
-        return _WORDS[groups["word"].lower()], "word"
-    return roman(match["roman"]), "roman"
+def _match_keyword(text: str) -> tuple[str, int, str, int] | None:
+    """The kind and number that a line begins with, the number's style and where both end."""
+    if match := _KEY_FIRST.match(text):
+        key = fold_word(match["key"])
+        abroad = key not in _ENGLISH and _KIND[key] in _NESTING
+        if number := match_number(text, match.end(), cardinals=abroad):
+            return None if match["key"][0].islower() else (_KIND[key], *number)
+    the = _THE.match(text)
+    number = match_number(text, the.end() if the else 0)
+    if number and (match := _KEY_BEHIND.match(text, number[2])):
+        return _KIND[fold_word(match["key"])], number[0], number[1], match.end()
+    return None
 
 
 def _bare(text: str, start: int, end: int) -> list[Candidate]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from nlb_retriever.reading.headings import roman
+from nlb_retriever.reading.number_words import roman
 from nlb_retriever.reading.omissions import Omissions, count_words
 
 _PAGE = r"(?:[A-Z]+-)?(?:\d{1,4}|[ivxl]{1,7})"

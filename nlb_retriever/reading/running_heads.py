@@ -7,7 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 from nlb_retriever.reading.draft import one_line
-from nlb_retriever.reading.headings import parse_line, roman
+from nlb_retriever.reading.headings import parse_line
+from nlb_retriever.reading.number_words import roman
 from nlb_retriever.reading.omissions import Omissions, count_words
 
 _NUMBER_LINE = re.compile(r"[-–—\[( ]*(?:(?P<arabic>\d{1,4})|(?P<roman>[ivxlcIVXLC]{1,7}))[-–—\]) ]*")

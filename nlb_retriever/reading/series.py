@@ -8,10 +8,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
-from nlb_retriever.reading.headings import NUMBER, Candidate, number_of, parse_line, strip_line, title_like
+from nlb_retriever.reading.headings import Candidate, parse_line, strip_line, title_like
+from nlb_retriever.reading.number_words import match_number
 
 _WORD = r"[^\W\d_][\w’'-]{2,20}"
-_SERIES = re.compile(rf"(?P<words>{_WORD}(?: {_WORD})?),? (?:no\.? ?|number )?(?:{NUMBER})(?![\w’'])", re.IGNORECASE)
+_SERIES = tuple(
+    re.compile(rf"(?P<words>{words}),? (?:no(?![^\W\d_])\.? ?|number )?", re.IGNORECASE)
+    for words in (f"{_WORD} {_WORD}", _WORD)
+)
 _OTHERS_TEXT = """figure fig table page plate illustration map photo image exhibit box version line verse note footnote
     january february march april may june july august september october november december"""
 _OTHERS = frozenset(_OTHERS_TEXT.split())
@@ -24,10 +28,24 @@ _STEP = 3
 
 def read_series(title: str) -> tuple[str, int, str] | None:
     """The words, in small letters, and the number that a title begins with, and its rest; None of others."""
-    match = _SERIES.match(title)
-    if not match or not title[:1].isupper():
+    if not title[:1].isupper():
         return None
-    return match["words"].casefold(), number_of(match)[0], title[match.end() :].strip(" .:;,—–-()")
+    for pattern in _SERIES:
+        if (match := pattern.match(title)) and (found := match_number(title, match.end())):
+            number, _, end = found
+            return match["words"].casefold(), number, title[end:].strip(" .:;,—–-()")
+    return None
+
+
+def _read_titled(line: str) -> tuple[str, int, str] | None:
+    found = read_series(line)
+    return found if found and (not found[2] or title_like(found[2])) else None
+
+
+def _read_joined(line: str) -> tuple[str, int, str] | None:
+    """Of a Chinese chapter whose title follows its number with nothing between: "第一章老人"."""
+    found = parse_line(line, 0, 0, is_title=True) if line.startswith("第") else []
+    return (found[0].kind, found[0].number, found[0].rest) if found and found[0].rest else None
 
 
 def find_series(text: str, spans: Sequence[tuple[int, int]], blank: Sequence[bool], longest: int) -> list[Candidate]:
@@ -42,8 +60,8 @@ def find_series(text: str, spans: Sequence[tuple[int, int]], blank: Sequence[boo
     series: dict[str, list[list[Candidate]]] = defaultdict(list)
     for i, (start, end) in enumerate(spans):
         line = strip_line(text[start:end]) if end - start <= longest else ""
-        words, number, rest = read_series(line) or ("", 0, "")
-        if not words or words.split()[-1] in _OTHERS or (rest and not title_like(rest)):
+        words, number, rest = _read_joined(line) or _read_titled(line) or ("", 0, "")
+        if not words or words.split()[-1] in _OTHERS:
             continue
         if any(candidate.number for candidate in parse_line(line, start, end)):
             continue

@@ -227,4 +227,4 @@ def _read_numbers(title: str) -> list[tuple[str, int, str]]:
     """Of "Act III, Scene 4" both."""
     from nlb_retriever.reading.headings import parse_line  # only where a number is looked up
 
-    return [(each.kind, each.number, each.rest) for each in parse_line(title, 0, len(title))]
+    return [(each.kind, each.number, each.rest) for each in parse_line(title, 0, len(title), is_title=True)]

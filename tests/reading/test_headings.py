@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nlb_retriever.reading.draft import Heading
-from nlb_retriever.reading.headings import parse_line
 from nlb_retriever.reading.outline import find_headings
 from nlb_retriever.reading.structure import GIANT_CHARS, partition
 
@@ -298,34 +297,3 @@ def test_the_words_of_an_alphabetical_list_are_no_titles() -> None:
 def test_marks_of_italics_are_no_part_of_a_title(printed: str, title: str) -> None:
     chapters = [f"{each}\n\n{'The rain fell on the road. ' * 60}" for each in (printed, "CHAPTER II.", "CHAPTER III.")]
     assert find_headings("\n\n\n".join(chapters))[0].title == title
-
-
-@pytest.mark.parametrize(
-    ("line", "kind", "number", "rest"),
-    [
-        ("第十二章 旅立ち", "chapter", 12, "旅立ち"),
-        ("第二十一回：宝玉", "chapter", 21, "宝玉"),
-        ("第3章", "chapter", 3, ""),
-        ("第百二十回", "chapter", 120, ""),
-        ("第一二章", "chapter", 12, ""),
-        ("第二部", "part", 2, ""),
-        ("제 3 장 시작", "chapter", 3, "시작"),
-        ("Глава первая", "chapter", 1, ""),
-        ("ЧАСТЬ II", "part", 2, ""),
-        ("Einundzwanzigstes Kapitel", "chapter", 21, ""),
-        ("CHAPITRE ONZIÈME", "chapter", 11, ""),
-        ("Capítulo quinto", "chapter", 5, ""),
-        ("I. fejezet", "chapter", 1, ""),
-        ("Rozdział 3", "chapter", 3, ""),
-    ],
-)
-def test_headings_in_other_languages(line: str, kind: str, number: int, rest: str) -> None:
-    [found] = parse_line(line, 0, len(line))
-    assert (found.kind, found.number, found.rest) == (kind, number, rest)
-
-
-@pytest.mark.parametrize(
-    "line", ["第一章では彼が町に着く。", "第一章では彼が", "第二次世界大戦", "Главный герой", "第" * 200]
-)
-def test_sentences_in_other_languages_are_no_headings(line: str) -> None:
-    assert parse_line(line, 0, len(line)) == []
