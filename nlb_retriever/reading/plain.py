@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
+from textwrap import dedent
 
 from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import INVISIBLE, Draft, Heading, clean, one_line
@@ -19,12 +20,14 @@ from nlb_retriever.reading.underlined import find_title, part_titles
 from nlb_retriever.reading.unwrap import unwrap, wrap_width
 
 _BY = re.compile(r"\s*(?:\bwritten\s+)?\bby:?\b\s*", re.IGNORECASE)
-_BOX = " \t_*=#"
+_DECORATION = " \t_*=#"
 _SECTION_NUMBER = re.compile(r"\w{1,2}\.\d|(?:article|amendment)\.? [\dIVX]+\b", re.IGNORECASE)
 _CENTRED = re.compile(r"(?:[^\S\n]*\n)*(?P<lines>(?:[^\S\n]{8,}\S[^\n]*\n){1,4})[^\S\n]*\n")
 """Lines in the middle at the beginning, and a blank line."""
 _SECTIONS = 5
 """Numbered sections of a manual or law, at least."""
+_BOX = re.compile(r"^[^\S\n]*\*{10,}\n(?P<lines>(?:[^\S\n]*\*(?:[^\n]*[^*\n])?\*\n)+)[^\S\n]*\*{10,}$", re.MULTILINE)
+"""Of asterisks around lines."""
 _BETWEEN = "\n\n\n"
 """Between the books of one file."""
 
@@ -32,7 +35,7 @@ _BETWEEN = "\n\n\n"
 def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
     """Read a text file. Without wrapper, hard wraps, control characters and soft hyphens its text is the file's.
 
-    But a blank line stands below the rule of a title, and pages are joined (`form_feeds`).
+    But a blank line stands below the rule of a title, boxes are open, and pages are joined (`form_feeds`).
 
     Raises:
         NotABook: the file is binary (message without the path).
@@ -41,7 +44,7 @@ def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
     draft = Draft("", warnings=[note] if note else [])
     if "\f" in text:
         text = join_pages("\f".join(map(clean, text.split("\f"))), draft.omissions)
-    draft.text = text = INVISIBLE.sub("", clean(text))
+    draft.text = text = _BOX.sub(_open_box, INVISIBLE.sub("", clean(text)))
     pieces = [text]
     wrapper = find_wrapper(text)
     if wrapper and (kept := kept_pieces(text, wrapper, draft.omissions)):
@@ -61,6 +64,11 @@ def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
         draft.author = draft.author or author
         draft.title = draft.title or _title_of_manual(draft)
     return draft
+
+
+def _open_box(match: re.Match[str]) -> str:
+    """What stands in a box, as a paragraph of its own."""
+    return "\n" + dedent("\n".join(line.strip()[1:-1].rstrip() for line in match["lines"].split("\n"))) + "\n"
 
 
 def _books(pieces: Sequence[str], starts: Sequence[int], wrapper: Wrapper) -> Iterator[Heading]:
@@ -93,7 +101,7 @@ def _title_of_manual(draft: Draft) -> str | None:
 
 def title_page(text: str) -> tuple[str | None, str | None]:
     """Title and author from the front: "THE TITLE", "by", "Author" in a few short lines; else a title with a rule."""
-    lines = [line.strip(_BOX) for line in text[:1_500].split("\n")]
+    lines = [line.strip(_DECORATION) for line in text[:1_500].split("\n")]
     short = [line for line in lines if line][:8]
     for i, line in enumerate(short):
         if len(line) > 90 or (i and len(line) > 60 and not _BY.match(line)):

@@ -15,6 +15,8 @@ from nlb_retriever.reading.underlined import is_rule
 _BLANK = re.compile(r"\n(?:[ \t]*\n)+")
 _TERMINAL = re.compile(r"[.!?:;…]['\"”’»)\]_*]*$")
 _SAMPLE_LINES = 20_000
+_TERM = 0.6
+"""Share of the width that a term on a line of its own takes at most, above what it means."""
 _CUT = "\0"
 """Behind a hyphen at the end of a line; no text has it after `clean`."""
 _CUT_WORD = re.compile(rf"(?<![^\W\d_])(?<!-)([^\W\d_]+(?:-[^\W\d_]+)*)-{_CUT}([^\W\d_]+(?:-[^\W\d_]+)*)")
@@ -94,6 +96,9 @@ def _join_block(block: str, width: int) -> str:
         if len(lines) >= 8 and not narrow and share < 0.97:
             return _join_where(lines, full)
         return _glue(lines)
+    is_term = not full[0] and len(lines[0]) < _TERM * width and all(i == indents[1] > base for i in indents[1:])
+    if share >= 0.75 and is_term:
+        return f"{lines[0]}\n{_glue(lines[1:])}"
     if share >= 0.75:  # paragraphs set apart by indents alone
         return _join_where(lines, [f and indents[i + 1] == base for i, f in enumerate(full)])
     return "\n".join(lines)

@@ -223,3 +223,29 @@ def test_chapters_of_a_text_of_a_paragraph_a_line_need_no_blank_lines(tmp_path: 
 def test_a_title_that_a_program_wrote_is_none(tmp_path: Path) -> None:
     html = f"<title>Unknown</title><h1>A</h1><p>{WRAPPED}</p><h1>B</h1><p>{WRAPPED}</p>"
     assert read(tmp_path, html, "town_clock.html").title == "Town Clock"
+
+
+def test_boxes_of_asterisks_are_open(tmp_path: Path) -> None:
+    box = (
+        "*" * 30
+        + "\n*                            *\n*  2. Doors                  *\n*  --------                  *\n*"
+        + " " * 28
+    )
+    box += f"*\n*  Keep them shut.           *\n*                            *\n{'*' * 30}\n"
+    one = "1. Bells\n--------\n\nRing them.\n\n"
+    three = "\n3. Clocks\n---------\n\nWind them.\n\n4. Stairs\n---------\n\nClimb * them *.\n"
+    (tmp_path / "a.txt").write_text(one + box + three)
+    book = read_book(tmp_path / "a.txt")
+    assert [section.title for section in book.sections] == ["1. Bells", "2. Doors", "3. Clocks", "4. Stairs"]
+    assert "\nKeep them shut.\n" in book.text and "Climb * them *." in book.text
+
+
+def test_a_term_stands_above_what_it_means() -> None:
+    meaning = [
+        "means the clock of the town, with all of its works,",
+        "its hands, and the bell that is rung by whoever has",
+        "wound it, and whatever else there may ever be added",
+        "to it by those who keep the keys of the tower of it",
+        "and its stairs.",
+    ]
+    assert unwrap("\n    ".join(['1.4. "Clock"', *meaning]), 56) == '1.4. "Clock"\n    ' + " ".join(meaning)
