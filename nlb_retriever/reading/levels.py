@@ -35,6 +35,19 @@ def bare_chains(found: Sequence[Candidate]) -> list[Chain]:
     return sorted((k for k in chains if _real(k)), key=lambda k: k[0].start)
 
 
+def sections_of_titles(numbered: Sequence[Candidate]) -> list[Chain]:
+    """The sections, where nothing else has a number but volumes, from each that begins anew; empty where few do."""
+    chains: list[Chain] = []
+    for c in numbered:
+        if c.kind not in {"volume", "section"}:
+            return []
+        if c.kind == "section" and (not chains or c.number <= chains[-1][-1].number):
+            chains.append([])
+        if c.kind == "section":
+            chains[-1].append(c)
+    return chains if sum(chain[0].number == 1 for chain in chains) > 2 else []
+
+
 def _real(chain: Chain) -> bool:
     bodies = [b.start - a.end for a, b in pairwise(chain)]
     if len(chain) < 2 or median(bodies) < 500:

@@ -28,7 +28,7 @@ from nlb_retriever.reading.headings import (
     strip_line,
     title_like,
 )
-from nlb_retriever.reading.levels import assign_levels, bare_chains
+from nlb_retriever.reading.levels import assign_levels, bare_chains, sections_of_titles
 from nlb_retriever.reading.lines import line_spans, stand_alone
 from nlb_retriever.reading.listed import find_listed_titles
 from nlb_retriever.reading.manual_pages import find_manual_sections
@@ -146,9 +146,11 @@ def _find(text: str, found: list[Candidate]) -> list[Heading]:
     numbered = [c for c in found if c.kind not in UNNUMBERED]
     chains = _without_lists(text, bare_chains([c for c in found if c.kind == "bare"]))
     caps = regular_titles(_standing_alone(found), len(text), least=3)
-    if not numbered and len(caps) > 4 and chains and all(_inside_one(chain, caps) for chain in chains):
+    inner = chains if not numbered else sections_of_titles(numbered)
+    if len(caps) > 4 and inner and all(_inside_one(chain, caps) for chain in inner):
         tales = [*_level(caps, UNNUMBERED_LEVEL), *_level([c for c in found if c.kind == "named"], UNNUMBERED_LEVEL)]
-        return tales + [h for chain in chains for h in _level(chain, UNNUMBERED_LEVEL + 1)]
+        volumes = _level([c for c in numbered if c.kind == "volume"], 1)
+        return volumes + tales + [h for chain in inner for h in _level(chain, UNNUMBERED_LEVEL + 1)]
     strict = assign_levels(text, found, numbered, chains) if numbered or chains else []
     if strict and not _leave_long_stretches(strict, len(text)):
         return strict
@@ -312,19 +314,23 @@ def _without_decrees(found: list[Candidate], size: int) -> list[Candidate]:
 
 
 def _continue_kinds(found: Sequence[Candidate]) -> None:
-    """After "ADVENTURE VI." a line "VII. THE BLUE CARBUNCLE" is of the same kind."""
-    latest: dict[str, int] = {}
+    """After "ADVENTURE VI." a line "VII. THE BLUE CARBUNCLE" is of the same kind; "7. A Bell" is a point."""
+    latest: dict[str, Candidate] = {}
     counts = Counter(c.kind for c in found)
     for c in found:
         if c.kind == "bare" and c.rest and c.number > 2:
             kinds = [
-                k for k, n in latest.items() if n + 1 == c.number and counts[k] > 2 and k not in {"volume", "scene"}
+                k
+                for k, last in latest.items()
+                if (last.number + 1, last.style) == (c.number, c.style)
+                and counts[k] > 2
+                and k not in {"volume", "scene"}
             ]
             if kinds:
                 c.kind = kinds[-1]
         if c.kind not in UNNUMBERED:
             latest.pop(c.kind, None)
-            latest[c.kind] = c.number
+            latest[c.kind] = c
 
 
 def _without_loners(found: Sequence[Candidate]) -> None:

@@ -56,6 +56,24 @@ def test_a_title_on_the_next_line_belongs_to_its_number() -> None:
     assert paths(text) == [("CHAPTER I. The Door",), ("CHAPTER II. The Stair",), ("CHAPTER III. THE CLOCK",)]
 
 
+def test_points_of_a_chapter_do_not_go_on_from_the_numbers_of_parts() -> None:
+    points = ["3. Ring The Bells", "4. Wind The Clocks"]
+    names = ["PART I", "CHAPTER I", "PART II", "CHAPTER II", *points, "CHAPTER III", "PART III", "CHAPTER IV"]
+    assert paths(book(*names))[2:6] == [
+        ("PART II",),
+        ("PART II", "CHAPTER II"),
+        ("PART II", "CHAPTER III"),
+        ("PART III",),
+    ]
+
+
+def test_sections_that_begin_anew_lie_within_titles_in_capitals() -> None:
+    of_two = [name for title in ("CLOCKS", "DOORS", "STAIRS") for name in (f"{title}\n\nSECTION I", "SECTION II")]
+    found = paths(book("BELLS", *of_two, "WINDOWS"))
+    assert found[0] == ("BELLS",) and found[-1] == ("WINDOWS",)
+    assert found[1:4] == [("CLOCKS", "SECTION I"), ("CLOCKS", "SECTION II"), ("DOORS", "SECTION I")]
+
+
 def test_parts_hold_their_chapters() -> None:
     text = book("PART ONE\n\nCHAPTER I", "CHAPTER II", "PART TWO\n\nCHAPTER I", "CHAPTER II")
     assert paths(text) == [
