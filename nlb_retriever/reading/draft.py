@@ -17,6 +17,8 @@ _ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 INVISIBLE = re.compile("[\xad\u200b\u2060\ufeff]")
 """Soft hyphens and the like: a word that has one is not found."""
 _SPACE = re.compile(r"\s+")
+FRONT = 1_000
+"""Characters in which a text says what it is."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,12 @@ class Heading:
     start: int
     level: int
     title: str
+
+
+def title_of(headings: Sequence[Heading]) -> str | None:
+    """A document's title: its only heading of level 1, which is the first of all and stands at the front."""
+    tops = [heading for heading in headings if heading.level == 1]
+    return tops[0].title if len(tops) == 1 and tops[0] is headings[0] and tops[0].start < FRONT else None
 
 
 @dataclass

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nlb_retriever.reading.draft import INVISIBLE, Draft, Heading, clean, one_line
+from nlb_retriever.reading.draft import INVISIBLE, Draft, Heading, clean, one_line, title_of
 from nlb_retriever.reading.gutenberg import title_of_mention
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.list_labels import HtmlLists
@@ -92,7 +92,8 @@ def read_html(data: bytes, path: Path, limits: Limits) -> Draft:
     if not page.text.strip():
         page = html_to_text(source, everything=True)
     draft = Draft(page.text, page.headings, warnings=[warning] if warning else [], omissions=page.omissions)
-    draft.title, draft.author, draft.language = page.title or None, page.author or None, page.language or None
+    draft.title = page.title or title_of(page.headings)
+    draft.author, draft.language = page.author or None, page.language or None
     draft.description = page.description
     if draft.title and (mention := title_of_mention(draft.title)):
         draft.title, draft.author = mention[0], draft.author or mention[1]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nlb_retriever.reading.commonmark import make_parser, note_code_words, prepare, without_attributes
 from nlb_retriever.reading.decode import decode
-from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
+from nlb_retriever.reading.draft import FRONT, Draft, Heading, clean, one_line, title_of
 from nlb_retriever.reading.html import HtmlText, html_to_text
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.omissions import count_words
@@ -52,9 +52,7 @@ def read_markdown(data: bytes, path: Path, limits: Limits) -> Draft:
     draft.omissions.add(page.omissions)
     draft.headings = [h for h in page.headings if not _is_field(draft, h)]
     draft.append_notes(page.notes)
-    tops = [h for h in draft.headings if h.level == 1]
-    if tops and len(tops) == 1 and tops[0] is draft.headings[0] and len(draft.headings) > 1:
-        draft.title = draft.title or tops[0].title
+    draft.title = draft.title or title_of(draft.headings)
     if len(draft.headings) < 2:
         draft.headings = find_headings(draft.text) or draft.headings
     draft.headings = [replace(h, title=h.title.strip(" .")) for h in draft.headings]
@@ -94,7 +92,7 @@ def _front_matter(source: str, draft: Draft) -> int:
 
 def _is_field(draft: Draft, heading: Heading) -> bool:
     """Headings such as "Author: H. G. Wells" at the front are about the book, not in it."""
-    match = _FIELD_HEADING.fullmatch(heading.title) if heading.start < 1_000 else None
+    match = _FIELD_HEADING.fullmatch(heading.title) if heading.start < FRONT else None
     if match:
         _set(draft, match[1], match[2])
     return match is not None

@@ -100,6 +100,27 @@ def test_a_lone_first_heading_is_the_title(tmp_path: Path) -> None:
     assert [s.path for s in book.sections] == [("Door",), ("Stair",), ("Bell",)]
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "title"),
+    [
+        ("a.md", "# The Clock\n\nTick.\n", "The Clock"),
+        ("a.html", "<h1>The Clock</h1><p>Tick.</p>", "The Clock"),
+        ("a.html", "<h1>The Clock</h1><h2>One</h2><p>Tick.</p><h2>Two</h2><p>Tock.</p>", "The Clock"),
+        ("a.html", "<title>Clocks</title><h1>The Clock</h1><p>Tick.</p>", "Clocks"),
+        ("a.html", "<h1>The Clock</h1><p>Tick.</p><h1>The Lamp</h1><p>Light.</p>", "A"),
+        ("a.html", "<h2>Menu</h2><h1>The Clock</h1><p>Tick.</p>", "A"),
+        ("a.md", "Tick, tock. " * 100 + "\n\n# The End\n", "A"),
+    ],
+)
+def test_the_only_outermost_heading_at_the_front_is_the_title(
+    tmp_path: Path, name: str, content: str, title: str
+) -> None:
+    book = read(tmp_path, name, content)
+    assert book.title == title
+    assert "Tick" in book.text
+    assert "".join(book.text[section.start : section.end] for section in book.sections) == book.text
+
+
 def test_an_empty_page_is_no_book(tmp_path: Path) -> None:
     with pytest.raises(NotABook, match="holds no text"):
         read(tmp_path, "a.html", "<html><body><script>x</script></body></html>")
