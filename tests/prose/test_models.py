@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from llama_index.llms.openai_like import OpenAILike
 
 from nlb_integrations.prose import Writer, open_llm
 from nlb_integrations.prose.budget import counter_of, estimate
+from nlb_integrations.prose.secrets import hide_secrets
 from nlb_retriever import Retriever
 from nlb_retriever.errors import LanguageModelError, NlbError, QueryError
 from tests.cli.conftest import environment
@@ -163,6 +165,28 @@ def test_a_password_in_a_servers_url_is_not_repeated(serve: Serve, options: dict
     with pytest.raises(LanguageModelError, match=r"http://\*\*\*@127.0.0.1") as caught:
         open_llm(url)
     assert "sesame" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("http://127.0.0.1:9/v1", "http://127.0.0.1:9/v1"),
+        ("http://127.0.0.1:9/v1?api_key=sesame", "http://127.0.0.1:9/v1?***"),
+        ("http://reader:ses/ame@127.0.0.1:9/v1", "http://***@127.0.0.1:9/v1"),
+        ("http://reader:ses@ame@127.0.0.1/v1?key=sesame", "http://***@127.0.0.1/v1?***"),
+        ("http://reader:sesame?sesame@127.0.0.1/v1", "http://***@"),
+        ("http://127.0.0.1/v1?key=sesame@sesame", "http://***@"),
+    ],
+)
+def test_no_secret_of_a_url_is_shown(url: str, shown: str) -> None:
+    assert hide_secrets(f"no server at {url} or me@home: start it?") == f"no server at {shown} or me@home: start it?"
+
+
+@pytest.mark.parametrize("text", ["://" * 33_333, "@" * 100_000, "?" * 100_000, "x" * 100_000, "://@" * 25_000])
+def test_hiding_secrets_takes_no_time(text: str) -> None:
+    started = time.monotonic()
+    hide_secrets(text)
+    assert time.monotonic() - started < 1
 
 
 def test_a_key_that_a_server_repeats_is_not_shown(
