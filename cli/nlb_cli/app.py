@@ -130,7 +130,13 @@ def main() -> None:
     # NumPy, imported later, has threads that spin after each product: encoding needs the cores (3% faster).
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _replace_closed_streams()
-    app(prog_name="nlb")
+    try:
+        app(prog_name="nlb")
+    except OSError as error:  # of typer's own output, as of --help: ours raises OutputError
+        if type(error) is not OSError or error.filename is not None:
+            raise
+        note(f"nlb: the output cannot be written: {error.strerror}")
+        sys.exit(2)
 
 
 def _replace_closed_streams() -> None:

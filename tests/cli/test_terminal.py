@@ -101,10 +101,11 @@ def test_a_reader_that_leaves_early_hears_no_complaint(shelf: Path) -> None:
 
 def test_a_full_disk_under_the_output_is_one_line(shelf: Path) -> None:
     with Path("/dev/full").open("wb") as full:
-        command = [sys.executable, "-c", RUN, "books", "--library", str(shelf)]
-        done = subprocess.run(command, env=environment(), stdout=full, stderr=subprocess.PIPE, check=False)
-    assert done.returncode == 2
-    assert done.stderr == b"nlb: the output cannot be written: No space left on device\n"
+        for arguments in (["books", "--library", str(shelf)], ["--version"], ["--help"], ["index", "--help"]):
+            command = [sys.executable, "-c", RUN, *arguments]
+            done = subprocess.run(command, env=environment(), stdout=full, stderr=subprocess.PIPE, check=False)
+            assert done.returncode == 2
+            assert done.stderr == b"nlb: the output cannot be written: No space left on device\n"
 
 
 def test_an_output_in_latin_1_loses_letters_not_the_run(shelf: Path) -> None:
