@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from html import escape
+from itertools import islice
 
 from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.omissions import Omissions, count_words
@@ -47,6 +48,10 @@ _BLOCKS = (
 _NESTING_NAME = re.compile(rf"<(/?)(?:({_FORMATS})|({_BLOCKS}))(?=[\s/>])")
 _NESTING = re.compile(rf"<(/?)(?:({_FORMATS})|({_BLOCKS}))(?=[\s/>])(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>?", re.IGNORECASE)
 """Tags of elements that cost a parser the more the deeper they nest: formats and blocks."""
+_LONG_TAG = re.compile(r"<([A-Za-z][^\s/<>]*+)[^<>]{5000,}+>")
+_ATTRIBUTE = re.compile(r"""[^\s"'/=<>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?""")
+_MOST_ATTRIBUTES = 500
+"""Of a tag: a parser takes time with the square of them."""
 _MANY_TAGS = 1_500
 _MOST_OPEN = {True: 50, False: 300}
 """Formats and blocks that may be open at once; a parser takes time with the square of the blocks, and opens formats
@@ -71,6 +76,7 @@ def make_safe(source: str, omissions: Omissions) -> str:
     if _RENAMED.search(source):
         source = _SPECIAL_TAG.sub(r"<\1x-\2", source)
         source = _CELL.sub(r" \g<0>", source)
+    source = _LONG_TAG.sub(_shorten, source)
     if "/>" in source:
         source = _SELF_CLOSED.sub(_expand, source)
     return _without_depth(source) if source.count("<") > _MANY_TAGS else source
@@ -150,6 +156,12 @@ def _end_tag(source: str, name: str, start: int) -> re.Match[str] | None:
 
 def _expand(match: re.Match[str]) -> str:
     return match[0] if match[1].lower() in _VOID else f"<{match[1]}{match[2]}></{match[1]}>"
+
+
+def _shorten(match: re.Match[str]) -> str:
+    """A tag without its attributes, where they are too many."""
+    beyond = next(islice(_ATTRIBUTE.finditer(match[0], match.end(1)), _MOST_ATTRIBUTES, None), None)
+    return f"<{match[1]}{'/' * match[0].endswith('/>')}>" if beyond else match[0]
 
 
 def _without_depth(source: str) -> str:

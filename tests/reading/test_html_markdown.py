@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,14 @@ def test_links_to_a_heading_are_none_of_its_title(tmp_path: Path) -> None:
 def test_html_without_headings_uses_its_chapter_lines(tmp_path: Path) -> None:
     body = "".join(f"<p><b>CHAPTER {n}</b></p><p>{LONG}</p>" for n in ("I", "II", "III"))
     assert [s.path[0] for s in read(tmp_path, "a.html", body).sections] == ["CHAPTER I", "CHAPTER II", "CHAPTER III"]
+
+
+def test_very_many_attributes_take_no_time() -> None:
+    started = time.monotonic()
+    many = " ".join(f'a{number}="{number}"' for number in range(40_000))
+    page = html_to_text(f'<p {many}>The lamp.</p><p/ {many}/><p {many}>The <b class="{"x y " * 9_000}">bell</b>.</p>')
+    assert page.text == "The lamp.\n\nThe bell."
+    assert time.monotonic() - started < 3
 
 
 def test_deep_nesting_is_no_recursion() -> None:
