@@ -278,4 +278,5 @@ def _place(question: PlaceQuestion, hit: Hit, *, in_book: bool) -> tuple[str, ..
         return hit.book_id, hit.title
     if question.unit == "page" and hit.page:
         return hit.book_id, f"p. {hit.page}"
-    return (hit.book_id, *(find_chapter(hit) or hit.section))
+    chapter = () if question.word == "section" else find_chapter(hit)
+    return (hit.book_id, *(chapter or hit.section))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever.reading import read_book
 from nlb_retriever.records import Section
 from nlb_retriever.search.forms import LONGEST
 from nlb_retriever.search.places import PlaceQuestion, answer_place, read_place_question
@@ -89,6 +90,18 @@ def test_the_chapter_that_is_headed_so_comes_first(tmp_path: Path) -> None:
     index_books([book_from_text(text, source="braces", title="Braces")], tmp_path / "library")
     with Retriever(tmp_path / "library") as braces:
         assert braces.answer("Which chapter is about brace expansion?").short == "CHAPTER II. Brace Expansion"
+
+
+def test_a_section_is_named_with_its_chapter(tmp_path: Path) -> None:
+    waves = "The boats pass by the rock at night, and nobody waves. " * 20
+    text = (
+        f"# 1. Rocks\n\n## 1.1. Ropes\n\n{waves}\n\n## 1.2. Bells\n\nThe bell is rung at noon.\n\n# 2. Seas\n\n{waves}"
+    )
+    (tmp_path / "rocks.md").write_text(text)
+    index_books([read_book(tmp_path / "rocks.md")], tmp_path / "library")
+    with Retriever(tmp_path / "library") as rocks:
+        assert rocks.answer("Which section is about bells?").short == "1. Rocks › 1.2. Bells"
+        assert rocks.answer("Which chapter is about bells?").short == "1. Rocks"
 
 
 def test_the_quote_says_what_is_looked_for(retriever: Retriever) -> None:
