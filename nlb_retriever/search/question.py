@@ -31,6 +31,10 @@ _MEASURES = frozenset("many much old long far tall big large often high deep hea
 _DOING = frozenset("do doing done".split())
 _READERS = frozenset("i we you one".split())
 _TO_READERS = frozenset("do does can could should would must might".split())
+_STEPS = re.compile(
+    r"what (?:is|are) the (?:\w+ )?(?:steps|procedure|process) (?:for|to(?! the\b)) \w"
+    r"|when (?:may|must|should|can) (?:i|we|you|one)\b"
+)
 _FEELING = frozenset("feel feels felt feeling look looks".split())
 _NUMBERS = frozenset(
     "no none one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
@@ -60,6 +64,12 @@ _REFERENCE = re.compile(
     re.IGNORECASE,
 )
 """To a place of the book: "§4.2", "Section 2.7.3"."""
+_NO_TIME = re.compile(
+    r"(?:(?:in|under) )?(?:(?:section|clause|article|paragraph)s? \d+(?:\.\d+)*|\d+\.\d(?!\d))"
+    r"(?:,? (?:and|or) \d+(?:\.\d+)*)*(?: (?:above|below))?",
+    re.IGNORECASE,
+)
+"""Sections of a law: "5.1 or 5.2", "under sections 2 and 3 above"."""
 _ADDRESS = frozenset("sir sire madam my dear".split())
 _UNCAPPED = frozenset("a an the and but or nor of in on at to by for from with as into".split())
 _TITLES = frozenset(
@@ -93,8 +103,8 @@ def as_question(query: str) -> str:
 def kind_of(question: str) -> Kind | None:
     """The kind of answer; None for what is not a short question in English.
 
-    Sentences, and not words of one, are wanted by those who ask how something is done ("How do I write a test?") or
-    what the difference is.
+    Sentences, and not words of one, are wanted by those who ask how something is done ("How do I write a test?"), when
+    they may do it, or what the difference is.
     """
     words = _WORD.findall(question.lower().replace("’", "'"))
     if not 2 <= len(words) <= MOST_WORDS:
@@ -105,7 +115,7 @@ def kind_of(question: str) -> Kind | None:
     if asking is None:
         return None
     after = words[asking + 1 :]
-    if words[asking] in {"what", "how"} and (_asks_for_difference(after) or _asks_for_steps(words[asking:])):
+    if words[asking] in {"what", "how", "when"} and (_asks_for_difference(after) or _asks_for_steps(words[asking:])):
         return "sentences"
     if words[asking] == "why" or (words[asking] == "how" and not _is_measure(after)):
         return "clause"
@@ -115,7 +125,9 @@ def kind_of(question: str) -> Kind | None:
 
 
 def _asks_for_steps(words: list[str]) -> bool:
-    """Whether a question asks how its reader does something: "how do I", "how can you", "how to"."""
+    """Whether it asks how or when its reader does something: "how do I", "what are the steps to", "when may I"."""
+    if _STEPS.match(" ".join(words)):
+        return True
     how, first, second, third, *_ = (*words, "", "", "")
     if how != "how" or third in {"of", "know"}:
         return False
@@ -195,7 +207,8 @@ def fits(question: str, answer: str) -> bool:
         if not says_what:
             return False
     own, words = _WORD.findall(question.lower()), _WORD.findall(answer.lower())
-    has_number = any(map(str.isdigit, answer)) or bool((_NUMBERS & {*words}) - {*own})
+    has_digit = any(map(str.isdigit, answer))
+    has_number = has_digit or bool((_NUMBERS & {*words}) - {*own})
     if not has_number and "or" not in own and not word_ids(answer) - word_ids(question):
         return False
     start = next((index for index, word in enumerate(own) if word in _ASKING), 0)
@@ -208,7 +221,7 @@ def fits(question: str, answer: str) -> bool:
         return not _COLORS.isdisjoint(words)
     if own[start] not in {"where", "which"} and _REFERENCE.fullmatch(answer):
         return False
-    if own[start] == "when" and {*words} <= _NOT_WHEN and not any(map(str.isdigit, answer)):
+    if own[start] == "when" and (_NO_TIME.fullmatch(answer) or ({*words} <= _NOT_WHEN and not has_digit)):
         return False
     who = own[start] in {"who", "whom", "whose"}
     return not (who and words and (words[0] in _NOT_WHO or {*words} <= _ADDRESS))
