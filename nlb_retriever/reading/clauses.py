@@ -18,7 +18,7 @@ from nlb_retriever.reading.draft import Heading, one_line
 from nlb_retriever.reading.headings import MAX_LINE, east_asian_number, title_like
 
 _LABEL = re.compile(
-    r"(?:(?P<word>§|(?:section|sec|article|art|amendment|clause|rule|regulation|artikel|articolo|artículo"
+    r"(?:(?P<word>§|(?:section|sect|sec|article|art|amendment|clause|rule|regulation|artikel|articolo|artículo"
     r"|artigo|paragraaf|статья)\.?)\s?(?P<worded>\d{1,3})(?P<letter>[a-z]?)(?:[.:)]|\s?[-–—]+|(?=\s))"
     r"|[第제]\s?(?P<eastern>[0-9\uff10-\uff19〇零一二三四五六七八九十百]{1,7})\s?(?P<key>[条條조])"
     r"|(?P<inner>\d{1,3}(?:\.[1-9]\d{0,2}){1,3})(?:[.:)]|(?=\s))"

@@ -32,6 +32,7 @@ _CHAPTER_OF = re.compile(
 )
 """A chapter by the part that it is in or by its word: "Genesis 7", "1 Kings 3", "Federalist No. 10"."""
 _OF_OUTER = re.compile(r"(?:the )?(?P<chapter>chapter \d{1,3}) (?:of|in) (?P<outer>.+)", re.IGNORECASE)
+_SHORT_SECTION = re.compile(r"^sect?[.,]? (?=\d)", re.IGNORECASE)
 _LAST_NUMBER = re.compile(r"(?P<word>\w+)\W+(?:chapter\W+)?(?P<number>\d{1,3})$", re.IGNORECASE)
 _ORDINALS = (("1", "i", "first"), ("2", "ii", "second"), ("3", "iii", "third"), ("4", "iv", "fourth"))
 """Before the name of one of several parts: "1 Kings", "The First Book of the Kings"."""
@@ -227,4 +228,5 @@ def _read_numbers(title: str) -> list[tuple[str, int, str]]:
     """Of "Act III, Scene 4" both."""
     from nlb_retriever.reading.headings import parse_line  # only where a number is looked up
 
+    title = _SHORT_SECTION.sub("Section ", title)
     return [(each.kind, each.number, each.rest) for each in parse_line(title, 0, len(title), is_title=True)]

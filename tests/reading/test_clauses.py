@@ -56,7 +56,7 @@ def test_articles_lie_inside_the_sections_of_chapters(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "label", ["{}. ", "{}) ", "Section {}. ", "Sec. {}. ", "§ {}. ", "Art. {} - ", "第{}条 ", "제{}조 "]
+    "label", ["{}. ", "{}) ", "Section {}. ", "Sec. {}. ", "Sect. {}. ", "§ {}. ", "Art. {} - ", "第{}条 ", "제{}조 "]
 )
 def test_numbered_paragraphs_are_sections(tmp_path: Path, label: str) -> None:
     found = read(tmp_path, *(f"{label.format(n)}{title}. {PROSE}" for n, title in enumerate(TITLES, 1)))

@@ -39,6 +39,8 @@ BOOKS["The Manual"] = [
     (MANUAL[0], *MANUAL[2:4]),
     *((each,) for each in MANUAL[4:]),
 ]
+TREATISE = ("Sect. 1. Of Clocks", "Sec. 2. Of Bells", "Sect, 3. Of Doors")
+BOOKS["Treatise"] = [(each,) for each in TREATISE]
 PAPERS = ("FEDERALIST No. 9. On Bells", "FEDERALIST No. 10. On Doors", "Lesson II: Hands")
 BOOKS["Papers"] = [(each,) for each in PAPERS]
 TEXT = "A lamp burns. "
@@ -192,6 +194,11 @@ def test_a_chapter_that_a_part_has_not_is_refused(store: LibraryStore, book: str
 )
 def test_a_section_is_found_by_its_number(store: LibraryStore, name: str, titles: list[str]) -> None:
     assert [path[-1] for path in _named(store, "manual", name)] == titles
+
+
+@pytest.mark.parametrize(("name", "title"), [(f"section {number}", title) for number, title in enumerate(TREATISE, 1)])
+def test_a_section_may_be_called_in_short(store: LibraryStore, name: str, title: str) -> None:
+    assert _named(store, "Treatise", name) == [(title,)]
 
 
 @pytest.mark.parametrize("name", ["section 5.3", "section 5.2.2", "6.1"])
