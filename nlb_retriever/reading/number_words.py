@@ -9,7 +9,7 @@ from collections.abc import Mapping
 _ROMAN = r"(?=[IVXLCivxlc])[Cc]{0,3}(?:[Xx][Cc]|[Xx][Ll]|[Ll]?[Xx]{0,4})(?:[Ii][Xx]|[Ii][Vv]|[Vv]?[Ii]{0,4})"
 _FIGURES = re.compile(
     rf"(?:(?P<roman>{_ROMAN})(?:(?<=[IVX])(?:er|re|ère|e|ème))?"
-    r"|(?P<arabic>\d{1,3})(?:st|nd|rd|th|ST|ND|RD|TH|er|re|ère|e|ème|º|ª|°)?)(?![\w’'])"
+    r"|(?P<arabic>\d{1,3})(?:(?i:st|nd|rd|th|er|re|ère|e|ème)|[ºª°])?)(?![\w’'])"
 )
 _WORDS = re.compile(r"[^\W\d_]+(?:[-’' ][^\W\d_]+){0,2}")
 _JOINTS = "-’' "
