@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
 from nlb_retriever.search.book_parts import (
     NUMBERED,
+    count_words,
     find_abstract,
     find_beginning,
     find_chapter,
@@ -28,6 +28,7 @@ from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by, ti
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.lookup import is_short_for
 from nlb_retriever.text.characters import find_characters
+from nlb_retriever.text.languages import number_of_words
 from nlb_retriever.text.sentences import sentence_spans
 
 _WORK = r"(?:book|novel|story|tale|play|poem)"
@@ -96,10 +97,8 @@ _MANY = frozenset({"various", "various authors", "anonymous", "unknown"})
 _OUTER = " _*\"'“”‘’«»"
 TITLE_PAGE = 3
 """First passages of a book that are read for its author's name."""
-NAMED = 5
-"""Characters that are named."""
-CHAPTERS = 60
-"""Chapters or tales that are named."""
+NAMED, CHAPTERS = 5, 60
+"""Characters, and chapters or tales, that are named."""
 SHORT = 40
 """Words of a sentence that is quoted to name somebody."""
 CLOSE = 0.8
@@ -243,7 +242,7 @@ def _cite_author(book: BookRecord, hits: Sequence[Hit]) -> tuple[Citation, ...]:
                 first = max(start, hit.text.rfind("\n", start, found.start()) + 1)
                 last = hit.text.find("\n", found.end(), end)
                 return cite(hits, [Quote(hit=index, order=order, start=first, end=end if last < 0 else last)])
-            if is_prose(hit, start, end) and len(hit.text[start:end].split()) >= LEAST_WORDS:
+            if is_prose(hit, start, end) and number_of_words(hit.text[start:end]) >= LEAST_WORDS:
                 quotes.append(Quote(hit=index, order=order, start=start, end=end))
     return cite(hits, quotes[:1])
 
@@ -276,7 +275,7 @@ def _count(word: str, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Cita
 
 def _name_longest(size: str, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
     """The title of the longest or shortest chapter, with its words and first sentence."""
-    words = Counter(chapter for hit in hits if (chapter := find_chapter(hit)) for _ in hit.text.split())
+    words = count_words([hit for hit in hits if find_chapter(hit)], find_chapter)
     if not words:
         return [], []
     found = (max if size == "longest" else min)(words, key=lambda chapter: words[chapter])
@@ -294,7 +293,7 @@ def _name_parts(parts: Sequence[tuple[str, Hit]], hits: Sequence[Hit]) -> tuple[
 
 def _measure(hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
     """The number of words, and the last page where there are pages, with the first sentence."""
-    words = sum(len(hit.text.split()) for hit in hits)
+    words = sum(number_of_words(hit.text) for hit in hits)
     pages = f", {hits[-1].metadata['page_number']:,} pages" if hits and hits[-1].page else ""
     return [ShortAnswer(text=f"{words:,} words{pages}", citation=0)], [*find_beginning(hits, one=True)]
 
@@ -321,7 +320,7 @@ def _describe(book: BookRecord, scope: Scope, store: LibraryStore) -> tuple[list
         return [], citations
     end = 0
     for _, sentence_end in sentence_spans(described):
-        if end and len(described[:sentence_end].split()) > WORDS:
+        if end and number_of_words(described[:sentence_end]) > WORDS:
             break
         end = sentence_end
     return [ShortAnswer(text=f"“{described[:end].strip()}” (description in the file)", citation=0)], citations
@@ -344,7 +343,7 @@ def _find_named(name: str, hits: Sequence[Hit]) -> Quote | None:
             for order, (start, end) in enumerate(sentence_spans(hit.text)):
                 if start <= match.start() and match.end() <= end and is_prose(hit, start, end):
                     quote = Quote(hit=index, order=order, start=start, end=end, answer=match.span())
-                    if len(hit.text[start:end].split()) <= SHORT:
+                    if number_of_words(hit.text[start:end]) <= SHORT:
                         return quote
                     longer = longer or quote
     return longer

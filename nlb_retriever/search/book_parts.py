@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import dropwhile
+from typing import TypeVar
 
 from nlb_retriever.records import Citation, Hit, SectionRecord
 from nlb_retriever.search.quotes import Quote, cite, is_prose
@@ -13,18 +14,17 @@ from nlb_retriever.search.scope import Scope
 from nlb_retriever.search.titles import holds_words, name_words, title_words
 from nlb_retriever.store import LibraryStore, StoreQuery
 from nlb_retriever.store.lookup import read_number
+from nlb_retriever.text.languages import number_of_words
 from nlb_retriever.text.sentences import sentence_spans
 
+Part = TypeVar("Part")
 LEAST, MOST = 40, 90
 """Words of a beginning or an ending: sentences are added up to the first, but for one that would pass the second."""
 UNTITLED, TITLE_PAGE = 2_000, 100
 """Words: more before the first heading are a chapter without one; fewer in a first section are a title page."""
 _NUMERAL = r"(?:\d{1,3}|(?=[IVXLC])(?:XC|XL|L?X{0,4}|C{1,3}L?X{0,4})(?:IX|IV|V?I{0,4}))(?!\w)"
-_CHAPTERS = (
-    re.compile(r"(?:chapter|chap\b|letter|stave|canto|adventure)\W", re.IGNORECASE),
-    re.compile(rf"{_NUMERAL}(?:[.:)\s—–-]|$)"),
-)
-"""Titles of chapters, the surer ones first."""
+_CHAPTER = re.compile(r"(?:chapter|chap\b|letter|stave|canto|adventure)\W", re.IGNORECASE)
+_NUMBERED = re.compile(rf"(?:{_NUMERAL}|[一二三四五六七八九十百]{{1,5}})(?:[.:)、\s—–-]|$)")
 _FRONT = re.compile(
     r"(?:(?:\w+ )?(?:preface|foreword|dedication|contents|illustrations|acknowledge?ments|epigraph"
     r"|etymology|extracts|advertisement)|(?:translator|editor|publisher|author)['’]s \w+|note to .*|to the reader)\W*",
@@ -43,8 +43,9 @@ NUMBERED = tuple("acts scenes parts volumes cantos letters books staves articles
 """Parts of books that have numbers, beside chapters."""
 FOUND = 20
 """Best sections by their words among which one of a title is looked for in the whole library."""
+_REMEMBERED = 10_000  # titles
 _TALE = re.compile(r"(?:the )?(?:adventure|tale|story|fable|legend) of\b", re.IGNORECASE)
-_SENTENCE = re.compile(r"[.!?…—-][\s\"'”’)»_*\]]*$")
+_SENTENCE = re.compile(r"[.!?…।॥؟۔。！？｡—-][\s\"'”’)»_*\]」』】》〉）]*$")
 _THE_END = re.compile(r"\W*(?:the end|end|finis)\W*", re.IGNORECASE)
 
 
@@ -84,7 +85,7 @@ def find_beginning(hits: Sequence[Hit], *, one: bool = False) -> tuple[Citation,
         hits: the book's passages in order, or the first of them.
         one: the first sentence alone.
     """
-    words = Counter(_section(hit) for hit in hits for _ in hit.text.split())
+    words = count_words(hits, _section)
     numbered = any(map(find_chapter, hits))
 
     def stands_before(hit: Hit) -> bool:
@@ -193,11 +194,25 @@ def find_tale(hit: Hit) -> tuple[str, ...]:
 
 def find_chapter(hit: Hit) -> tuple[str, ...]:
     """The titles from a hit's outermost part to its chapter; none where it is in no chapter."""
-    for pattern in _CHAPTERS:
+    for is_chapter in (_CHAPTER.match, _has_number, _NUMBERED.match):  # the surer ones first
         for depth, title in enumerate(hit.section, 1):
-            if pattern.match(title):
+            if is_chapter(title):
                 return tuple(hit.section[:depth])
     return ()
+
+
+def count_words(hits: Sequence[Hit], part: Callable[[Hit], Part]) -> dict[Part, int]:
+    """The number of words of each part that some hits are in."""
+    words: dict[Part, int] = {}
+    for hit in hits:
+        words[part(hit)] = words.get(part(hit), 0) + number_of_words(hit.text)
+    return words
+
+
+@lru_cache(_REMEMBERED)
+def _has_number(title: str) -> bool:
+    """Whether a title is a chapter's in any language: "Erstes Kapitel", "第一回"."""
+    return read_number(title)[0] == "chapter"
 
 
 def _singular(word: str) -> str:
@@ -223,7 +238,7 @@ def _take(hits: Sequence[Hit], *, one: bool, back: bool = False, after: int = 0)
             text = hit.text[begin:end]
             if not (ends_sentence(text) and is_prose(hit, begin, end)) or _THE_END.fullmatch(text):
                 continue
-            length = len(text.split())
+            length = number_of_words(text)
             if quotes and (one or words >= LEAST or words + length > MOST):
                 return cite(hits, [*reversed(quotes)] if back else quotes)
             quotes.append(Quote(hit=index, order=order, start=begin, end=end))

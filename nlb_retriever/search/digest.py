@@ -31,6 +31,7 @@ from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, resolve_scope
 from nlb_retriever.store import LibraryStore, StoreQuery
 from nlb_retriever.store.lookup import find_chapter_of, find_sections, is_of_part, read_number
+from nlb_retriever.text.languages import number_of_words
 from nlb_retriever.text.sentences import sentence_spans
 
 SENTENCES, WORDS = 8, 150
@@ -292,7 +293,7 @@ def choose_telling(hits: Sequence[Hit], encoder: ChunkEncoder, count: int) -> li
     texts = [hits[quote.hit].text[quote.start : quote.end] for quote in quotes]
     if not texts:
         return []
-    lengths = np.array([len(text.split()) for text in texts])
+    lengths = np.array([number_of_words(text) for text in texts])
     scores = score_sentences(encoder.encode(texts), lengths, weights_of(encoder))
     return [quotes[index] for index in choose(scores, lengths, count)]
 
