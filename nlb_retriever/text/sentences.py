@@ -2,7 +2,7 @@
 
 A stop ends a sentence when whitespace follows (perhaps after closing quotes) and what comes
 next does not begin with a small letter: so neither `"What?" said he` nor `3.14` nor `Oh! dear` is
-cut. Titles, initials and `No. 5` do not end one. A blank line always does, and so do the full-width
+cut. Titles, initials, `No. 5` and `24. Dezember` do not end one. A blank line always does, and so do the full-width
 stops of Chinese and Japanese. Verse or a list without stops stays one long sentence.
 """
 
@@ -27,9 +27,13 @@ def _after(words: str) -> str:
 
 _TITLE = _after(
     "Mr Mrs Ms Dr St Mt MR MRS DR ST Mme Mlle Messrs Rev Hon Prof Gen Col Maj Capt Lt Sgt Adm Gov Sen Rep "
-    "Supt vs cf viz Viz i.e e.g I.e E.g"
+    "Supt vs cf viz Viz i.e e.g I.e E.g "
+    "Frl Hr Hrn Nr Sra Srta Dña Dott Mgr Dhr Mevr Doç κ κα ул г гр"
 )
 _NUMBERED = _after("No Nos no nos p pp Vol vol Fig fig Ch ch Art art Sec sec Jan Feb Mar Apr Aug Sept Oct Nov Dec")
+
+_DAY = r"(?:(?<=\b\d\.)|(?<=\b\d\d\.))"
+_GERMAN_DATE = r"(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Jahrhundert|Kapitel)\b"
 
 # Each match is a border. The sentence before it ends where the group does (for a blank line: where the
 # match begins), the next one begins where the match ends. All branches share their first character
@@ -42,7 +46,8 @@ _BORDER = re.compile(
         (?<=\n) [^\S\n]* \n \s*
       |
         (?<=[{_STOPS}]) (?<![{_STOPS}].)
-        (?! {_TITLE} | (?<=\b[A-HJ-Z]\.) | (?:{_NUMBERED}) \s+ \d )
+        (?! {_TITLE} | (?<=\b[A-HJ-ZА-Ю]\.) | (?:{_NUMBERED}) \s+ \d | {_DAY} \s+ {_GERMAN_DATE}
+          | (?<=\bz\.) \s? [BT]\. | (?<=\b[ea]l\sSr\.) | (?<=\bdel\sSr\.) )
         ([{_STOPS}]* [{_CLOSERS}]*) \s+ (?! \s | [{_OPENERS}]* [{_SMALL},;:{_STOPS}] )
       |
         (?<=[{_WIDE_STOPS}]) ([{_WIDE_STOPS}]* [」』】》〉）”’]*) \s*

@@ -28,6 +28,10 @@ def sentences(text: str) -> list[str]:
         ["1. The first thing.", "2. The second thing.", "IV. The fourth."],
         ["Он ушёл.", "Она осталась.", "«Почему?» спросил он."],
         ["सच है।", "झूठ है।"],
+        ["Am 24. Dezember kam Frl. Bürstner.", "Er las z. B. Goethe.", "Das war im 19. Jahrhundert."],
+        ["El hijo del Sr. Pérez habló con la Sra. López.", "Llovía."],
+        ["А. С. Пушкин жил на ул. Садовой.", "Князь Н. Болконский вошёл.", "Ο κ. Παπαδόπουλος ήρθε."],
+        ["He was 24.", "Der Dezember kam.", "John Smith, Sr.", "He left."],
     ],
 )
 def test_sentences_are_found_as_a_reader_would(expected: list[str]) -> None:
