@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from itertools import filterfalse
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -28,7 +29,7 @@ from nlb_retriever.store.lock import WriterLock
 from nlb_retriever.store.lookup import find_book
 from nlb_retriever.store.points import BookVectors
 from nlb_retriever.store.query import Candidate, StoreQuery, prepare, run
-from nlb_retriever.text.languages import ENGLISH, find_language
+from nlb_retriever.text.languages import ENGLISH, UNKNOWN, find_language, is_marked
 
 if TYPE_CHECKING:
     from nlb_retriever.store.backends.folder import FolderBackend
@@ -48,7 +49,7 @@ class LibraryStore:
         """
         self._backend = backend
         self._lock = lock
-        self._known: tuple[View, list[BookRecord], tuple[str, ...]] | None = None
+        self._known: tuple[View, list[BookRecord], tuple[str, ...], tuple[str, ...]] | None = None
         self.manifest: Manifest = backend.read(lambda view: view.manifest)
 
     @property
@@ -72,7 +73,7 @@ class LibraryStore:
 
     def languages(self) -> tuple[str, ...]:
         """In which languages its books' words were counted (`text.languages`), each once."""
-        return self._read(self._languages)
+        return self._read(lambda view: self._know(view)[2])
 
     def find_book(self, name: str) -> BookRecord:
         """The book with this id, unique start of an id (4 digits or more), file, title or part of a title.
@@ -156,8 +157,9 @@ class LibraryStore:
         """
 
         def answer(view: View) -> list[list[Candidate]]:
-            languages = self._languages(view) if any(query.text is not None for query in queries) else ()
-            prepared = [prepare(query, self.manifest.dims, languages) for query in queries]
+            has_text = any(query.text is not None for query in queries)
+            languages, former = self._know(view)[2:] if has_text else ((), ())
+            prepared = [prepare(query, self.manifest.dims, languages, former) for query in queries]
             return run(view, prepared, self._find_books(view))
 
         return self._read(answer)
@@ -187,7 +189,9 @@ class LibraryStore:
         points.check_vectors(book, passages, vectors, self.manifest.dims)
         found = find_language(book.text)
         language = found or ENGLISH
-        if not book.language or (language != ENGLISH and book.language.partition("-")[0].lower() == ENGLISH):
+        if language == ENGLISH and is_marked(book.text):
+            language = UNKNOWN
+        if not book.language or (found not in {None, ENGLISH} and book.language.partition("-")[0].lower() == ENGLISH):
             book = replace(book, language=found)
 
         def compose(current: str | None) -> NewVersion:
@@ -271,14 +275,16 @@ class LibraryStore:
     def _books(self, view: View) -> list[BookRecord]:
         return self._know(view)[1]
 
-    def _languages(self, view: View) -> tuple[str, ...]:
-        return self._know(view)[2]
-
-    def _know(self, view: View) -> tuple[View, list[BookRecord], tuple[str, ...]]:
+    def _know(self, view: View) -> tuple[View, list[BookRecord], tuple[str, ...], tuple[str, ...]]:
+        """The books, their words' languages, and those of books whose words a former version counted."""
         if self._known is None or self._known[0] is not view:
             found = view.books()
             books = sorted(map(points.to_book_record, found), key=lambda book: (book.title.casefold(), book.id))
-            self._known = view, books, tuple(sorted({*map(points.words_language, found)}))
+            languages, former = (
+                tuple(sorted({*map(points.words_language, some)}))
+                for some in (found, filterfalse(points.is_counted_anew, found))
+            )
+            self._known = view, books, languages, former
         return self._known
 
     def _find_books(self, view: View) -> Callable[[Filter], list[str]]:

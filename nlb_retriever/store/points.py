@@ -20,6 +20,8 @@ from nlb_retriever.text.words import book_words, passage_words, section_words, w
 
 WORDS_LANGUAGE = "words_language"
 """Key of books whose words are not counted as English ones."""
+WORDS_VERSION, VERSION = "words_version", 2
+"""Key of how a book's words are counted, where they are not as English ones; books of former versions lack it."""
 NAMESPACE = UUID("6ba3b2a6-8d0e-5d5c-9a51-3a9f0e7c1b42")
 _TEXT_KEYS = (
     "book_id", "version", "title", "author", "language", "year", "source",
@@ -95,7 +97,7 @@ def book_point(
         "tokens": sum(passage.tokens for passage in passages),
         **({"description": book.description} if book.description else {}),
         **({} if book.from_file else {"from_file": False}),
-        **({} if language == ENGLISH else {WORDS_LANGUAGE: language}),
+        **({} if language == ENGLISH else {WORDS_LANGUAGE: language, WORDS_VERSION: VERSION}),
     }
     return Point(
         id=point_id(book.id, version, "book", 0),
@@ -182,6 +184,11 @@ def words_language(point: StoredPoint) -> str:
     """In which language a book's words were counted, from its point; English in libraries of former versions."""
     language: str = point.payload.get(WORDS_LANGUAGE, ENGLISH)
     return language
+
+
+def is_counted_anew(point: StoredPoint) -> bool:
+    """Whether a book's words are counted as this version does; else as the first one did."""
+    return words_language(point) == ENGLISH or point.payload.get(WORDS_VERSION) == VERSION
 
 
 def to_book_record(point: StoredPoint) -> BookRecord:

@@ -13,6 +13,8 @@ from functools import cache
 import qdrant_edge
 
 ENGLISH = "en"
+UNKNOWN = "und"
+"""Words of a text in no known language are counted as English ones without accents (BCP 47: undetermined)."""
 BY_COMMON_WORDS = (
     ENGLISH, "de", "fr", "es", "it", "pt", "nl", "sv", "da", "no", "fi", "ro", "hu", "ca", "eu", "sl", "tr", "az", "id",
     "el", "ru", "kk", "tg", "ar", "he", "bn", "ne",
@@ -26,8 +28,25 @@ BY_LETTERS = {
 }
 """The letters that only they have; Chinese ones are Japanese where kana stand among them. But for Korean, they set no
 spaces between words."""
-ENGINE_NAMES = {"ja": "japanese", "ko": ENGLISH, "th": ENGLISH}
-"""What the engine calls a language; of the last two it only finds the words."""
+ENGINE_NAMES = {"ja": "japanese", "ko": ENGLISH, "th": ENGLISH, UNKNOWN: ENGLISH}
+"""What the engine calls a language; of the last three it only finds the words."""
+QUESTION_WORDS = {
+    "en": "happen feel think believe decide describe explain need hear realize able whats whos wheres hows whens",
+    "de": "wer wen wem wessen wann warum weshalb wieso wozu woher wohin wieviel",
+    "fr": "quoi comment quand pourquoi quel quelle quels quelles combien lequel",
+    "es": "cuáles cuánto cuántos",
+    "it": "cosa quando perché quali",
+    "pt": "onde quais quanto quantos porque porquê",
+    "nl": "wanneer waarom waar welke welk hoeveel",
+    "sv": "när varför",
+    "da": "hvem hvornår hvorfor hvordan hvilken hvilket hvilke",
+    "no": "når hvilket",
+    "ru": "почему какие сколько кого чей откуда",
+    "ja": "誰 誰が 誰です 何 何が 何です いつ なぜ どう どこ どうやって どれ ですか ますか",
+    "zh": "谁 谁是 是谁 什么 怎么 怎样 哪里 哪儿 何时 为什么 誰 誰是 是誰 什麼 怎麼 怎樣 哪裡 何時 為什麼 吗 嗎 呢",
+    "ko": "누가 누구 누구인가 누구입니까 무엇 무엇을 무엇인가 무엇입니까 언제 왜 어디 어디에 어떻게 어떤 몇",
+}
+"""Words of questions that are rarely in the answer, beside the usual stop words."""
 LEAST_LETTERS = 0.1
 """Share of such letters: technical books have many Latin ones, too, and a Latin word has more letters."""
 LEAST_COMMON, OVER_ENGLISH = 0.16, 1.3
@@ -37,6 +56,8 @@ LEAST_WORDS = 20
 """Fewer tell too little."""
 SURELY_ENGLISH = 0.3
 """Share of common English words from which on no other language is looked for."""
+LEAST_MARKED = 0.02
+"""Share of letters that are not plain Latin ones: Polish, say, whose "a", "i" and "to" are common English words."""
 LEAST_LATIN = 0.8
 """Share of Latin letters where the encoder, which knows hardly any others, reads a query."""
 SLICES, SLICE = 20, 1000
@@ -44,6 +65,7 @@ SLICES, SLICE = 20, 1000
 _LATIN = re.compile(r"[^\W\d_\u0250-\u1dff\u1f00-\uffff]")  # with all their accents
 _UNSPACED = re.compile("|".join(BY_LETTERS[language].pattern for language in ("ja", "th", "zh")))
 _LETTER = re.compile(r"[^\W\d_]")
+_MARKED = re.compile(r"[^\W\d_A-Za-z]")
 
 
 def find_language(text: str) -> str | None:
@@ -73,7 +95,8 @@ def languages_of_query(query: str, languages: Iterable[str]) -> list[str]:
 
 def language_of_query(query: str, languages: Sequence[str]) -> str:
     """The one of some languages that a query is in, as far as it tells; else English."""
-    if languages in ((), (ENGLISH,)):
+    languages = [ENGLISH if language == UNKNOWN else language for language in languages]
+    if {ENGLISH}.issuperset(languages):
         return ENGLISH
     for language, letters in BY_LETTERS.items():
         if language in languages and letters.search(query):
@@ -81,6 +104,12 @@ def language_of_query(query: str, languages: Sequence[str]) -> str:
     own = languages_of_query(query, languages)
     likely = [language for language in own if language in languages] or own
     return ENGLISH if ENGLISH in likely else likely[0]
+
+
+def is_marked(text: str) -> bool:
+    """Whether a text has so many letters that are not plain Latin ones as no English one has."""
+    sample = _sample(text)
+    return len(_MARKED.findall(sample)) >= LEAST_MARKED * max(1, len(_LETTER.findall(sample)))
 
 
 def is_latin(text: str) -> bool:

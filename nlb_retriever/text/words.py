@@ -6,14 +6,24 @@ saturated by `k` and scaled by length with `b`.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 import qdrant_edge
 
 from nlb_retriever.records import Book, Level, Passage, Section
-from nlb_retriever.text.languages import BY_LETTERS, ENGINE_NAMES, ENGLISH, languages_of_query
+from nlb_retriever.text.languages import (
+    BY_LETTERS,
+    ENGINE_NAMES,
+    ENGLISH,
+    QUESTION_WORDS,
+    UNKNOWN,
+    languages_of_query,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,25 +51,18 @@ WEIGHTS: Mapping[Level, Weights] = {
 is the query for its section."""
 TITLE_COUNT = 30
 """How often a book's title and author count among its words, which may be 100,000."""
-QUESTION_WORDS = {
-    "en": "happen feel think believe decide describe explain need hear realize able whats whos wheres hows whens",
-    "de": "wer wen wem wessen wann warum weshalb wieso wozu woher wohin wieviel",
-    "fr": "quoi comment quand pourquoi quel quelle quels quelles combien lequel",
-    "es": "cuáles cuánto cuántos",
-    "it": "cosa quando perché quali",
-    "pt": "onde quais quanto quantos porque porquê",
-    "nl": "wanneer waarom waar welke welk hoeveel",
-    "sv": "när varför",
-    "da": "hvem hvornår hvorfor hvordan hvilken hvilket hvilke",
-    "no": "når hvilket",
-    "ru": "почему какие сколько кого чей откуда",
-    "ja": "誰 いつ なぜ どう どうやって どれ",
-    "zh": "谁 什麼 何时 为什么",
-    "ko": "누가 무엇 언제 왜 어디 어떻게 어떤 몇",
-}
-"""Words of questions that are rarely in the answer, beside the usual stop words."""
 OTHER_LANGUAGE_WEIGHT = 0.25
 """Weight of a word as another language than the query's inflects it: names are in books of any."""
+CUT = frozenset({"ja", "ko", "zh"})
+"""Languages whose words are counted as their pairs of neighbouring letters, and each letter: a name is then found with
+and without the family name, a noun with any particle (docs/benchmarks.md, "Other languages")."""
+_HANGUL, _KANA = r"\uac00-\ud7a3", r"\u3041-\u309f"
+_RUN = re.compile(rf"[{_HANGUL}]+|[{_KANA}\u3005\u30a1-\u30fa\u30fc-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]+")
+_STEM = re.compile(rf"[{_HANGUL}]{{1,2}}")
+_ENDING = re.compile(rf"[{_KANA}]+")
+_MARKED = re.compile(r"[\u0300-\u036f\u0370-\u052f\u0591-\u05ea\u1f00-\u1fff]+")  # Greek, Cyrillic, Hebrew
+_MARKS = re.compile(r"[\u0300-\u0305\u0307-\u036f\u0591-\u05c7]")
+"""All but the breve, without which a Cyrillic short i is another letter."""
 
 
 def book_words(book: Book) -> str:
@@ -80,16 +83,17 @@ def passage_words(book: Book, passage: Passage) -> str:
 
 def weigh_document(level: Level, text: str, language: str = ENGLISH) -> Sparse:
     """The words of a text in a language (`text.languages`), of which it has its own common words and inflections."""
-    return _sparse(_model(level, language).embed_document(text))
+    return _sparse(_model(level, language).embed_document(_prepare(text, language)))
 
 
-def weigh_query(level: Level, text: str, languages: Sequence[str] = (ENGLISH,)) -> Sparse:
+def weigh_query(level: Level, text: str, languages: Sequence[str] = (ENGLISH,), former: Sequence[str] = ()) -> Sparse:
     """Each word of a query once, without `QUESTION_WORDS` (unless there are no others).
 
     Args:
         level: of what is searched.
         text: the query.
         languages: of the books. A word is looked for as each inflects it, unless it is common in the query's own.
+        former: those of books whose words a former version counted.
     """
     languages = tuple(languages) or (ENGLISH,)
     own: Sequence[str] = languages
@@ -100,9 +104,10 @@ def weigh_query(level: Level, text: str, languages: Sequence[str] = (ENGLISH,)) 
     weights: dict[int, float] = {}
     for language in languages:
         weight = 1.0 if language in own else OTHER_LANGUAGE_WEIGHT
-        for index in _find_words(level, text, language):
+        found = _find_words(level, text, language)
+        for index in found + _find_former(level, text, language) if language in former else found:
             weights[index] = max(weight, weights.get(index, 0.0))
-    kept = sorted(weights.keys() - _question_words(level, languages)) or sorted(weights)
+    kept = sorted(weights.keys() - _question_words(languages)) or sorted(weights)
     return Sparse(indices=kept, values=[weights[index] for index in kept])
 
 
@@ -112,35 +117,71 @@ def count_words(text: str) -> Sparse:
 
 
 def word_ids(text: str, language: str = ENGLISH) -> frozenset[int]:
-    """The words that count in a text, stemmed, as numbers; without stop words and `QUESTION_WORDS`."""
-    found = frozenset(_find_words("passage", text, language))
-    return found - _question_words("passage", (language,)) or found
+    """The words that count in a text, stemmed, as numbers; without accents, stop words and `QUESTION_WORDS`."""
+    found = frozenset(all_word_ids(text, language))
+    return found - _question_words((language,)) or found
 
 
 def all_word_ids(text: str, language: str = ENGLISH) -> list[int]:
     """Like `word_ids`, with `QUESTION_WORDS`: faster where only those of a query are looked for."""
-    return _find_words("passage", text, language)
+    if language == ENGLISH:
+        return _model("passage", UNKNOWN).embed_query(text).indices
+    return _find_words("passage", text, language, letters=False)
 
 
 def is_counted(word: str, language: str) -> bool:
     """Whether a word counts in a query, and is not one of `QUESTION_WORDS` either."""
-    return not _question_words("passage", (language,)).issuperset(all_word_ids(word, language))
+    return not _question_words((language,)).issuperset(all_word_ids(word, language))
 
 
 def _sparse(vector: qdrant_edge.SparseVector) -> Sparse:
     return Sparse(indices=vector.indices, values=vector.values)
 
 
-def _find_words(level: Level, text: str, language: str) -> list[int]:
+def _find_words(level: Level, text: str, language: str, *, letters: bool = True) -> list[int]:
+    return _model(level, language).embed_query(_prepare(text, language, letters=letters)).indices
+
+
+def _find_former(level: Level, text: str, language: str) -> list[int]:
+    """The words as a former version found them."""
     if language == "ja" and not BY_LETTERS["ja"].search(text):
         text += "の"  # a common word; without one the engine takes it for Chinese, whose words are others
-    return _model(level, language).embed_query(text).indices
+    return _model(level, language, former=True).embed_query(text).indices
+
+
+def _prepare(text: str, language: str, *, letters: bool = True) -> str:
+    """A text as the engine is to see it: its letters cut (of languages in `CUT`), or without marks that many leave out.
+
+    Args:
+        text: any.
+        language: of the text.
+        letters: whether all pairs and single letters count; else only those that are no particles or endings as a rule:
+            of a Korean word the first pair, of Japanese ones not those of hiragana.
+    """
+    if language == ENGLISH or text.isascii():
+        return text
+    if language in CUT:
+        return _RUN.sub(lambda run: f" {_cut(run[0], letters)} ", unicodedata.normalize("NFKC", text))
+    return _MARKED.sub(lambda word: _without_marks(word[0]), text)
+
+
+def _cut(run: str, letters: bool) -> str:
+    pairs = [one + two for one, two in pairwise(run)] or [run]
+    if letters:
+        return " ".join((*pairs, *run))
+    if stem := _STEM.match(run):
+        return stem[0]
+    return " ".join(pair for pair in pairs if not _ENDING.fullmatch(pair))
+
+
+def _without_marks(word: str) -> str:
+    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", word)))
 
 
 @cache
-def _question_words(level: Level, languages: tuple[str, ...]) -> frozenset[int]:
+def _question_words(languages: tuple[str, ...]) -> frozenset[int]:
     known = ((language, QUESTION_WORDS.get(language, "")) for language in languages)
-    return frozenset(index for language, words in known for index in _find_words(level, words, language))
+    return frozenset(index for language, words in known for index in _find_words("passage", words, language))
 
 
 @cache
@@ -150,16 +191,16 @@ def _counter() -> qdrant_edge.Bm25:
 
 
 @cache
-def _model(level: Level, language: str) -> qdrant_edge.Bm25:
+def _model(level: Level, language: str, *, former: bool = False) -> qdrant_edge.Bm25:
     weights = WEIGHTS[level]
-    by_letters = language in BY_LETTERS
+    is_cut = language in CUT and not former
     return qdrant_edge.Bm25(
         qdrant_edge.Bm25Config(
             k=weights.k,
             b=weights.b,
             avg_len=weights.average,
-            language=ENGINE_NAMES.get(language, language),
-            tokenizer=qdrant_edge.TokenizerType.Multilingual if by_letters else None,
+            language=ENGLISH if is_cut else ENGINE_NAMES.get(language, language),
+            tokenizer=qdrant_edge.TokenizerType.Multilingual if language in BY_LETTERS and not is_cut else None,
             ascii_folding=language != ENGLISH,  # people type "Sao Paulo", too
         )
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nlb_retriever.text.languages import find_language, is_latin, language_of_query, languages_of_query, number_of_words
-from nlb_retriever.text.words import OTHER_LANGUAGE_WEIGHT, is_counted, weigh_query, word_ids
+from nlb_retriever.text.words import OTHER_LANGUAGE_WEIGHT, is_counted, weigh_document, weigh_query, word_ids
 from tests.texts import FOREIGN, KITCHEN, LIGHTHOUSE
 
 
@@ -80,6 +80,13 @@ def test_letters_are_latin_ones_or_not(text: str, latin: bool) -> None:
         ("pt", "São Paulo", "Sao Paulo"),
         ("ru", "корабли", "корабля"),
         ("en", "whales", "whale"),
+        ("en", "Dvořák", "Dvorak"),
+        ("und", "Łęcka", "Lecka"),
+        ("ru", "Алёна", "Алена"),
+        ("el", "Ὀδυσσεύς", "Οδυσσευς"),
+        ("he", "שָׁלוֹם", "שלום"),
+        ("ko", "어머니가", "어머니"),
+        ("zh", "（ＡＢＣ）", "ABC"),
     ],
 )
 def test_forms_of_a_word_are_one(language: str, one: str, other: str) -> None:
@@ -89,6 +96,32 @@ def test_forms_of_a_word_are_one(language: str, one: str, other: str) -> None:
 def test_words_are_found_where_no_spaces_are() -> None:
     assert word_ids("软件包", "zh") < word_ids("如何安装软件包", "zh")
     assert word_ids("東京", "ja") < word_ids("東京に住んでいる", "ja")
+    assert word_ids("宝玉", "zh") < word_ids("贾宝玉走进房间。", "zh")
+    assert word_ids("食べる", "ja") & word_ids("ご飯を食べた", "ja")
+
+
+def test_particles_do_not_tell_what_a_text_is_about() -> None:
+    assert not word_ids("ました", "ja") & word_ids("食べました", "ja")
+    assert not word_ids("학교에서", "ko") & word_ids("서울에서", "ko")
+    assert not word_ids("й", "ru") & word_ids("и", "ru")
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "part"), [("zh", "贾宝玉", "宝玉"), ("ja", "東京都", "京都"), ("ko", "왕이", "왕")]
+)
+def test_a_search_counts_pairs_and_letters(language: str, text: str, part: str) -> None:
+    document = weigh_document("passage", f"{text} {text * 3}", language)
+    query = weigh_query("passage", part, (language,))
+    assert {*query.indices} <= {*document.indices}
+    assert {*query.values} == {1.0}
+    long = weigh_document("passage", text * 30_000, language)
+    assert len(long.indices) <= 6
+
+
+@pytest.mark.parametrize(("language", "query"), [("zh", "计算机学校"), ("ko", "어머니가"), ("ru", "Алёна")])
+def test_books_of_former_versions_are_searched_as_they_were_counted(language: str, query: str) -> None:
+    now, both = ({*weigh_query("passage", query, (language,), former).indices} for former in ((), (language,)))
+    assert now < both
 
 
 @pytest.mark.parametrize(
@@ -100,8 +133,8 @@ def test_words_are_counted_where_no_spaces_are(text: str, count: int) -> None:
 
 
 def test_words_of_other_languages_count_less_and_common_ones_not() -> None:
-    german, english = word_ids("Häuser", "de"), word_ids("Häuser", "en")
-    query = weigh_query("passage", "Wer baute die Häuser?", ("de", "en"))
+    german, english = word_ids("Frauen", "de"), word_ids("Frauen", "en")
+    query = weigh_query("passage", "Wer traf die Frauen?", ("de", "en"))
     weights = dict(zip(query.indices, query.values, strict=True))
     assert {weights[index] for index in german} == {1.0}
     assert {weights[index] for index in english - german} == {OTHER_LANGUAGE_WEIGHT}
