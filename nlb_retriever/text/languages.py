@@ -66,6 +66,7 @@ _LATIN = re.compile(r"[^\W\d_\u0250-\u1dff\u1f00-\uffff]")  # with all their acc
 _UNSPACED = re.compile("|".join(BY_LETTERS[language].pattern for language in ("ja", "th", "zh")))
 _LETTER = re.compile(r"[^\W\d_]")
 _MARKED = re.compile(r"[^\W\d_A-Za-z]")
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 def find_language(text: str) -> str | None:
@@ -88,8 +89,12 @@ def find_language(text: str) -> str | None:
 
 
 def languages_of_query(query: str, languages: Iterable[str]) -> list[str]:
-    """Those of some languages and English of which a query has most common words; several where it has as many."""
-    counts = {language: _count(query, language) for language in {ENGLISH, *languages}}
+    """Those of some languages and English of which a query has most common words; several where it has as many.
+
+    `QUESTION_WORDS` are common, too.
+    """
+    both = {ENGLISH, *languages}
+    counts = {language: _count(_without_question_words(query, language), language) for language in both}
     return sorted(language for language, count in counts.items() if count == min(counts.values()))
 
 
@@ -128,6 +133,11 @@ def _sample(text: str) -> str:
         return text
     step = len(text) // SLICES
     return "\n".join(text[at * step : at * step + SLICE] for at in range(SLICES))
+
+
+def _without_question_words(query: str, language: str) -> str:
+    words = QUESTION_WORDS.get(language, "").split()
+    return _WORD.sub(lambda word: "" if word[0].lower() in words else word[0], query)
 
 
 def _count(text: str, language: str | None) -> int:
