@@ -36,7 +36,7 @@ def find_entries(term: Term, text: str, sentences: Sequence[tuple[int, int]]) ->
     found = {}
     for end, has_label in term.entries(text):
         for begin, stop in sentences:
-            if begin < end:
+            if begin < end or _is_open(text[end:begin]):
                 continue
             rest = text[begin:stop][skip_labels(text[begin:stop]) :]
             if not rest or rest[0] in _ORIGIN:
@@ -46,6 +46,11 @@ def find_entries(term: Term, text: str, sentences: Sequence[tuple[int, int]]) ->
                 found[begin] = has_label
             break
     return found
+
+
+def _is_open(text: str) -> bool:
+    """Whether a text ends in a bracket: in where a word comes from, which has several stops."""
+    return text.count("[") > text.count("]") or text.count("(") > text.count(")")
 
 
 def join_cut(terms: Sequence[Term], hits: Sequence[Hit], store: LibraryStore) -> list[Hit]:

@@ -71,7 +71,14 @@ _ITEM = re.compile(r"[*•–—]\s|-")
 """Of a list, or an option of a program."""
 _CLASS = r"(?:\b(?:n|vt|vi|v|v\.t|v\.i|adj|adv|imp|interj|excl|prep|conj|abbrev|pl)\b(?:\.|(?=[,/]))(?:[,/]|[^\S\n])*)"
 """A word class in a dictionary: "n., adj."."""
-_LABELS = re.compile(r"(?:\s*(?:\d{1,2}[.)]|<[^>\n]{1,40}>|\[[^\]]{1,300}\]|\([^)]{1,60}\)|[a-z]{1,6}\.(?=\s|$)))+\s*")
+_SOUND = (
+    r"(?:/[^/\n]{1,40}/|(?:[^\W\d_][\w-]{1,30}\s)?\\[^\\\n]{1,40}\\(?:\s{0,9}\([^()\n]{1,60}\))?"
+    r"|\n[^\W\d_][\w*\"'`-]{1,40},(?=\s(?:n|v|a|adv|prep|conj|interj)\.))"
+)
+"""How a term is said: "/hak'r/", in Webster's dictionary "\\Car\"pel\\ (pron.)", of two forms too, or a line below."""
+_LABELS = re.compile(
+    r"(?:\s*(?:(?:Defn|Etym):|\d{1,2}[.)]|<[^>\n]{1,40}>|\[[^\]]{1,300}\]|\([^)]{1,60}\)|[a-z]{1,6}\.(?=\s|$)))+\s*"
+)
 """Before what a word means in a dictionary: "1.", "[from Latin]", "(also: flamewar)", "n."."""
 _BARE = r"(?<!\bthe )(?<!\bthis )(?<!\bthat )(?<!\ba )(?<!\ban )(?<!\bits )(?<!\bhis )(?<!\bher )(?<!\btheir )"
 """Before a term that is explained in brackets: not "the reader (the one of 2026)"."""
@@ -126,7 +133,7 @@ class Term:
         name = rf"(?-i:{name})" if text.isupper() and len(text) > 1 else name
         self._name = re.compile(rf"\b{name}\b", re.IGNORECASE)
         self._line = re.compile(
-            rf"^{_MARKS}{name}(?!\w){_MARKS}(?:/[^/\n]{{1,40}}/{_MARKS}){{0,3}}(?:(?P<class>{_CLASS}+)|$)",
+            rf"^{_MARKS}{name}(?!\w){_MARKS}(?:{_SOUND}{_MARKS}){{0,3}}(?:(?P<class>{_CLASS}+)|$)",
             re.IGNORECASE | re.MULTILINE,
         )
         name = rf"[“\"‘'_*]*\b{name}\b(?:,?[”\"’'_*]+)?"
