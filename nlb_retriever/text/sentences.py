@@ -33,7 +33,9 @@ _TITLE = _after(
 _NUMBERED = _after("No Nos no nos p pp Vol vol Fig fig Ch ch Art art Sec sec Jan Feb Mar Apr Aug Sept Oct Nov Dec")
 
 _DAY = r"(?:(?<=\b\d\.)|(?<=\b\d\d\.))"
-_GERMAN_DATE = r"(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Jahrhundert|Kapitel)\b"
+_GERMAN_DATES = """Januar Jänner Februar März April Mai Juni Juli August September Oktober November Dezember Jahrhundert
+    Kapitel"""
+_GERMAN_DATE = rf"(?:{'|'.join(_GERMAN_DATES.split())})\b"
 
 # Each match is a border. The sentence before it ends where the group does (for a blank line: where the
 # match begins), the next one begins where the match ends. All branches share their first character
