@@ -160,7 +160,7 @@ def _expand(match: re.Match[str]) -> str:
 
 def _shorten(match: re.Match[str]) -> str:
     """A tag without its attributes, where they are too many."""
-    beyond = next(islice(_ATTRIBUTE.finditer(match[0], match.end(1)), _MOST_ATTRIBUTES, None), None)
+    beyond = next(islice(_ATTRIBUTE.finditer(match.string, match.end(1), match.end()), _MOST_ATTRIBUTES, None), None)
     return f"<{match[1]}{'/' * match[0].endswith('/>')}>" if beyond else match[0]
 
 
