@@ -40,12 +40,9 @@ def read_fb2(data: bytes, path: Path, limits: Limits) -> Draft:
     draft = Draft("")
     if data.startswith(b"PK"):
         data = _unzipped(Archive(data, limits), draft.omissions)
-    damage: list[str] = []
-    root = parse_xml(_PICTURE.sub(b"", data), damage)
+    root = parse_xml(_PICTURE.sub(b"", data), draft.warnings)
     if root is None or local_name(root) != "FictionBook":
         raise NotABook("is no FB2 book (its outermost element is not FictionBook)")
-    if damage:
-        draft.warnings.append(f"its XML is damaged, and was read as far as that goes ({damage[0]})")
     _describe(root, draft)
     for link in root.iter("{*}a"):
         if attribute(link, "type") == "note":

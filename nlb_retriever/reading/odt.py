@@ -51,13 +51,10 @@ def read_odt(data: bytes, path: Path, limits: Limits) -> Draft:
     content = archive.find(_CONTENT)
     if not content:
         raise NotABook(f"is a zip file but no OpenDocument text (no {_CONTENT} in it)")
-    damage: list[str] = []
-    root = parse_xml(archive.read(content), damage)
+    root = parse_xml(archive.read(content), draft.warnings)
     body = root.find("{*}body/{*}text") if root is not None else None
     if root is None or body is None:
         raise NotABook("holds no OpenDocument text (a spreadsheet, slides, or damaged)")
-    if damage:
-        draft.warnings.append(f"its XML is damaged, and was read as far as that goes ({damage[0]})")
     sheet = read_part(archive, "styles.xml")
     made_from = _parent_styles(root, sheet)
     renderer = _Renderer(archive, draft.omissions, made_from, open_document_labels(root, sheet))

@@ -72,13 +72,10 @@ def read_tei(data: bytes, path: Path, limits: Limits) -> Draft:
     Raises:
         NotABook: it is none (messages without the path).
     """
-    damage: list[str] = []
-    root = parse_xml(data, damage)
+    draft = Draft("")
+    root = parse_xml(data, draft.warnings)
     if root is None or local_name(root) not in _ROOTS:
         raise NotABook("is no TEI document (its outermost element is not TEI)")
-    draft = Draft("")
-    if damage:
-        draft.warnings.append(f"its XML is damaged, and was read as far as that goes ({damage[0]})")
     _describe(root, draft)
     writer = _Writer(draft)
     writer.write(root)

@@ -18,14 +18,14 @@ _HALF = re.compile(rb"&#(?:x0*d[89a-f][0-9a-f]{2}|0*(?:5529[6-9]|55[3-9]\d\d|5[6
 _ENTITY = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,30});")
 
 
-def parse_xml(data: bytes, damage: list[str] | None = None) -> _Element | None:
+def parse_xml(data: bytes, warnings: list[str] | None = None) -> _Element | None:
     """Parse XML, without its declarations of entities; None where there is nothing to parse.
 
     HTML's named characters (&nbsp;) are read although no declaration is; all other entities vanish.
 
     Args:
         data: the document; of a damaged one, what can be read of it.
-        damage: gets what is wrong with it.
+        warnings: gets what is wrong with it.
     """
     from lxml import etree
 
@@ -49,9 +49,13 @@ def parse_xml(data: bytes, damage: list[str] | None = None) -> _Element | None:
         root = etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError):
         return None
-    if damage is not None:
-        faults = (entry for entry in parser.error_log if entry.domain_name not in {"DTD", "VALID"})  # ids are not read
-        damage += (f"line {entry.line}: {entry.message}" for entry in faults)
+    faults = [entry for entry in parser.error_log if entry.domain_name not in {"DTD", "VALID"}]  # ids are not read
+    if faults and warnings is not None:
+        if deep := next((fault for fault in faults if fault.message.startswith("Excessive depth")), None):
+            what = f"nested too deeply (line {deep.line}): what follows was left out"
+        else:
+            what = f"damaged, and was read as far as that goes (line {faults[0].line}: {faults[0].message})"
+        warnings.append(f"its XML is {what}")
     return root
 
 

@@ -125,6 +125,21 @@ def test_a_damaged_fb2_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
     assert any("its XML is damaged" in warning for warning in book.warnings)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.fb2", "<FictionBook><body><section><p>Before.</p>{}</section><p>Behind.</p></body></FictionBook>"),
+        ("a.tei", "<TEI><text><body><p>Before.</p>{}<p>Behind.</p></body></text></TEI>"),
+    ],
+)
+def test_xml_that_is_nested_too_deeply_is_not_called_damaged(tmp_path: Path, name: str, content: str) -> None:
+    path = tmp_path / name
+    path.write_text(content.format("<p>" * 300 + "Deep." + "</p>" * 300))
+    book = read_book(path)
+    assert "Before." in book.text
+    assert book.warnings == ("its XML is nested too deeply (line 1): what follows was left out",)
+
+
 def test_half_characters_and_foreign_entities_are_replaced(tmp_path: Path) -> None:
     path = tmp_path / "a.fb2"
     path.write_text(
