@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +17,12 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 INVISIBLE = re.compile("[\xad\u200b\u2060\ufeff]")
 """Soft hyphens and the like: a word that has one is not found."""
+PARTS = r"\u0300-\u036f\u0591-\u05c7\u0653-\u0655\u093c\u1100-\u11ff\u3099\u309a\ufb00-\ufb06"
+"""Marks and letters that are, with the one before, one character in NFC, and ligatures: no word with one is found."""
+_PARTED = re.compile(f"[{PARTS}]")
+_LIGATURE = re.compile("[\ufb00-\ufb06]")
+_PIECE = re.compile(r"\S{1,200}(?![\u0300-\u036f\u1160-\u11ff\u3099\u309a])|\S{1,200}")
+"""What is brought to NFC at once, which takes quadratic time where mark follows mark."""
 _SPACE = re.compile(r"\s+")
 FRONT = 1_000
 """Characters in which a text says what it is."""
@@ -86,9 +93,13 @@ class Draft:
 
 
 def clean(text: str) -> str:
-    """Line ends become "\\n"; control characters and lone surrogates are replaced one for one."""
+    """Line ends become "\\n", letters with marks one character (NFC), ligatures their letters; control characters and
+    lone surrogates are replaced one for one."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if _PARTED.search(text):
+        text = _LIGATURE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
+        text = _PIECE.sub(lambda match: unicodedata.normalize("NFC", match[0]), text)
     if not _ODD.search(text):
         return text
     text = _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nlb_retriever.reading.draft import INVISIBLE, Draft, Heading, clean, one_line, title_of
+from nlb_retriever.reading.draft import INVISIBLE, PARTS, Draft, Heading, clean, one_line, title_of
 from nlb_retriever.reading.gutenberg import title_of_mention
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.list_labels import HtmlLists
@@ -40,7 +40,7 @@ _HEADINGS = {f"h{i}": i for i in range(1, 7)}
 _BLANKS = r"\t\n\r\f\xa0\u2002-\u200a\u202f"
 _WHITE = re.compile(rf" *[{_BLANKS}][ {_BLANKS}]*|  +")
 """White space that is more than one blank."""
-_UNUSUAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2060\ufeff\ud800-\udfff]")
+_UNUSUAL = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2060\ufeff\ud800-\udfff{PARTS}]")
 """What cleaning changes."""
 _PERMALINKS = frozenset("#¶§🔗")  # links of a heading to itself
 _BACKLINKS = frozenset(("↩", "↩\ufe0e", "↩\ufe0f"))  # of a note to where it is called

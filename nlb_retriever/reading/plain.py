@@ -35,7 +35,8 @@ _BETWEEN = "\n\n\n"
 def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
     """Read a text file. Without wrapper, hard wraps, control characters and soft hyphens its text is the file's.
 
-    But a blank line stands below the rule of a title, boxes are open, and pages are joined (`form_feeds`).
+    But it is in NFC, a blank line stands below the rule of a title, boxes are open, and pages are joined
+    (`form_feeds`).
 
     Raises:
         NotABook: the file is binary (message without the path).

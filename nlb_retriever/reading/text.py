@@ -39,7 +39,8 @@ def book_from_text(
     """Make a book of a text.
 
     Its chapters are found by their headings, as in a text file, but nothing is left out or joined. Line ends
-    become "\\n" and control characters become spaces; `clean` the text first if you give `sections` or `pages`.
+    become "\\n", control characters spaces, and letters with marks one character (NFC); `clean` the text first if you
+    give `sections` or `pages`.
 
     Args:
         text: the whole text; a book without text is refused when it is indexed.

@@ -40,7 +40,7 @@ def read(tmp_path: Path, content: str | bytes, name: str = "book.txt") -> Book:
 
 
 def test_a_clean_file_is_read_character_for_character(tmp_path: Path) -> None:
-    text = "\n\n  CHAPTER I\n\nHello there.  Two spaces,\ta tab.\n\n\n\nAn end — ﬁn 🦊 e\u0301.  \n"
+    text = "\n\n  CHAPTER I\n\nHello there.  Two spaces,\ta tab.\n\n\n\nAn end — fin 🦊 é.  \n"
     assert read(tmp_path, text).text == text
 
 
@@ -195,6 +195,11 @@ def test_words_parted_at_line_ends_are_whole_and_compounds_keep_their_hyphens() 
     assert [word in text for word in ("responsible came", "well-known came", "un-steady came")] == [True] * 3
     text = unwrap(known + "".join(line.format(*each) for each in [*parts[::2], parts[0]]), 72)
     assert "unsteady came" in text  # in a text that parts words
+
+
+def test_letters_and_their_marks_are_one_character(tmp_path: Path) -> None:
+    text = read(tmp_path, "La rivie\u0300re, \u1112\u1161\u11ab, か\u3099, an o\ufb03ce.").text
+    assert text == "La rivière, 한, が, an office."
 
 
 def test_invisible_characters_part_no_words(tmp_path: Path) -> None:
