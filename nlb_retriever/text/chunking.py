@@ -21,6 +21,7 @@ from tokenizers import Tokenizer, normalizers, pre_tokenizers
 
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.records import Passage, Section
+from nlb_retriever.text.languages import is_latin
 from nlb_retriever.text.sentences import sentence_spans
 
 SENTENCE_TOKENS = 256
@@ -29,6 +30,9 @@ SENTENCE_TOKENS = 256
 _BLOCK = 1_000_000  # characters looked at together: bounds memory on a section of 50 MB
 _LONG_WORD = 100  # characters; longer ones are cut at their punctuation
 _CHARS_PER_TOKEN = 16  # bounds a passage's characters: a very long word is a single [UNK] to WordPiece
+_SHORTEST = 0.4
+"""Least share of a full chunk that ends at a sentence in other letters than Latin ones: these have about a token each,
+so that a quarter of a chunk holds less than most sentences."""
 _REMEMBERED = 300_000  # words whose tokens are kept in memory, about 40 MB
 
 # Whitespace to Python's str.split, dropped by BERT's normalizer.
@@ -191,16 +195,29 @@ class Chunker:
         earliest = max(bisect_left(tokens, base + low, first, border), first + 1)
         if earliest >= fits:
             return max(fits, first + 1)
+        best = self._sentence_cut(text, units, (earliest, fits), base + aim, border)
+        if not best and not is_latin(text[starts[first] : ends[fits - 1]]):
+            soonest = max(bisect_left(tokens, base + _SHORTEST * limit, first, border), first + 1)
+            best = self._sentence_cut(text, units, (soonest, fits), base + aim, border)
+        if best:
+            return best
+        return _word_border(units, earliest, max(bisect_right(tokens, base + aim, earliest, fits + 1) - 1, earliest))
+
+    @staticmethod
+    def _sentence_cut(text: str, units: _Units, within: tuple[int, int], aim: float, border: int) -> int:
+        """The cut at a paragraph's or sentence's end that lies nearest to `aim` tokens; 0 where there is none."""
+        starts, ends, tokens = units.starts, units.ends, units.tokens
+        earliest, fits = within
         # The span reaches a little beyond: what follows a stop decides whether it ends a sentence.
         sentences = sentence_spans(text, starts[earliest - 1], min(starts[fits] + 64, ends[border - 1]))
-        best, best_rank = bisect_right(tokens, base + aim, earliest, fits + 1) - 1, (0, 0.0)
+        best, best_rank = 0, (0, 0.0)
         for (_, end), (begin, _) in pairwise(sentences):
             cut = _find(ends, end, earliest - 1, fits) + 1
             if cut:
-                rank = (1 + (text.count("\n", end, begin) > 1), -abs(tokens[cut] - base - aim))
+                rank = (1 + (text.count("\n", end, begin) > 1), -abs(tokens[cut] - aim))
                 if rank > best_rank:
                     best, best_rank = cut, rank
-        return best if best_rank[0] else _word_border(units, earliest, max(best, earliest))
+        return best
 
     def _count(self, text: str) -> int:
         return len(self._tokenizer.encode(text, add_special_tokens=False))

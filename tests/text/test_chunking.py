@@ -12,6 +12,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.records import Passage, Section
 from nlb_retriever.text.chunking import Chunker
+from nlb_retriever.text.sentences import sentence_spans
 from tests.doubles import minilm_tokenizer
 
 MINILM = minilm_tokenizer()
@@ -215,3 +216,14 @@ def test_three_million_tokens_are_cut_whole() -> None:
     passages = Chunker(MINILM).passages(text, whole(text))
     assert sum(passage.tokens for passage in passages) == 3_000_000
     assert len(passages) < 12_200
+
+
+def test_passages_in_other_letters_begin_with_a_sentence() -> None:
+    short = "Он благополучно избегнул встречи с хозяйкой на лестнице. "
+    long = "Каморка его приходилась под кровлей высокого дома и походила на шкаф, "
+    long += "чем он был недоволен, и дверь её почти никогда не закрывалась, как и окно над лестницей. "
+    text = ((short + long) * 30).strip()
+    starts = {start for start, _ in sentence_spans(text)}
+    passages = Chunker(MINILM).passages(text, [Section(path=("x",), start=0, end=len(text))])
+    assert all(passage.start in starts for passage in passages)
+    assert all(passage.tokens <= 254 for passage in passages)
