@@ -85,7 +85,9 @@ def write_books(books: Sequence[BookRecord]) -> None:
     ]
     head = ("ID", "Title", "Author", "Year", "Sections", "Tokens")
     if not is_terminal():
-        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        from rich.cells import cell_len
+
+        widths = [max(map(cell_len, column)) for column in zip(head, *rows, strict=True)]
         write_lines(_columns(row, widths) for row in (head, *rows))
         return
     from rich import box
@@ -195,6 +197,8 @@ def _about(book: BookRecord) -> Iterator[Line]:
 
 
 def _columns(row: Sequence[str], widths: Sequence[int]) -> Line:
-    left = [text.ljust(size) for text, size in zip(row[:3], widths[:3], strict=True)]
+    from rich.cells import set_cell_size
+
+    left = [set_cell_size(text, size) for text, size in zip(row[:3], widths[:3], strict=True)]
     right = [text.rjust(size) for text, size in zip(row[3:], widths[3:], strict=True)]
     return line("  ".join([*left, *right]))

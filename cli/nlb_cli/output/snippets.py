@@ -16,16 +16,21 @@ _COMMON = frozenset(
     " these they this those to up us was we were what when where which who whom whose why will with would you"
     " your".split()
 )
+_UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
+_PAIR = re.compile(r"(?=([\u30a1-\u30ff\u3400-\u9fff]{2}))")
+_LONGEST_WORD = 20
+"""So far is looked for a word's start."""
 
 
 def pattern_of(question: str) -> re.Pattern[str] | None:
     """What matches the words of a question in their usual forms; None where it has no word."""
     words = dict.fromkeys(re.findall(r"[^\W_]+", question.lower()))
+    words |= dict.fromkeys(_PAIR.findall(question))
     rare = [word for word in words if word not in _COMMON] or list(words)
     if not rare:
         return None
     stems = sorted((re.escape(_stem(word)) for word in rare[:64]), key=len, reverse=True)
-    return re.compile(rf"\b(?:{'|'.join(f'({stem})' for stem in stems)})\w{{0,4}}\b", re.IGNORECASE)
+    return re.compile("|".join(f"({_in_text(stem)})" for stem in stems), re.IGNORECASE)
 
 
 def snippet(text: str, pattern: re.Pattern[str] | None, length: int = 215) -> list[Piece]:
@@ -62,7 +67,14 @@ def _best_start(text: str, pattern: re.Pattern[str], length: int) -> int:
         if (rated := (len(set(inside)), len(inside))) > best:
             best, best_at = rated, at
     start = min(best_at - 50, len(text) - length)
-    return text.find(" ", start) + 1 if start > 0 else 0
+    if start <= 0:
+        return 0
+    return text.find(" ", start, start + _LONGEST_WORD) + 1 or start
+
+
+def _in_text(stem: str) -> str:
+    """What matches a stem with an ending; within words where no spaces are between them."""
+    return stem if _UNSPACED.search(stem) else rf"\b{stem}\w{{0,4}}\b"
 
 
 def _stem(word: str) -> str:
