@@ -13,5 +13,10 @@ def fold(text: str) -> str:
     folded = text.casefold()
     if not folded.isascii():
         decomposed = unicodedata.normalize("NFKD", folded.translate(_TYPED))
-        folded = "".join(filterfalse(unicodedata.combining, decomposed))
+        folded = "".join(filterfalse(_is_mark, decomposed))
     return " ".join(folded.replace("`", "'").split())
+
+
+def _is_mark(character: str) -> bool:
+    """Whether it is an accent; those of Japanese syllables make others of them ("パ", "ハ")."""
+    return unicodedata.combining(character) > 0 and character not in "\u3099\u309a"

@@ -209,6 +209,7 @@ def test_a_section_of_no_such_number_is_refused(store: LibraryStore, name: str) 
 
 def test_a_text_is_folded() -> None:
     assert fold("  Les  Misérables’ «Œuvre» — İ") == 'les miserables\' "œuvre" - i'
+    assert fold("パパ") != fold("ハハ") == fold("ハハ")
 
 
 def _named(store: LibraryStore, book: str, name: str) -> list[tuple[str, ...]]:
