@@ -38,7 +38,7 @@ __all__ = ["index_books", "index_files"]
 
 
 def index_files(
-    paths: Sequence[str | Path],
+    paths: str | Path | Sequence[str | Path],
     library: str | Path | None = None,
     *,
     chunk_encoder: str | Path | None = None,
@@ -54,7 +54,7 @@ def index_files(
     """Bring a library up to date with files.
 
     Args:
-        paths: files, folders and glob patterns.
+        paths: files, folders and glob patterns, or one of them.
         library: its folder, name or server URL; None for the default one. Made if absent.
         chunk_encoder: a sentence-transformers model's name or folder; None for the library's own.
         checkpoint: folder of a next-level encoder; None for the library's own.
@@ -82,7 +82,7 @@ def index_files(
         IndexRequest(
             location=locate_library(library),
             load=partial(load_encoder, device=device),
-            paths=tuple(paths),
+            paths=(paths,) if isinstance(paths, (str, Path)) else tuple(paths),
             chunk_encoder=chunk_encoder,
             checkpoint=checkpoint,
             chunk_tokens=chunk_tokens,
@@ -95,7 +95,7 @@ def index_files(
 
 
 def index_books(
-    books: Iterable[Book],
+    books: Book | Iterable[Book],
     library: str | Path | None = None,
     *,
     chunk_encoder: str | Path | None = None,
@@ -112,7 +112,7 @@ def index_books(
     (unless their source is a path in the pruned folders), rebuilding takes them from the library.
 
     Args:
-        books: with `from_file=False`; they get their lasting ids here.
+        books: one or several with `from_file=False`; they get their lasting ids here.
         library, chunk_encoder, checkpoint, chunk_tokens, device, observer: as in `index_files`.
         load: loads a chunk encoder by its name, for callers that keep theirs; `device` is then ignored.
 
@@ -126,7 +126,7 @@ def index_books(
         IndexRequest(
             location=locate_library(library),
             load=load or partial(load_encoder, device=device),
-            books=tuple(books),
+            books=(books,) if isinstance(books, Book) else tuple(books),
             chunk_encoder=chunk_encoder,
             checkpoint=checkpoint,
             chunk_tokens=chunk_tokens,

@@ -52,6 +52,14 @@ def held(library: Path) -> dict[str, Book]:
     return {source: book for source, book in books.items() if book}
 
 
+def test_one_path_or_book_is_taken_as_one(library: Path, tmp_path: Path) -> None:
+    (tmp_path / "ab").mkdir()
+    (tmp_path / "ab" / "lamp.txt").write_text(LIGHTHOUSE)
+    assert [ref.source for ref in index_files(str(tmp_path / "ab"), library).indexed] == [f"{tmp_path}/ab/lamp.txt"]
+    assert index_files(tmp_path / "ab", library).failed == ()
+    assert [ref.source for ref in index_books(bread(), library).indexed] == ["bread"]
+
+
 def test_a_given_book_is_read_back_as_it_was_given_with_its_language(library: Path) -> None:
     report = index_books([lamp(), bread()], library)
     assert [ref.source for ref in report.indexed] == ["lamp", "bread"]
