@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from textwrap import shorten
 
 from nlb_retriever.reading.clauses import add_clauses
 from nlb_retriever.reading.contents import drop_contents, find_listed, normal
@@ -56,6 +57,9 @@ _SPEECH = re.compile(r"[A-Z]{3}[A-Z’'. ]{0,30}(?:[.:]|\[.*?\])\s*\S")
 """Of a play: a name in capitals and what its bearer says, perhaps with a stage direction between."""
 _EMPHASIS = re.compile(r"(?<![^\W_])_([^_]+)_|_([^_]+)_(?![^\W_])|(?<![^\W_])_+|_+(?![^\W_])|=")
 """Marks of italics and bold: not those within "ignore_quotes"."""
+_SUMMARY = re.compile("chap", re.IGNORECASE)
+_LONGEST_SUMMARY = 400
+"""Characters of what stands in a chapter, as its title."""
 _FOOTNOTE = re.compile(r"\s?\[(?:\d{1,3}|[A-Z*†])\]")
 
 
@@ -200,13 +204,17 @@ def _candidates(text: str, series: Sequence[Candidate] = ()) -> list[Candidate]:
     listed = find_listed(text, spans)
     blank = stand_alone(text, spans)
     found: list[Candidate] = []
-    last_line = -2
+    last_line, chapter = -2, 0
     for i, (start, end) in enumerate(spans):
         inner = not (blank[i] or last_line == i - 1)
-        if end - start > (24 if inner else MAX_LINE) or start in listed:
+        long = _LONGEST_SUMMARY if blank[i] and blank[i + 1] and _SUMMARY.match(text, start) else MAX_LINE
+        if end - start > (24 if inner else long) or start in listed:
             continue
-        line = text[start:end]
+        line = shorten(text[start:end], MAX_LINE, placeholder="…") if end - start > MAX_LINE else text[start:end]
         here = [of_series[start]] if start in of_series else parse_line(line, start, end)
+        if end - start > MAX_LINE and not (here and (here[0].kind, here[0].number) == ("chapter", chapter + 1)):
+            continue
+        chapter = here[0].number if here and here[0].kind == "chapter" else chapter
         if inner and not (here and here[0].kind in _CONTAINERS and not here[0].rest and line.isupper()):
             continue
         if not here and blank[i] and blank[i + 1] and _plain(line):

@@ -74,6 +74,12 @@ def test_sections_that_begin_anew_lie_within_titles_in_capitals() -> None:
     assert found[1:4] == [("CLOCKS", "SECTION I"), ("CLOCKS", "SECTION II"), ("DOORS", "SECTION I")]
 
 
+def test_a_chapter_s_number_may_stand_before_a_summary_of_several_lines() -> None:
+    said = "How the old clock of the town came to stand on the landing, and of those who had wound it before, and of "
+    names = [f"CHAP. {number}. {said * lines}the bell." for number, lines in [("I", 1), ("II", 2), ("III", 3)]]
+    assert [path[0].split(". H")[0] for path in paths(book(*names))] == ["CHAP. I", "CHAP. II", "CHAP. III"]
+
+
 def test_parts_hold_their_chapters() -> None:
     text = book("PART ONE\n\nCHAPTER I", "CHAPTER II", "PART TWO\n\nCHAPTER I", "CHAPTER II")
     assert paths(text) == [
