@@ -9,6 +9,7 @@ from nlb_retriever.errors import NotABook
 from nlb_retriever.reading.encodings import (
     DECLARED,
     MULTIBYTE,
+    guess_by_letters,
     guess_ebcdic,
     guess_seven_bit,
     guess_wide,
@@ -132,6 +133,8 @@ def _guess(data: bytes) -> str:
     first = _HIGH.search(data)
     begin = max(0, first.start() - 2_000) if first else 0
     sample = data[begin : begin + _SAMPLE]
+    if name := guess_by_letters(sample):
+        return name
     for name in ("cp1252", "mac_roman", "cp850"):
         if _reads_western(_eight_bit(sample, name)):
             return name

@@ -27,6 +27,14 @@ MULTIBYTE = frozenset(
     {"gb18030", "hz", "cp932", "cp949", "big5hkscs", "euc-jp", "euc_jp", "iso-2022-jp", "iso-2022-kr", "johab"}
 )
 _EBCDIC = ("cp037", "cp500", "cp273", "cp1140", "cp1026")
+_OWN_LETTERS = (
+    (("cp1252",), "ðþ", "áéíóúýæö"), (("cp1254",), "ış", "çğöüâîû"), (("cp1250", "iso8859_2"), "őű", "áéíóöúü"),
+    (("cp1250", "iso8859_2"), "ąęł", "ćńóśźż"), (("cp1250", "iso8859_2"), "ěřž", "áčďéíňóšťúůý"),
+    (("cp1250", "iso8859_2"), "čšž", "áäďéíĺľňóôŕťúýćđ"), (("cp1250", "iso8859_2"), "ăşţ", "âî"),
+)  # fmt: skip
+"""Encodings of Icelandic, Turkish, Hungarian, Polish, Czech, Slovak and South Slavic, and Romanian; the letters beside
+a to z that all longer texts in it have; and the others."""
+_LEAST_LETTERS, _OF_LETTERS = 20, 0.98
 _SHIFTS = (
     (rb"\x1b\$\)C", ("iso2022_kr",)),
     (rb"\x1b\$(?:[@AB]|\([@AB]|\(D)", ("iso2022_jp_2", "iso2022_jp_ext", "iso2022_jp_3")),
@@ -78,6 +86,26 @@ def _reads_asian(sample: bytes, name: str) -> bool:
     asian = sum("\u3040" <= c <= "\u30ff" or "\u4e00" <= c <= "\u9fff" for c in text)
     strange = sum(unicodedata.category(c) in {"Cn", "Co", "Cs", "Cc"} and c not in "\n\r\t" for c in text)
     return marks > 0.02 * len(text) and asian + marks > 0.9 * len(text) and strange == 0
+
+
+def guess_by_letters(data: bytes) -> str | None:
+    """An encoding of `_OWN_LETTERS`, if letters above 127 are nearly all of one of these languages; else None.
+
+    As Windows-1252 such a text may have western letters alone: Turkish has those of Icelandic then.
+    """
+    counts = {
+        name: Counter(
+            char for char in data[:_SAMPLE].decode(name, "replace").lower() if char > "\x7f" and char.isalpha()
+        )
+        for name in ("cp1252", "cp1254", "cp1250", "iso8859_2")
+    }
+    for names, needed, others in _OWN_LETTERS:
+        for name in names:
+            found, own = counts[name], {*needed, *others}
+            many = found.total() >= _LEAST_LETTERS and all(found[letter] > 1 for letter in needed)
+            if many and sum(found[letter] for letter in own) >= _OF_LETTERS * found.total():
+                return name
+    return None
 
 
 def guess_seven_bit(data: bytes) -> str | None:

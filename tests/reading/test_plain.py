@@ -69,6 +69,36 @@ def test_other_scripts_are_not_forced_into_the_western_encoding(tmp_path: Path, 
     assert read(tmp_path, text.encode(encoding)).text == text
 
 
+TURKISH = "Bir sabah erkenden kalktı ve pencereyi açtı. Dışarıda yağmur yağıyordu, çocuklar gidiyor, kuşlar ötüyordu.\n"
+HUNGARIAN = "Egy reggel korán felkelt. Az esős idő után gyűlt a felhő, hűvös szél fújt, és kinyitotta az ablakot.\n"
+CZECH = "Jednoho rána vstal brzy a otevřel okno. Venku padal tichý déšť, děti šly do školy, pan Žižka ležel.\n"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp1254", TURKISH),
+        ("cp1250", HUNGARIAN),
+        ("iso8859_2", HUNGARIAN),
+        ("cp1250", CZECH),
+        ("iso8859_2", CZECH),
+        (
+            "iso8859_2",
+            "Słońce wychodziło zza chmur, a pan Żółkiewski wstał, gdy ją zobaczył; miał pożółkłą książkę.\n",
+        ),
+        ("cp1250", "Într-o dimineaţă s-a sculat devreme şi a deschis fereastra; vânzătorii strigau.\n"),
+        ("cp1252", "Þegar ég kom út í morgun var það ýmist sól eða rigning, og hún sagði þá ekkert; ýmsir bíða þar.\n"),
+        (
+            "cp1252",
+            "Já não há razões: as intenções são más, e ele põe à mesa três pães e um avô; não se vê ninguém.\n",
+        ),
+        ("cp1252", "Perché è già così? Più giù c'è la città, però lì non può più salire né l'uomo né il caffè.\n"),
+    ],
+)
+def test_the_letters_of_a_language_tell_its_encoding(tmp_path: Path, encoding: str, text: str) -> None:
+    assert read(tmp_path, (text * 10).encode(encoding)).text == text * 10
+
+
 def test_stray_bytes_in_utf8_are_mended_and_reported(tmp_path: Path) -> None:
     book = read(tmp_path, "déjà vu, café, très bien. ".encode() * 10 + b"caf\xe9 " + "noël ".encode() * 5)
     assert "café noël" in book.text
