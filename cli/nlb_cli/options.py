@@ -103,6 +103,7 @@ def scope_of(
     Raises:
         QueryError: no book is by that author or in that language, or the year is none.
     """
+    from nlb_retriever.search.catalog import is_by
     from nlb_retriever.store import And, Condition, Or
 
     conditions: list[Filter] = []
@@ -112,9 +113,11 @@ def scope_of(
         conditions += [Condition("year", "lte", last)] if last is not None else []
     if author is not None:
         store = retriever.store
-        conditions.append(Condition("author", "text_match_insensitive", author))
-        if not store.count("book", conditions[-1]):
-            similar = _find_similar(author, {book.author for book in store.books() if book.author})
+        known = {book.author: book for book in store.books() if book.author}
+        named = [name for name, book in known.items() if author.lower() in name.lower() or is_by(book, author)]
+        conditions.append(Condition("author", "in", named))
+        if not named:
+            similar = _find_similar(author, known)
             hint = f"; similar: {'; '.join(similar)}" if similar else ": see `nlb books`"
             raise QueryError(f"no book by {author!r} in library {store.location}{hint}")
     if language is not None:

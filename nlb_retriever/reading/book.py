@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from nlb_retriever.errors import NlbError, NotABook, ReadingError, ReadingLimit
+from nlb_retriever.reading.authors import in_spoken_order
 from nlb_retriever.reading.draft import Draft, clean, one_line
 from nlb_retriever.reading.gutenberg import LANGUAGES, without_wrapper
 from nlb_retriever.reading.limits import DEFAULT, Limits, shown
@@ -155,12 +156,13 @@ def _read(path: Path, data: bytes, limits: Limits) -> Book:
         raise NotABook("holds no text, only white space")
     title = one_line(draft.title or "")
     title = title if is_given(title) else title_from_name(path)
+    author = one_line(_ADDRESS.sub("", draft.author or ""))
     content_hash = _content_hash(hashlib.sha256(data).hexdigest(), sidecar)
     return Book(
         id=content_hash[:16],
         content_hash=content_hash,
         title=title,
-        author=author if is_given(author := one_line(_ADDRESS.sub("", draft.author or ""))) else None,
+        author=in_spoken_order(author, draft.text) if is_given(author) else None,
         language=language_tag(draft.language),
         year=draft.year,
         description=one_line(draft.description or "", _DESCRIPTION) or None,

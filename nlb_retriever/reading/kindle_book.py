@@ -8,6 +8,7 @@ from functools import cached_property
 from struct import unpack_from
 
 from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
+from nlb_retriever.reading.authors import join_authors
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.omissions import Omissions
 from nlb_retriever.reading.package import Package, publication_year
@@ -107,7 +108,7 @@ class KindleBook:
         start, length = self.number(84), self.number(88)
         name = self.header[start : start + length] if max(start, length) < NONE else b""
         package.title = next(iter(self._words(_TITLE)), None) or self.decode(name).strip("\0 ")
-        package.author = ", ".join(dict.fromkeys(self._words(_AUTHOR))) or None
+        package.author = join_authors(self._words(_AUTHOR))
         code = self.number(92) & 0xFF
         package.language = next(iter(self._words(_LANGUAGE)), None) or _LANGUAGES.get(code)
         subjects = "; ".join(dict.fromkeys(self._words(_SUBJECT)))

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from nlb_retriever.reading.authors import join_authors
 from nlb_retriever.reading.commonmark import make_parser, note_code_words, prepare, without_attributes
 from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import FRONT, Draft, Heading, clean, one_line, title_of
@@ -83,7 +84,7 @@ def _front_matter(source: str, draft: Draft) -> int:
     for name, value in pairs:
         _set(draft, name, value)
     if authors := _AUTHORS.search(front[1]):
-        _set(draft, "authors", ", ".join(_AUTHOR.findall(authors[1])))
+        _set(draft, "authors", join_authors(_AUTHOR.findall(authors[1])) or "")
     if described := _DESCRIPTION.search(front[1]):
         draft.description = described[1].strip().strip("\"'")
     draft.omissions.skip("front matter", count_words(front[1]))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from nlb_retriever.errors import NotABook, ReadingError
 from nlb_retriever.reading.archive import Archive, resolve, shown_name
+from nlb_retriever.reading.authors import join_authors
 from nlb_retriever.reading.xmltree import parse_xml, read_part, text_of
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def read_metadata(root: _Element) -> Package:
         roles += refined.get((creator.get("id") or "", "role"), "").split()
         if (not roles or "aut" in roles) and (name := text_of(creator)) and name not in authors:
             authors.append(name)
-    package.author = ", ".join(authors) or None
+    package.author = join_authors(authors)
     package.language = next((t[:20] for e in _all(root, "language") if (t := text_of(e)) and t.lower() != "und"), None)
     package.description = next(
         (text for e in _all(root, "description") if (text := "".join(map(str, e.itertext())).strip())),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nlb_retriever.errors import NotABook
+from nlb_retriever.reading.authors import join_authors
 from nlb_retriever.reading.draft import Draft, Heading, one_line
 from nlb_retriever.reading.html import html_to_text
 from nlb_retriever.reading.limits import Limits
@@ -100,7 +101,7 @@ def _describe(root: _Element, draft: Draft) -> None:
     main = [title for title in titles if title.get("type") == "main"] or titles
     draft.title = _EDITION.sub("", text_of(main[0])) or None if main else None
     authors = (_LIFE.sub("", text_of(author)) for author in header.iterfind("{*}fileDesc/{*}titleStmt/{*}author"))
-    draft.author = ", ".join(dict.fromkeys(filter(None, authors))) or None
+    draft.author = join_authors(authors)
     named = [attribute(each, "lang") for each in root.iter("{*}TEI", "{*}TEI.2", "{*}text", "{*}body")]
     named += [each.get("ident") or each.get("id") or "" for each in header.iter("{*}language")]
     draft.language = next(filter(None, named), None)

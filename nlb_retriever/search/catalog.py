@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -19,6 +20,8 @@ from nlb_retriever.store.lookup import read_number
 NAMED = 20
 """Most titles or authors that are named."""
 LAST_YEAR = 9999
+_NAMES = re.compile(r"[,;&]|\sand\s")
+"""Between the names of several authors, and between a last name and the first."""
 FIRST = 3
 """First passages of a book, of which a sentence is quoted."""
 _BOOKS = r"(?:books?|novels?|works?|plays?|titles?|documents?|files?)"
@@ -191,8 +194,10 @@ def _key(author: str | None) -> str:
 
 def is_by(book: BookRecord, author: str) -> bool:
     """Whether a book is by an author, who may be named by the last name alone."""
-    wanted, own = name_words(author), name_words(book.author or "")
-    return bool(wanted) and bool(own) and set(wanted) <= set(own) and (wanted[-1] == own[-1] or len(wanted) == len(own))
+    wanted = [word for word in name_words(author) if not word.isdigit()]  # a life's years
+    names = [*filter(None, map(name_words, _NAMES.split(book.author or "")))]
+    own = {word for name in names for word in name}
+    return bool(wanted) and own.issuperset(wanted) and (wanted[-1] in {name[-1] for name in names} or {*wanted} == own)
 
 
 def _join(names: Sequence[str]) -> str:

@@ -88,6 +88,7 @@ def test_an_empty_question_is_one_line(nlb: InProcess, shelf: Path, question: st
     [
         (("--book", "lamp of skerry"), {"THE LAMP OF SKERRY"}),
         (("--author", "MORROW"), {"THE LAMP OF SKERRY", "A NIGHT AT THE OBSERVATORY"}),
+        (("--author", "Morrow, Anna, 1850-1901"), {"THE LAMP OF SKERRY", "A NIGHT AT THE OBSERVATORY"}),
         (("--language", "en"), {"THE LAMP OF SKERRY", "A NIGHT AT THE OBSERVATORY", "Orchard Letters"}),
         (("--language", "English"), {"THE LAMP OF SKERRY", "A NIGHT AT THE OBSERVATORY", "Orchard Letters"}),
         (("--year", "1930-1940"), {"Orchard Letters"}),

@@ -42,7 +42,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("list all my books", "Blank; Bread; Poems; The Lamp; The Reef"),
         ("Which books are in the library?", "Blank; Bread; Poems; The Lamp; The Reef"),
         ("Which books by Jules Verne do you have?", "The Lamp; The Reef"),
-        ("What books do you have by Verne?", "The Lamp"),
+        ("What books do you have by Verne?", "The Lamp; The Reef"),
         ("List the novels in the library by Jules Verné.", "The Lamp; The Reef"),
         ("books by Jules Verne", "The Lamp; The Reef"),
         ("Which books did Ann Miller write?", "Bread; Poems"),
@@ -66,7 +66,7 @@ def test_the_library_answers_for_itself(retriever: Retriever, question: str, sho
 @pytest.mark.parametrize(
     ("question", "short"),
     [
-        ("Do I have any books by Verne?", "Yes: The Lamp"),
+        ("Do I have any books by Verne?", "Yes: The Lamp; The Reef"),
         ("Are there any novels by Ann Miller?", "Yes: Bread; Poems"),
         ("do you have anything by Ann Miller in the library?", "Yes: Bread; Poems"),
         ("Do I have The Lamp?", "Yes: The Lamp"),
