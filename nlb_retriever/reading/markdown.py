@@ -16,9 +16,10 @@ from nlb_retriever.reading.omissions import count_words
 from nlb_retriever.reading.outline import find_headings
 
 _FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\n(.{0,8000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_YAML_LINE = re.compile(r"[ \t]*(?:$|#|[a-z_][\w-]*:(?:[ \t]|$)|- )|[ \t]+\S")
-"""A line of a YAML mapping whose keys are in lower case, as those of front matter are."""
-_PAIR = re.compile(r"""^(title|authors?|language|lang|date|year):[ \t]*["']?(.*?)["']?[ \t]*$""", re.MULTILINE)
+_YAML_LINE = re.compile(r"[ \t]*(?:$|#|[^\W\d][\w -]{0,40}:(?:[ \t]|$)|- )|[ \t]+\S")
+_LOWER_KEY = re.compile(r"^[a-z_][\w-]*:(?:[ \t]|$)", re.MULTILINE)
+"""One at least is so in front matter: "HAMLET: To be" is a speech."""
+_PAIR = re.compile(r"""^(title|authors?|language|lang|date|year):[ \t]*["']?(.*?)["']?[ \t]*$""", re.MULTILINE | re.I)
 _AUTHORS = re.compile(
     r"^(?:authors?|creators?):[ \t]*\n((?:[ \t]*-[ \t][^\n]*(?:\n(?![ \t]*-[ \t])[ \t]+[^\n]*)*\n?)+)", re.MULTILINE
 )
@@ -78,10 +79,9 @@ def _front_matter(source: str, draft: Draft) -> int:
     front = _FRONT_MATTER.match(source)
     if not front or not all(map(_YAML_LINE.match, front[1].split("\n"))):
         return 0
-    pairs = _PAIR.findall(front[1])
-    if not pairs or not source[front.end() :].strip():
+    if not _LOWER_KEY.search(front[1]) or not source[front.end() :].strip():
         return 0
-    for name, value in pairs:
+    for name, value in _PAIR.findall(front[1]):
         _set(draft, name, value)
     if authors := _AUTHORS.search(front[1]):
         _set(draft, "authors", join_authors(_AUTHOR.findall(authors[1])) or "")

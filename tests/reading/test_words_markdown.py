@@ -50,6 +50,7 @@ def test_text_between_rules_at_the_start_is_no_front_matter(tmp_path: Path, star
         "title: The Clock\ntags:\n  - time\n  - clocks\n\ndescription: >\n  A long story\n  of a clock.\n",
         "# made by pandoc\ntitle: 'The Clock'\nauthor:\n- Ann Author\n- Ben Author\n",
         "title: The Clock\nauthor: [Ann Author, Ben Author]\nrights: © 1999, all of them\n",
+        "tags:\n  - time\nRating: 5\nDate Read: 2024-03-14\nTitle: The Clock\n",
     ],
 )
 def test_front_matter_goes_and_is_named(tmp_path: Path, front: str) -> None:
@@ -57,6 +58,11 @@ def test_front_matter_goes_and_is_named(tmp_path: Path, front: str) -> None:
     assert book.title == "The Clock"
     assert book.text.startswith("He came")
     assert named_words(book.warnings) > 0
+
+
+def test_front_matter_that_names_no_title_goes_too(tmp_path: Path) -> None:
+    book = read(tmp_path, f"---\naliases: [Clock notes]\ncreated: 2024-03-14\n---\n\n{STORY}")
+    assert book.text.startswith("He came")
 
 
 PROSE = [
