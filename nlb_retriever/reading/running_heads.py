@@ -21,6 +21,12 @@ _HEADING_AND_PAGE = re.compile(
 )
 _HEADING_KEY = "heading #"
 """Of all running heads with the number of the chapter or section, its title and the page ("Chapter 2: Bells 31")."""
+_WORDS_AND_PAGE = re.compile(
+    r"(?=.{,60}$)(?:(?P<first>\d{1,3})[\s|·•–—-]{1,5}(?P<after>[^\W\d_].*)"
+    r"|(?P<before>[^\W\d_].*?)[\s|·•–—-]{1,5}(?P<last>\d{1,3}))"
+)
+_AROUND, _LEAST_AROUND = 4, 2
+"""On so many pages of so many before and behind numbers that count the pages show which number a page has."""
 _COUNTED = re.compile(r"[A-Z][a-z]+\W*\d+\W*")
 """A name with a number ("Psalm 12", "Figure 3") is no running head, whatever the page."""
 _PAGE_WORDS = re.compile(r"(?:page|pg|p|seite|página|pagina|pag|blz|folio)\b", re.IGNORECASE)
@@ -131,15 +137,43 @@ def _keys(pages: Sequence[Sequence[str]], labels: Sequence[str]) -> Callable[[in
         pattern: {offset for offset, count in counts.items() if count >= least} for pattern, counts in offsets.items()
     }
 
-    def key_of(i: int, line: str) -> str:
+    def counted(i: int, line: str) -> Iterator[tuple[str, int]]:
         if _NUMBER_LINE.fullmatch(line) and line.strip("-–—[]() ") == labels[i]:
-            return "#"
+            yield "#", i
         for pattern, number in _numbers(line):
             if number - i in counting.get(pattern, ()) and (number < _YEAR or len(pages) > _MANY_PAGES):
-                return pattern
+                yield pattern, number
+
+    known = [{number - i for line in _edges(lines) for _, number in counted(i, line)} for i, lines in enumerate(pages)]
+    again = Counter(
+        key for i, lines in enumerate(pages) for line in set(_edges(lines)) if (key := _page_at_end(i, line))
+    )
+
+    def key_of(i: int, line: str) -> str:
+        for pattern, _ in counted(i, line):
+            return pattern
+        if not known[i] and (key := _page_at_end(i, line)):
+            offset = key[1]
+            around = sum(offset in offsets for offsets in known[max(0, i - _AROUND) : i + _AROUND + 1])
+            if around >= _LEAST_AROUND and (again[key] > 1 or not _may_count(line, offset + i)):
+                return _HEADING_KEY
         return line.strip("# |·•-–—").casefold() if not _is_numbered_heading(line) else line
 
     return key_of
+
+
+def _page_at_end(i: int, line: str) -> tuple[str, int] | None:
+    """The words of a short line that begins or ends with a number, and how far this is from the page's index."""
+    match = _WORDS_AND_PAGE.fullmatch(line)
+    if not match or DATE_WORDS & {word.casefold() for word in re.findall(r"[^\W\d_]+", line)}:
+        return None
+    return (match["before"] or match["after"]).casefold(), int(match["last"] or match["first"]) - i
+
+
+def _may_count(line: str, page: int) -> bool:
+    """Whether a line may have the number of a page by chance, as "Psalm 12" and "Chapter 1" may."""
+    found = parse_line(line, 0, 0)
+    return bool(_COUNTED.fullmatch(line)) or (bool(found) and found[0].number == page)
 
 
 def _numbers(line: str) -> Iterator[tuple[str, int]]:

@@ -49,6 +49,26 @@ def test_running_heads_with_chapter_and_page_are_skipped(pdf: Write, head: str) 
     assert read_book(pdf(chapters)).text.count("Bells") == 8
 
 
+@pytest.mark.parametrize("head", ["{name} {page}", "CHAPTER {n}. {page}", "{n}. {name} {page}", "The {name} | {page}"])
+def test_running_heads_with_few_pages_each_are_skipped_where_others_count_the_pages(pdf: Write, head: str) -> None:
+    names = ["Bells", "Clocks", "Hands", "Wheels", "Springs"]
+    heads = [
+        head.format(name=names[i // 4], n="I" * (i // 4 + 1), page=i + 11) if i % 2 else f"{i + 11} THE CLOCK"
+        for i in range(20)
+    ]
+    book = read_book(pdf([[line, f"{'Very ' * i}old.", *LINES, *LINES] for i, line in enumerate(heads)]))
+    assert not [line for line in heads[1:] if line in book.text]
+    assert any("on 10 pages" in warning for warning in book.warnings)
+
+
+def test_names_with_numbers_are_kept_on_pages_that_others_count(pdf: Write) -> None:
+    heads = [f"Psalm {i + 11}" if i == 5 else f"{i + 11} THE CLOCK" for i in range(9)]
+    assert "Psalm 16" in read_book(pdf([[line, f"{'Very ' * i}old.", *LINES] for i, line in enumerate(heads)])).text
+    songs = [[f"{i + 1} {'La ' * i}la", *LINES, str(i + 1)] for i in range(12)]
+    text = read_book(pdf(songs)).text
+    assert all(f"{i + 1} {'La ' * i}la" in text for i in range(12))
+
+
 def test_short_sentences_at_the_edges_of_pages_are_kept(pdf: Write) -> None:
     said = [["THE CLOCK", "Yes." if i % 9 == 4 else f"The {'very ' * i}old clock.", *LINES, *LINES] for i in range(40)]
     assert read_book(pdf(said)).text.count("Yes.") == 4
