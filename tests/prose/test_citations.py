@@ -7,6 +7,7 @@ import json
 import random
 import re
 import tarfile
+import time
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -93,25 +94,63 @@ TEXTS = [
     "Mr. Tobias kept the lighthouse [1]. “He lit the lamp,” they say. [1][2] The storm broke the clock [2, 7].",
     "[1] He kept it for forty years.\n[2] The clock broke. And then (they say) he turned the lamp [passage 2] by hand",
     "  The lamp [see below] was lit... [1]  Was it? [2]\n\n“Yes!” [3] said Tobias [",
+    "- He lit the lamp. [1]\n- Tobias flew to the moon.\n\n**He** turned it by hand. [2]\n```py\nprint(1)\n```",
+    "1. The storm broke the clock. — [2]\n2. (It was November.)\n\n* [1] _Tobias_ kept the lamp. “Forty years” [1",
+    "Es war am 24. Dezember. Er kam am 3. Mailand, z. B. mit Tobias. 十一月的风暴打坏了灯塔的大钟。[2]他用双手转动灯。",
+    "The steps, the steps, the steps, the steps, the steps, the steps, the steps, the steps, the steps, the steps",
 ]
+SIGNS = "He lit. The lamp! 24. Dezember [1]\n\n- [2] * ** \n\n“ ” ( ) 。灯 … ? _ ` \t [ ] 9 , z. B. No. 5".split(" ")
+
+
+def same_in_pieces(text: str, pieces: Sequence[str]) -> None:
+    whole, cut = check(text), check(*pieces)
+    assert (cut.text, cut.sentences, cut.forged) == (whole.text, whole.sentences, whole.forged)
 
 
 @pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.parametrize("seed", range(20))
-def test_how_the_text_comes_in_pieces_makes_no_difference(text: str, seed: int) -> None:
+def test_how_the_text_comes_in_pieces_makes_no_difference(text: str) -> None:
+    for size in range(1, 8):
+        same_in_pieces(text, [text[start : start + size] for start in range(0, len(text), size)])
+    for cut in range(len(text)):
+        same_in_pieces(text, [text[:cut], text[cut:]])
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_nor_do_they_in_any_text(seed: int) -> None:
     rng = random.Random(seed)
-    cuts = sorted({0, len(text), *rng.sample(range(len(text)), seed * 3)})
-    whole, cut = check(text), check(*(text[start:end] for start, end in pairwise(cuts)))
-    assert (cut.text, cut.sentences, cut.citations) == (whole.text, whole.sentences, whole.citations)
+    text = "".join(rng.choice(SIGNS) + rng.choice(["", " ", " "]) for _ in range(40))
+    cuts = sorted({0, len(text), *rng.sample(range(len(text)), rng.randrange(len(text)))})
+    same_in_pieces(text, [text[start:end] for start, end in pairwise(cuts)])
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_in_a_list_each_item_has_its_own_citation(size: int) -> None:
+    text = (
+        "- The storm broke the clock. [2]\n- Tobias flew to the moon on a dragon.\n  - [1] He kept the lighthouse.\n\n"
+        "**Tobias** turned the lamp by hand. [2]\n```"
+    )
+    checked = check(*(text[start : start + size] for start in range(0, len(text), size)))
+    assert checked.text == (
+        "- The storm broke the clock. [1]\n- Tobias flew to the moon on a dragon.\n- He kept the lighthouse. [2]\n\n"
+        "**Tobias** turned the lamp by hand. [1]\n```"
+    )
+
+
+@pytest.mark.parametrize("text", [" ", "\n", ".", "[", "[1]", "- ", "a", "a. ", "(["])
+def test_a_text_of_any_signs_is_checked_in_linear_time(text: str) -> None:
+    started = time.monotonic()
+    check(text * (20_000 // len(text)))
+    assert time.monotonic() - started < 2
 
 
 def test_the_text_is_shown_while_it_is_written() -> None:
     checker = Checker(ASKED, HITS)
     assert list(checker.feed("Tobias kept")) == ["Tobias kept"]
-    assert list(checker.feed(" the lighthouse. [")) == [" the lighthouse."]
-    assert list(checker.feed("1] H")) == [
+    assert list(checker.feed(" the lighthouse. [")) == [" the lighthouse"]
+    assert list(checker.feed("1] He ")) == [
+        ".",
         ProseSentence(text="Tobias kept the lighthouse.", citations=(1,), supported=True),
-        " H",
+        " He",
     ]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import groupby, pairwise
 
 from nlb_integrations.prose.prompt import DECLINED
 from nlb_integrations.prose.records import ProseSentence
@@ -23,29 +24,36 @@ SUPPORT = 0.25
 """Least support of a supported sentence."""
 _FEW_WORDS = 3
 
-_MARK = re.compile(r"(\s*)\[\s*(?:passages?\s*)?(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\s*\]", re.IGNORECASE)
-# The end of a text that may become the start of a mark, of white space before one, or of the next sentence.
-_OPEN_END = re.compile(r"[\s\"'“‘(]*(?:\[[\w\s,;]{0,40})?\Z")
+_MARK = re.compile(r"\[\s*(?:passages?\s*)?(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\s*\]", re.IGNORECASE)
+_OPENS, _CLOSES = "[", "]"
+_LONGEST_MARK = 40
+_LONGEST_MONTH = 12
+"""By so many letters of the next word it is certain whether a sentence has ended: not in "24. Dezember"."""
+_BEFORE = 100
+"""Characters of a sentence that are enough to see whether it ends behind them."""
 _LOOP = re.compile(r"(.{6,80}?)\1{3}", re.DOTALL)
-_ENDED = re.compile(r"[.!?…:;‽؟。！？][\W_]*\Z")
+_LOOP_STEP = 20
+_ENDED = re.compile(r"[.!?…:;‽؟۔。！？]")
 
 
 class Checker:
     """Takes a text piece by piece and corrects its citations.
 
     It yields text to show, and after each sentence its record; `text` is all of it so far. Citations are numbered in
-    the order in which they first appear.
+    the order in which they first appear. The text is read character by character: its pieces make no difference.
     """
 
     def __init__(self, question: str, hits: Sequence[Hit]) -> None:
         self._question = question
         self._hits = hits
+        self._bracket = ""
+        """The beginning of what may be a citation mark."""
         self._held = ""
-        """Read, and not yet known to be text or a citation mark."""
+        """What follows the last word shown, and the next word until it is known which sentence that is of."""
+        self._word = 0
+        """Letters of that next word."""
         self._current = ""
-        """Text of the sentence that is being written, with the white space before it."""
-        self._shown = 0
-        """How much of that has been yielded."""
+        """What is shown of the sentence that is being written, with what stands before it; it ends with a letter."""
         self._marks: list[int] = []
         self._numbers: dict[int, int] = {}
         self.text = ""
@@ -58,63 +66,110 @@ class Checker:
 
     def feed(self, piece: str) -> Iterator[str | ProseSentence]:
         """Take the next piece, of any length."""
-        self._held += piece
-        while mark := _MARK.search(self._held):
-            yield from self._take(self._held[: mark.start()])
-            rest = self._held[mark.end() :]
-            if "\n" in mark[1]:  # a number at a line's start belongs to that line
-                yield from self._end_sentence()
-                rest = mark[1] + rest
-            self._marks += map(int, re.findall(r"\d+", mark[2]))
-            self._held = rest
-        open_end = _OPEN_END.search(self._held)
-        cut = open_end.start() if open_end else len(self._held)
-        ready, self._held = self._held[:cut], self._held[cut:]
-        yield from self._take(ready)
+        for kind, items in groupby((item for char in piece for item in self._read(char)), type):
+            if kind is str:
+                yield "".join(map(str, items))
+            else:
+                yield from items
 
     def close(self) -> Iterator[str | ProseSentence]:
         """The text has ended."""
-        rest, self._held = self._held.rstrip(), ""
-        yield from self._take(rest)
-        if self.sentences and self._current and not _ENDED.search(self._current):
-            yield from self._take("…")  # the answer was cut off
-        yield from self._end_sentence()
+        yield from self._take(self._bracket)
+        if self._word:
+            yield from self._settle()
+        end = self._find_end()
+        if self._current and not self.repeats:
+            if end is None:
+                cut_off = self.sentences and not _ENDED.search(self._held)
+                self._held = self._held.rstrip() + ("…" if cut_off else "")
+                end = len(self._held)
+            yield from self._end_sentence(end)
+        yield from self._show(len(self._held.rstrip()))
+
+    def _read(self, char: str) -> Iterator[str | ProseSentence]:
+        """Take the next character; one that may be of a mark waits until that is known."""
+        if char in _OPENS:
+            text, self._bracket = self._bracket, char
+        elif self._bracket and char not in _CLOSES and len(self._bracket) < _LONGEST_MARK:
+            text, self._bracket = "", self._bracket + char
+        else:
+            text, self._bracket = self._bracket + char, ""
+        if mark := _MARK.fullmatch(text):
+            yield from self._take_mark(mark[1])
+        else:
+            yield from self._take(text)
+
+    def _take_mark(self, numbers: str) -> Iterator[str | ProseSentence]:
+        """A mark belongs to the sentence before it; at the beginning of a line, to that line."""
+        if self._word:
+            yield from self._settle()
+        if self._current and "\n" in self._held:
+            yield from self._end_sentence(self._held.index("\n"))
+        *lines, line = self._held.split("\n")
+        self._held = "\n".join((*lines, line.rstrip()))
+        self._marks += map(int, re.findall(r"\d+", numbers))
 
     def _take(self, text: str) -> Iterator[str | ProseSentence]:
         """Take a text without marks; nothing of a model that repeats itself."""
-        if self.repeats:
-            return
-        text = re.sub(r"\n[^\S\n]+", "\n", text)
-        self._current += text if self._current or self.sentences else text.lstrip()
-        while len(spans := sentence_spans(self._current)) > 1 and re.search(r"\w", self._current[spans[1][0] :]):
-            end = spans[0][1]
-            ahead = max(0, self._shown - end)
-            rest, self._current = self._current[end:], self._current[:end]
-            yield from self._end_sentence()
+        for char in text:
             if self.repeats:
                 return
-            self._current, self._shown = rest, ahead
-        yield from self._show()
-        if _LOOP.search(self._current[-400:]):
-            yield from self._end_sentence()
+            if not (self._held or self.text) and char.isspace():
+                continue
+            if self._held.endswith("\n") and char.isspace() and char != "\n":
+                continue
+            self._held += char
+            if char.isalnum():
+                self._word += 1
+                if self._word > _LONGEST_MONTH or self._find_end() is None:
+                    yield from self._settle()
+            elif self._word:
+                yield from self._settle()
+
+    def _settle(self) -> Iterator[str | ProseSentence]:
+        """The next word is known: it is of the sentence, or of the next one."""
+        self._word = 0
+        if (end := self._find_end()) is not None:
+            yield from self._end_sentence(end)
+            return
+        end = len(self._held)
+        while not self._held[end - 1].isalnum():
+            end -= 1
+        length = len(self._current)
+        yield from self._show(end)
+        if length // _LOOP_STEP < len(self._current) // _LOOP_STEP and _LOOP.search(self._current[-400:]):
+            self._held = ""
+            yield from self._end_sentence(0)
             self.repeats = True
 
-    def _show(self) -> Iterator[str]:
-        if new := self._current[self._shown :]:
-            self._shown = len(self._current)
+    def _find_end(self) -> int | None:
+        """Where in what is held the sentence ends, if another begins there."""
+        if not self._current or len(self._held) == 1:
+            return None
+        before = self._current[-_BEFORE:]
+        spans = sentence_spans(before + self._held)
+        ends = (end for (_, end), (start, _) in pairwise(spans) if start > len(before))
+        return next((end - len(before) for end in ends), None)
+
+    def _show(self, end: int) -> Iterator[str]:
+        """Show what is held, up to `end`."""
+        if new := self._held[:end]:
+            self._held = self._held[end:]
+            self._current += new
             self.text += new
             yield new
 
-    def _end_sentence(self) -> Iterator[str | ProseSentence]:
-        yield from self._show()
-        text, self._current, self._shown = self._current.strip(), "", 0
-        if not re.search(r"\w", text):
-            return
+    def _end_sentence(self, end: int) -> Iterator[str | ProseSentence]:
+        """The sentence ends at `end` in what is held."""
+        yield from self._show(end)
+        text, self._current = self._current.strip(), ""
         sentence = self._checked(text)
         self.repeats = any(_bare(text) == _bare(earlier.text) for earlier in self.sentences)
         self.sentences.append(sentence)
         self.text += "".join(f" [{number}]" for number in sentence.citations)
         yield sentence
+        rest, self._held, self._word = self._held, "", 0
+        yield from self._take(rest)
 
     def _checked(self, text: str) -> ProseSentence:
         """A sentence with its citations that support it; without any, with the best passage that does."""
