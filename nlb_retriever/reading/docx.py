@@ -12,7 +12,8 @@ from nlb_retriever.errors import NlbError, NotABook, ReadingError, ReadingLimit
 from nlb_retriever.reading.archive import Archive, resolve, shown_name
 from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import Draft, clean
-from nlb_retriever.reading.html import HtmlText, html_to_text
+from nlb_retriever.reading.html import html_to_text
+from nlb_retriever.reading.html_writer import HtmlText
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.list_labels import word_labels
 from nlb_retriever.reading.markup import decode_markup

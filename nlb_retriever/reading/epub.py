@@ -13,7 +13,8 @@ from pathlib import Path, PurePosixPath
 from nlb_retriever.errors import NlbError, NotABook, ReadingLimit
 from nlb_retriever.reading.archive import Archive, Files, shown_name
 from nlb_retriever.reading.draft import Draft, Heading
-from nlb_retriever.reading.html import HtmlText, html_to_text
+from nlb_retriever.reading.html import html_to_text
+from nlb_retriever.reading.html_writer import HtmlText
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup import decode_markup
 from nlb_retriever.reading.omissions import count_words

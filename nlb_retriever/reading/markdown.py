@@ -10,7 +10,8 @@ from nlb_retriever.reading.authors import join_authors
 from nlb_retriever.reading.commonmark import make_parser, note_code_words, prepare, without_attributes
 from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import FRONT, Draft, Heading, clean, one_line, title_of
-from nlb_retriever.reading.html import HtmlText, html_to_text
+from nlb_retriever.reading.html import html_to_text
+from nlb_retriever.reading.html_writer import HtmlText
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.omissions import count_words
 from nlb_retriever.reading.outline import find_headings
