@@ -182,11 +182,12 @@ class Writer:
             if name in SKIPPED and (content := self._short(node, SKIPPED[name][1])) is not None:
                 self.page.omissions.skip_element(SKIPPED[name][0], count_words(content))
                 return True
+        apart = tag == "aside" or "hidden" in attributes
+        if apart and kinds & _NOTES and (content := self._short(node, _LONGEST_NOTE)) is not None:
+            self.page.notes += f"{content}\n\n" if content else ""
+            return True
         if "hidden" in attributes and (content := self._short(node, _HIDDEN)) is not None:
             self.page.omissions.skip_element("hidden element", count_words(content))
-            return True
-        if tag == "aside" and kinds & _NOTES and (content := self._short(node, _LONGEST_NOTE)) is not None:
-            self.page.notes += f"{content}\n\n" if content else ""
             return True
         matter = sorted(kinds & self.matter.keys()) if tag in _SECTIONS else []
         names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
