@@ -102,7 +102,7 @@ def test_cover_contents_and_colophon_are_left_out(epub: Write) -> None:
 @pytest.mark.parametrize("start", ['<aside epub:type="footnote"', '<aside epub:type="footnote" hidden="hidden"',
                                    '<div epub:type="rearnote" hidden=""'])  # fmt: skip
 def test_footnotes_stand_apart_at_the_end(epub: Write, start: str) -> None:
-    note = f'{start} id="n"><p>A note.</p></{start[1:].split()[0]}>'
+    note = f'{start} id="n"><p>A note.</p></{start[1:].split(maxsplit=1)[0]}>'
     body = f'<h2>One</h2><p>{SENTENCE}<a epub:type="noteref" href="#n">1</a></p>{note}<p>On.</p>'
     book = read_book(epub({"OPS/book.opf": opf(["one.xhtml"]), "OPS/one.xhtml": xhtml(body)}))
     assert "count it.\n\nOn." in book.text
