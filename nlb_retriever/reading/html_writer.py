@@ -39,10 +39,13 @@ _UNUSUAL = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2060\ufeff\ud80
 _PERMALINKS = frozenset("#¶§🔗")  # links of a heading to itself
 _BACKLINKS = frozenset(("↩", "↩\ufe0e", "↩\ufe0f"))  # of a note to where it is called
 _BOILERPLATE = re.compile(r"\bpg-boilerplate\b|\bpgheader\b|\bpgfooter\b|(?:^|\s)pg-(?:header|footer)")
-_PAGE_BREAKS = frozenset({"pagebreak", "doc-pagebreak"})
-_REFERENCES = frozenset({"noteref", "doc-noteref", "backlink", "doc-backlink", "annoref"})
+_PAGE_BREAKS = frozenset({"pagebreak", "doc-pagebreak", ".pagenum", ".pageno", ".x-ebookmaker-pageno"})
+_REFERENCES = frozenset({"noteref", "doc-noteref", "backlink", "doc-backlink", "annoref", ".noteref", ".fnanchor"})
+"""EPUB types, roles and (with a dot) classes, those of Project Gutenberg."""
+_MARK = re.compile(r"[\d*†‡§()\[\],]{1,5}")
+"""What a raised link to a note reads."""
 _NOTES = frozenset({"footnote", "doc-footnote", "rearnote", "endnote"})
-_LABEL = re.compile(r"(?i)^[\s.]*(?:page|pg|p)?[\s_.-]*(?=\w)")
+_LABEL = re.compile(r"(?i)^[\s.(\[{]*(?:page|pg|p)?[\s_.-]*(?=\w)")
 _SHORT = 20
 """Characters of a page number or a reference to a note."""
 _LONG_LINK = 120
@@ -112,6 +115,20 @@ def _ends_words(tag: str) -> bool:
     return not (tag in _INLINE or tag in {"td", "th", "br"} or "-" in tag or ":" in tag)
 
 
+def _dropped_capital(node: LexborNode, attributes: Mapping[str, str | None]) -> str:
+    """The letter that an image shows before the rest of its word; "" for another image."""
+    letter = attributes.get("alt") or ""
+    if len(letter) != 1 or not letter.isupper():
+        return ""
+    around: LexborNode | None = node
+    while around is not None and around.next is None and around.parent is not None and around.parent.tag in _INLINE:
+        around = around.parent
+    text = around.next if around is not None else None
+    while text is not None and text.tag != "-text":
+        text = text.first_child if text.tag in _INLINE else None
+    return letter if text is not None and (text.text_content or "")[:1].isalpha() else ""
+
+
 class Writer:
     """Collects text; what is about to come (breaks, anchors) waits until there is text after it."""
 
@@ -141,7 +158,7 @@ class Writer:
             for name in (attributes.get("id"), attributes.get("name") if tag == "a" else None):
                 if name:
                     self.waiting.append(name)
-        if (attributes or tag in SKIPPED or tag == "nav") and self._skip(tag, attributes, node):
+        if (attributes or tag in SKIPPED or tag in {"nav", "sup"}) and self._skip(tag, attributes, node):
             return False
         if tag in _BLOCKS:
             self.breaks = max(self.breaks, 1 if tag in _TIGHT else 2)
@@ -161,6 +178,8 @@ class Writer:
             self.open_headings.append((len(self.parts), self.length))
         elif tag == "pre":
             self.pre += 1
+        elif tag == "img" and (self.breaks or not self.length) and (letter := _dropped_capital(node, attributes)):
+            self.write(letter)
         elif tag == "hr":
             self.write("* * *")
             self.breaks = 2
@@ -168,18 +187,21 @@ class Writer:
 
     def _skip(self, tag: str, attributes: Mapping[str, str | None], node: LexborNode) -> bool:
         """Whether an element is none of the text; then it is noted, or kept apart."""
-        kinds = set(f"{attributes.get('epub:type') or ''} {attributes.get('role') or ''}".split())
+        kinds = {tag, *f"{attributes.get('epub:type') or ''} {attributes.get('role') or ''}".split()}
+        if classes := attributes.get("class"):
+            kinds.update([f".{each}" for each in classes.split()])
         if kinds & _PAGE_BREAKS and (content := self._short(node, _SHORT)) is not None:
             label = attributes.get("title") or attributes.get("aria-label") or content or attributes.get("id") or ""
-            label = _LABEL.sub("", label).strip(" .")
-            self.waiting_pages.append(label)
+            self.waiting_pages.append(_LABEL.sub("", label).strip(" .)]}"))
+            self.waiting += [name for each in node.css("[id]") if (name := each.attributes.get("id"))]
             self.page.omissions.skip_element("page number", count_words(content))
             return True
-        if kinds & _REFERENCES and (content := self._short(node, _SHORT)) is not None:
+        calls = kinds & _REFERENCES or (tag in {"a", "sup"} and self._is_raised_link(tag, kinds, node))
+        if calls and (content := self._short(node, _SHORT)) is not None:
             self.page.omissions.skip_element("note reference", count_words(content))
             return True
-        for name in (tag, *(f".{each}" for each in (attributes.get("class") or "").split())):
-            if name in SKIPPED and (content := self._short(node, SKIPPED[name][1])) is not None:
+        for name in sorted(kinds & SKIPPED.keys()):
+            if (content := self._short(node, SKIPPED[name][1])) is not None:
                 self.page.omissions.skip_element(SKIPPED[name][0], count_words(content))
                 return True
         apart = tag == "aside" or "hidden" in attributes
@@ -190,9 +212,9 @@ class Writer:
             self.page.omissions.skip_element("hidden element", count_words(content))
             return True
         matter = sorted(kinds & self.matter.keys()) if tag in _SECTIONS else []
-        names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
+        names = f"{classes or ''} {attributes.get('id') or ''}"
         menu, short = name_menu(tag, names)
-        if menu and is_everywhere(node, attributes.get("class")):
+        if menu and is_everywhere(node, classes):
             menu = ""
         page = self._page(node, _LONGEST_LIST) if matter or menu else None
         if matter and page and (len(page.text) <= self.matter[matter[0]] or page.is_link_list):
@@ -206,6 +228,17 @@ class Writer:
             self.page.omissions.skip_element(menu, count_words(page.text))
             return True
         return False
+
+    def _is_raised_link(self, tag: str, kinds: set[str], node: LexborNode) -> bool:
+        """Whether an element is a raised number or mark directly behind a word, with a link to its note."""
+        if tag == "sup" and ".reference" in kinds:  # Wikipedia's, "[note 1]"
+            return True
+        if self.breaks or self.space or not self.length:
+            return False
+        link, raised = (node, node.css_first("sup")) if tag == "a" else (node.css_first("a[href]"), node)
+        if link is None or raised is None or "#" not in (link.attributes.get("href") or ""):
+            return False
+        return _MARK.fullmatch(node.text().strip()) is not None
 
     def _short(self, node: LexborNode, limit: int) -> str | None:
         """An element's text where it has at most `limit` characters."""

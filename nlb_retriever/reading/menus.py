@@ -19,6 +19,12 @@ SKIPPED: Mapping[str, tuple[str, int]] = {
     "annotation-xml": ("formula source", 20_000),
     ".katex-html": ("formula copy", 5_000),
     ".mw-editsection": ("edit link", 60),
+    ".linenum": ("line number", 10),
+    ".wst-linenum": ("line number", 10),
+    ".noprint": ("noprint element", 500),
+    ".navbox": ("menu", 20_000),
+    ".catlinks": ("menu", 2_000),
+    ".printfooter": ("menu", 500),
 }
 """Elements, and classes of elements, that are skipped, by what name, up to how many characters."""
 _BEGIN, _END = r"(?:^|[\s_-])(?:", r")(?=$|[\s_-])"
