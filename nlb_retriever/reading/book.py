@@ -106,7 +106,7 @@ def read_book(path: Path, *, limits: Limits = DEFAULT) -> Book:
 def title_from_name(path: PurePath) -> str:
     """A readable title from a file name: "moby-dick.txt" -> "Moby Dick"."""
     stem = os.fsencode(path.name[: len(path.name) - len(suffix_of(path))]).decode("utf-8", "replace")
-    stem = stem.rpartition("__")[2] or stem
+    stem = (stem.rpartition("__")[2] or stem).removesuffix("_djvu")
     words = re.sub(r"(?!(?<=\d)\.\d)[_\-+.]+|\s+", " ", clean(stem)).split()
     if not any(c.isupper() for w in words for c in w):
         words = re.sub(r"(?<=\w\w) s ", "'s ", " ".join(words)).split()

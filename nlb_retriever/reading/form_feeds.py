@@ -1,9 +1,13 @@
-"""Plain text with a form feed after each page, as RFCs and pdftotext have it: one text without running heads."""
+"""Plain text with a form feed after each page, as RFCs and pdftotext have it: one text without running heads.
+
+The Internet Archive's texts of scans have blank lines there.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from nlb_retriever.reading.omissions import Omissions
 from nlb_retriever.reading.running_heads import without_running_heads
@@ -12,7 +16,36 @@ LEAST_PAGES = 3
 _FULL, _LINES = 0.7, 40
 """A line so long, of the longest of so many above, is full: a paragraph goes on below unless it ends a sentence."""
 _HYPHENATED = re.compile(r"\w-$")
+_GAP = re.compile(r"\n(?:[^\S\n]*\n){2,}")
+_NUMBERED = re.compile(r"[^\S\n]*(?:(\d{1,3})(?:\s[^\n]{,60})?|[^\W\d_][^\n]{,60}\s(\d{1,3}))[^\S\n]*(?:\n|\Z)")
+"""A line that begins or ends with a page's number."""
+_LEAST_GAPS, _LEAST_SHARE = 20, 0.5
+"""Gaps at numbered lines: so many, and this share of all, are the ends of pages where sentences go on over many."""
+_LEAST_GOING_ON, _FEW = 0.25, 200
 _ENDS = frozenset(".!?:;\"'”’»)")
+
+
+def with_form_feeds(text: str) -> str:
+    """A text with form feeds for its gaps of two or more blank lines, where these are the ends of pages.
+
+    There most have a line with a number behind or before them, the numbers ascend, and sentences go on.
+
+    Args:
+        text: with line ends "\\n".
+    """
+    gaps = [*_GAP.finditer(text)]
+    numbers: list[int] = []
+    going_on = 0
+    for gap in gaps:
+        above = text.rfind("\n", 0, gap.start()) + 1
+        behind, before = _NUMBERED.match(text, gap.end()), _NUMBERED.match(text, above)
+        if match := behind or before:
+            numbers.append(int(match[1] or match[2]))
+            going_on += text[match.end() if behind else gap.end() :][:_FEW].lstrip()[:1].islower()
+    ascending = sum(0 < below - above <= _LEAST_GAPS for above, below in pairwise(numbers))
+    are_pages = len(numbers) >= max(_LEAST_GAPS, _LEAST_SHARE * len(gaps))
+    are_pages = are_pages and ascending >= _LEAST_SHARE * len(numbers) and going_on >= _LEAST_GOING_ON * len(numbers)
+    return _GAP.sub("\f", text) if are_pages else text
 
 
 def join_pages(text: str, omissions: Omissions) -> str:

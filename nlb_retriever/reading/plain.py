@@ -11,7 +11,7 @@ from textwrap import dedent
 
 from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import INVISIBLE, Draft, Heading, clean, one_line
-from nlb_retriever.reading.form_feeds import join_pages
+from nlb_retriever.reading.form_feeds import join_pages, with_form_feeds
 from nlb_retriever.reading.gutenberg import Wrapper, find_wrapper, kept_pieces
 from nlb_retriever.reading.headings import parse_line, title_like
 from nlb_retriever.reading.limits import Limits
@@ -43,8 +43,9 @@ def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
     """
     text, note = decode(data)
     draft = Draft("", warnings=[note] if note else [])
-    if "\f" in text:
-        text = join_pages("\f".join(map(clean, text.split("\f"))), draft.omissions)
+    text = "\f".join(map(clean, text.split("\f")))
+    if "\f" in text or "\f" in (text := with_form_feeds(text)):
+        text = join_pages(text, draft.omissions)
     draft.text = text = _BOX.sub(_open_box, INVISIBLE.sub("", clean(text)))
     pieces = [text]
     wrapper = find_wrapper(text)

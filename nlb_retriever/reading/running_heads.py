@@ -167,7 +167,11 @@ def _page_at_end(i: int, line: str) -> tuple[str, int] | None:
     match = _WORDS_AND_PAGE.fullmatch(line)
     if not match or DATE_WORDS & {word.casefold() for word in re.findall(r"[^\W\d_]+", line)}:
         return None
-    return (match["before"] or match["after"]).casefold(), int(match["last"] or match["first"]) - i
+    words = match["before"] or match["after"]
+    is_text = words[-1] in _SENTENCE_ENDS or (match["before"] and words[0].islower())
+    if is_text and not words.isupper() and not _is_numbered_heading(words):
+        return None
+    return words.casefold(), int(match["last"] or match["first"]) - i
 
 
 def _may_count(line: str, page: int) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nlb_retriever.reading.form_feeds import join_pages
+from nlb_retriever.reading.form_feeds import join_pages, with_form_feeds
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.omissions import Omissions
 from nlb_retriever.reading.plain import read_plain
@@ -66,6 +66,23 @@ def test_the_book_has_chapters_and_no_heads() -> None:
     ]
     assert "[Page" not in draft.text
     assert "\f" not in draft.text
+
+
+def test_gaps_between_the_pages_of_a_scan_are_form_feeds() -> None:
+    heads = [f"{i} THE  LAMP" if i % 2 else f"CHAPTER {'I' * (i // 10 + 1)}. {i}" for i in range(2, 42)]
+    pages = [
+        f"{head}\n\nhouse {'very ' * i}soon.\n{BODY}\n\nThe {'very ' * i}old keeper of the light-"
+        for i, head in enumerate(heads)
+    ]
+    draft = read_plain("\n \n\n".join(["CHAPTER I\n\n" + BODY, *pages]).encode(), Path("lamp_djvu.txt"), Limits())
+    assert not [head for head in heads[2:] if " ".join(head.split()) in draft.text]
+    assert [heading.title for heading in draft.headings] == ["CHAPTER I"]
+    assert draft.text.count("of the light-\nhouse very") == len(pages) - 1
+
+
+def test_gaps_at_numbers_that_are_titles_stay() -> None:
+    numbered = "\n\n\n".join(f"{i}\n\n{BODY}\n\n    Yours ever,\n        ANN" for i in range(1, 41))
+    assert with_form_feeds(numbered) == numbered
 
 
 @given(st.text(alphabet="aB1. \n\f-", max_size=200))

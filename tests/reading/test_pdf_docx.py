@@ -64,6 +64,8 @@ def test_running_heads_with_few_pages_each_are_skipped_where_others_count_the_pa
 def test_names_with_numbers_are_kept_on_pages_that_others_count(pdf: Write) -> None:
     heads = [f"Psalm {i + 11}" if i == 5 else f"{i + 11} THE CLOCK" for i in range(9)]
     assert "Psalm 16" in read_book(pdf([[line, f"{'Very ' * i}old.", *LINES] for i, line in enumerate(heads)])).text
+    heads[5] = "The keeper is a bell. 16"
+    assert "a bell. 16" in read_book(pdf([[line, f"{'Very ' * i}old.", *LINES] for i, line in enumerate(heads)])).text
     songs = [[f"{i + 1} {'La ' * i}la", *LINES, str(i + 1)] for i in range(12)]
     text = read_book(pdf(songs)).text
     assert all(f"{i + 1} {'La ' * i}la" in text for i in range(12))
