@@ -13,6 +13,7 @@ from nlb_retriever.reading.draft import FRONT, Draft, Heading, clean, one_line, 
 from nlb_retriever.reading.html import html_to_text
 from nlb_retriever.reading.html_writer import HtmlText
 from nlb_retriever.reading.limits import Limits
+from nlb_retriever.reading.note_marks import without_note_marks
 from nlb_retriever.reading.omissions import count_words
 from nlb_retriever.reading.outline import find_headings
 
@@ -54,8 +55,11 @@ def read_markdown(data: bytes, path: Path, limits: Limits) -> Draft:
     draft.text = page.text
     draft.omissions.add(page.omissions)
     draft.headings = [h for h in page.headings if not _is_field(draft, h)]
+    own_title = title_of(draft.headings)
+    draft.title = draft.title or own_title
     draft.append_notes(page.notes)
-    draft.title = draft.title or title_of(draft.headings)
+    if own_title and page.notes:
+        draft.headings[-1] = replace(draft.headings[-1], level=2)
     if len(draft.headings) < 2:
         draft.headings = find_headings(draft.text) or draft.headings
     draft.headings = [replace(h, title=h.title.strip(" .")) for h in draft.headings]
@@ -66,7 +70,8 @@ def _render(source: str, draft: Draft) -> HtmlText | None:
     """The text that Markdown stands for; None where it is nested too deeply for the parser."""
     parser = make_parser()
     try:
-        tokens = parser.parse(prepare(without_attributes(source, draft.omissions)))
+        source = without_note_marks(without_attributes(source, draft.omissions), draft.omissions)
+        tokens = parser.parse(prepare(source))
         note_code_words(tokens, draft.omissions)
         html = parser.renderer.render(tokens, parser.options, {})
     except RecursionError:

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from nlb_retriever.errors import NotABook
 from nlb_retriever.reading import read_book
+from nlb_retriever.reading.note_marks import without_note_marks
+from nlb_retriever.reading.omissions import Omissions
 from nlb_retriever.records import Book
 
 from .words import assert_all_words, named_words, read_all_words, text_of_file
@@ -65,6 +67,43 @@ def test_front_matter_that_names_no_title_goes_too(tmp_path: Path) -> None:
     assert book.text.startswith("He came")
 
 
+def test_footnotes_stand_at_the_end_with_all_their_paragraphs(tmp_path: Path) -> None:
+    notes = (
+        "[^1]: The first note.\n[^b]: The second\nnote.\n\n    Its other part.\n\nAfterwards came `[^1]` and [^none].\n"
+    )
+    book = read(tmp_path, f"# One\n\nHe kept it.[^1] And slept.[^b]\n[^c]: A third.\n# Two\n\n{notes}")
+    assert "He kept it. And slept.\n\nTwo" in book.text
+    assert "Afterwards came [^1] and [^none]." in book.text
+    assert [section.path[-1] for section in book.sections] == ["One", "Two", "Notes"]
+    assert book.text.endswith("Notes\n\nc A third.\n\n1 The first note.\n\nb The second note.\n\nIts other part.\n\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (
+            "He lived at [[Walden Pond|the pond]], see [[Economy#Shelter]] and [[#Beans]].",
+            "at the pond, see Economy and Beans.",
+        ),
+        ("A ![[lamp.png|300]] stood there.", "A stood there."),
+        ("One %% not for readers %% two.", "One two."),
+        ("One.\n\n%%\nnot for\n\nreaders\n%%\n\nTwo.", "One.\n\nTwo."),
+        ("> [!abstract]- Summary\n> The lamp.", "Summary The lamp."),
+        ("It cost ==twenty-eight dollars==. ^q1", "It cost twenty-eight dollars."),
+        ("If x==1 or y==2 then a == b, 5% of it.", "If x==1 or y==2 then a == b, 5% of it."),
+        ("The code `[[a|b]] ==c==` and [[1]](x.html) stay.", "The code [[a|b]] ==c== and [1] stay."),
+        ("```\n[[a|b]] [^1] ==c==\n```", "[[a|b]] [^1] ==c=="),
+    ],
+)
+def test_marks_of_note_takers_go(tmp_path: Path, source: str, text: str) -> None:
+    assert text in " ".join(read(tmp_path, f"{STORY}\n\n{source}").text.split(" ")).replace("  ", " ")
+
+
+def test_marks_of_note_takers_are_fast() -> None:
+    for each in ("`", "[", "[[a", "[^", "=", "==a", "%%", "%%\n", " ^a", "> [!a", "[^1]:\n", "~~~\n", "``` a", "![["):
+        without_note_marks(each * (100_000 // len(each)), Omissions())
+
+
 PROSE = [
     "A List<object> holds Map<String, Integer> and vector<int> or a<b>c.",
     "The <template> element, the <script> element and the <style> element are three words.",
@@ -83,7 +122,7 @@ PROSE = [
     "A <!DOCTYPE declaration of words> here.",
     "AT&T, &unknown; and & entities, 5 < 6 and 7>3.",
     "A \\*starred\\* word, a `code <object> span`, and ``two `ticks` `` here.",
-    "Words[^1] with notes.\n\n[^1]: The note itself has words.",
+    "Words[^1] without notes and [^2]: with none.",
     "[Enter]: Hamlet\n\n[Aside]: No.\n\n[Exit]: Ophelia",
     "[All]: <together> 'We are here'",
     "- [ ] a task\n- [x] a done task\n\na. one\nb. two\n   - deeper\n     - deepest",
