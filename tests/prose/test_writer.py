@@ -102,6 +102,11 @@ def test_a_model_that_writes_nothing_is_an_error_of_ours(retriever: Retriever, t
         Writer(script(text), retriever).answer(STORM)
 
 
+def test_halves_of_characters_are_joined_or_replaced(retriever: Retriever) -> None:
+    answer = Writer(script("The \ud83d\ude00 storm \ud83d broke\ude00 the clock \ud83d"), retriever).answer(STORM)
+    assert "".join(sentence.text for sentence in answer.sentences) == "The 😀 storm \ufffd broke\ufffd the clock \ufffd"
+
+
 def test_a_model_that_fails_in_its_own_way_is_an_error_of_ours(retriever: Retriever) -> None:
     class Failing(Scripted):
         def stream_chat(self, messages: Any, **kwargs: Any) -> Any:

@@ -12,6 +12,7 @@ from llama_index.core.llms import LLM, ChatMessage
 
 from nlb_integrations.prose.budget import answer_room, counter_of, fit
 from nlb_integrations.prose.citations import Checker
+from nlb_integrations.prose.pieces import whole_characters
 from nlb_integrations.prose.prompt import messages
 from nlb_integrations.prose.records import Prose, ProseSentence
 from nlb_integrations.prose.secrets import hide_secrets
@@ -122,7 +123,7 @@ class Writer:
         checker = Checker(question, fitted.hits)
         with closing(self._pieces(messages(question, fitted.hits, fitted.history))) as pieces:
             length = 0
-            for piece in pieces:
+            for piece in whole_characters(pieces):
                 yield from checker.feed(piece)
                 length += len(piece)
                 if checker.repeats or length > room * _LONGEST_TOKEN:
