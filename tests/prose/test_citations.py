@@ -64,6 +64,33 @@ def test_a_number_that_no_passage_has_is_taken_out_and_reported() -> None:
     assert checked.sentences[0].citations == (1,)
 
 
+@pytest.mark.parametrize(
+    ("mark", "forged"),
+    [
+        ("[1-2]", []),
+        ("[1–3]", [3]),
+        ("[^1]", []),
+        ("【1】", []),
+        ("[passage number 9]", [9]),
+        ("[1, 2 and 3]", [3]),
+        ("[1 & 2]", []),
+        ("[99-100]", [99, 100]),
+        ("[Passages 1, 2, and 7]", [7]),
+    ],
+)
+def test_a_citation_is_known_in_its_common_forms(mark: str, forged: list[int]) -> None:
+    checked = check(*f"Tobias kept the lighthouse for forty years {mark}. He is [sic] the keeper of 1984 [1984].")
+    assert checked.text.startswith(
+        "Tobias kept the lighthouse for forty years. [1] He is [sic] the keeper of 1984 [1984]."
+    )
+    assert checked.forged == forged
+
+
+def test_a_full_stop_on_both_sides_of_a_citation_is_one() -> None:
+    checked = check("Tobias kept the lighthouse for forty years. [1]. Tobias turned the lamp by hand. [2][9].")
+    assert checked.text == "Tobias kept the lighthouse for forty years. [1] Tobias turned the lamp by hand. [2]"
+
+
 @pytest.mark.parametrize("cited", ["", " [1]", " [1, 2]", " [passage 1]", " [9]"])
 def test_a_sentence_is_cited_with_the_passage_that_bears_it_out_whatever_the_model_cites(cited: str) -> None:
     checked = check(f"Tobias turned the lamp by hand until the morning{cited}.")
@@ -99,7 +126,11 @@ TEXTS = [
     "Es war am 24. Dezember. Er kam am 3. Mailand, z. B. mit Tobias. 十一月的风暴打坏了灯塔的大钟。[2]他用双手转动灯。",
     "The steps, the steps, the steps, the steps, the steps, the steps, the steps, the steps, the steps, the steps",
 ]
-SIGNS = "He lit. The lamp! 24. Dezember [1]\n\n- [2] * ** \n\n“ ” ( ) 。灯 … ? _ ` \t [ ] 9 , z. B. No. 5".split(" ")
+SIGNS = (
+    "He lit. The lamp! 24. Dezember [1]\n\n- [2] * ** \n\n“ ” ( ) 。灯 … ? _ ` \t [ ] 【 [1-2]. 9 , z. B. No. 5".split(
+        " "
+    )
+)
 
 
 def same_in_pieces(text: str, pieces: Sequence[str]) -> None:

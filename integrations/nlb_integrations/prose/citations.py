@@ -24,8 +24,12 @@ SUPPORT = 0.25
 """Least support of a supported sentence."""
 _FEW_WORDS = 3
 
-_MARK = re.compile(r"\[\s*(?:passages?\s*)?(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\s*\]", re.IGNORECASE)
-_OPENS, _CLOSES = "[", "]"
+_MARK = re.compile(
+    r"[\[【]\s*\^?(?:passages?\s*)?(?:numbers?\s*)?(\d{1,3}(?:\s*(?:[,;&–—-]|,?\s*and)\s*\d{1,3})*)\s*[\]】]",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(r"(\d+)(?:\s*[–—-]\s*(\d+))?")
+_OPENS, _CLOSES = "[【", "]】"
 _LONGEST_MARK = 40
 _LONGEST_MONTH = 12
 """By so many letters of the next word it is certain whether a sentence has ended: not in "24. Dezember"."""
@@ -54,6 +58,8 @@ class Checker:
         """Letters of that next word."""
         self._current = ""
         """What is shown of the sentence that is being written, with what stands before it; it ends with a letter."""
+        self._stopped = False
+        """Whether what comes next follows a mark behind a full stop: another one would be double."""
         self._marks: list[int] = []
         self._numbers: dict[int, int] = {}
         self.text = ""
@@ -107,7 +113,9 @@ class Checker:
             yield from self._end_sentence(self._held.index("\n"))
         *lines, line = self._held.split("\n")
         self._held = "\n".join((*lines, line.rstrip()))
-        self._marks += map(int, re.findall(r"\d+", numbers))
+        self._stopped = _ENDED.search(line) is not None
+        for first, last in _RANGE.findall(numbers):
+            self._marks += range(int(first), int(last or first) + 1)
 
     def _take(self, text: str) -> Iterator[str | ProseSentence]:
         """Take a text without marks; nothing of a model that repeats itself."""
@@ -117,6 +125,9 @@ class Checker:
             if not (self._held or self.text) and char.isspace():
                 continue
             if self._held.endswith("\n") and char.isspace() and char != "\n":
+                continue
+            stopped, self._stopped = self._stopped, False
+            if stopped and char == ".":
                 continue
             self._held += char
             if char.isalnum():
