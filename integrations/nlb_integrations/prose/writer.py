@@ -8,11 +8,11 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from llama_index.core.llms import LLM, ChatMessage
+from llama_index.core.llms import LLM, ChatMessage, ChatResponse
 
 from nlb_integrations.prose.budget import answer_room, counter_of, fit
 from nlb_integrations.prose.citations import Checker
-from nlb_integrations.prose.pieces import whole_characters
+from nlb_integrations.prose.pieces import ModelText
 from nlb_integrations.prose.prompt import messages
 from nlb_integrations.prose.records import Prose, ProseSentence
 from nlb_integrations.prose.secrets import hide_secrets
@@ -121,29 +121,33 @@ class Writer:
             lambda: fit(question, hits, history, room=metadata.context_window - room - _MARGIN, count=count)
         )
         checker = Checker(question, fitted.hits)
-        with closing(self._pieces(messages(question, fitted.hits, fitted.history))) as pieces:
-            length = 0
-            for piece in whole_characters(pieces):
+        with closing(self._responses(messages(question, fitted.hits, fitted.history))) as responses:
+            text = ModelText(responses, room * _LONGEST_TOKEN)
+            for piece in text:
                 yield from checker.feed(piece)
-                length += len(piece)
-                if checker.repeats or length > room * _LONGEST_TOKEN:
+                if checker.repeats:
                     break
         yield from checker.close()
         if not checker.sentences:
+            if text.cut_off:
+                raise LanguageModelError(
+                    f"{name} used up its {room} tokens before it answered: if it thinks first, turn that off, or take "
+                    "another model"
+                )
             raise LanguageModelError(
                 f"{name} wrote nothing: ask again, take another model, or ask without --llm for the books' own words"
             )
         yield replace(_prose(question, query, checker, name, fitted.hits), searched=searched)
 
-    def _pieces(self, prompt: Sequence[ChatMessage]) -> Generator[str, None, None]:
-        """The model's text, piece by piece."""
+    def _responses(self, prompt: Sequence[ChatMessage]) -> Generator[ChatResponse, None, None]:
+        """What the model sends."""
         stream = self._call(lambda: self.llm.stream_chat(prompt))
         try:
             while True:
                 response = self._call(lambda: next(stream, None))
                 if response is None:
                     return
-                yield response.delta or ""
+                yield response
         finally:
             stream.close()
 
