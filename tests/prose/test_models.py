@@ -14,6 +14,7 @@ import pytest
 from llama_index.core.llms import ChatMessage
 from llama_index.llms.ollama import Ollama
 from llama_index.llms.openai_like import OpenAILike
+from ollama import ResponseError
 
 from nlb_integrations.prose import Writer, open_llm
 from nlb_integrations.prose.budget import counter_of, estimate
@@ -144,6 +145,8 @@ def test_openai_by_name_is_at_the_url_of_the_environment(serve: Serve, monkeypat
         ({"status": 401}, "refuses the key: set OPENAI_API_KEY"),
         ({"status": 404}, "does its URL end in /v1"),
         ({"models": ()}, "offers no model"),
+        ({"status": 429}, "answers 429: wait, and ask again"),
+        ({"status": 503}, "answers 503: wait, and ask again"),
     ],
 )
 def test_a_server_that_cannot_be_used_says_why(serve: Serve, options: dict[str, Any], said: str) -> None:
@@ -220,8 +223,35 @@ def test_a_server_that_is_slow_is_given_up(retriever: Retriever, serve: Serve) -
 
 def test_a_server_that_breaks_off_is_reported(retriever: Retriever, serve: Serve) -> None:
     llm = open_llm(serve("It broke the clock.", broken=True).url)
-    with pytest.raises(LanguageModelError, match="tiny at"):
+    with pytest.raises(LanguageModelError, match=r"tiny at http://.* broke off its answer: ask again"):
         Writer(llm, retriever).answer(STORM)
+
+
+def test_a_server_that_takes_no_more_questions_is_reported(
+    retriever: Retriever, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    llm = open_llm(serve("It broke the clock.").url)
+
+    class RateLimitError(Exception):
+        pass
+
+    def refuse(*_: object, **__: object) -> object:
+        raise RateLimitError("Error code: 429 - {'error': {'message': 'slow down'}}")
+
+    monkeypatch.setattr(type(llm), "stream_chat", refuse)
+    with pytest.raises(
+        LanguageModelError, match=r"tiny at http://.* takes no more questions \(429\): wait and ask again"
+    ):
+        Writer(llm, retriever).answer(STORM)
+
+
+def test_an_ollama_that_fails_is_not_taken_for_one_that_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: Ollama) -> int:
+        raise ResponseError("boom", 500)
+
+    monkeypatch.setattr(Ollama, "get_context_window", fail)
+    with pytest.raises(LanguageModelError, match=r"Ollama at http://127.0.0.1:11434 answers 500: wait, and ask again"):
+        open_llm("ollama:tiny")
 
 
 @pytest.mark.parametrize("name", ["gpt", "ollama:", "", "smollm3", "ftp://x/v1", "model.bin"])

@@ -77,6 +77,8 @@ def _ollama(name: str, max_tokens: int, timeout: float) -> LLM:
     except Exception as error:  # the client has its own errors, httpx's and Python's
         if "not found" in str(error):
             raise LanguageModelError(f"Ollama has no model {name!r}: run `ollama pull {name}`") from error
+        if status := getattr(error, "status_code", None):
+            raise LanguageModelError(f"Ollama at {hide_secrets(url)} answers {status}: wait, and ask again") from error
         raise LanguageModelError(
             f"Ollama cannot be reached at {hide_secrets(url)}: run `ollama serve`, or set OLLAMA_HOST"
         ) from error
@@ -119,6 +121,8 @@ def _list_models(base: str, key: str, timeout: float) -> list[dict[str, Any]]:
         response = httpx.get(f"{base}/models", headers={"Authorization": f"Bearer {key}"}, timeout=timeout)
         if response.status_code in {401, 403}:
             raise LanguageModelError(f"the server at {server} refuses the key: set OPENAI_API_KEY")
+        if response.status_code == httpx.codes.TOO_MANY_REQUESTS or response.is_server_error:
+            raise LanguageModelError(f"the server at {server} answers {response.status_code}: wait, and ask again")
         response.raise_for_status()
         return [dict(model) for model in response.json()["data"]]
     except httpx.TimeoutException as error:

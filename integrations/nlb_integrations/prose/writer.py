@@ -32,6 +32,9 @@ _MARGIN = 16
 _LONGEST_TOKEN = 8
 """Characters; a model that writes more than its room of these is stopped."""
 
+_TOO_MANY = 429
+"""The status by which a server refuses for now."""
+
 _T = TypeVar("_T")
 StreamItem = str | ProseSentence | Prose
 """Text as it is written; after each sentence its record; last the whole answer."""
@@ -142,17 +145,16 @@ class Writer:
     def _responses(self, prompt: Sequence[ChatMessage]) -> Generator[ChatResponse, None, None]:
         """What the model sends."""
         stream = self._call(lambda: self.llm.stream_chat(prompt))
+        begun = False
         try:
-            while True:
-                response = self._call(lambda: next(stream, None))
-                if response is None:
-                    return
+            while (response := self._call(lambda: next(stream, None), begun=begun)) is not None:
                 yield response
+                begun = True
         finally:
             stream.close()
 
-    def _call(self, call: Callable[[], _T]) -> _T:
-        """Call the model.
+    def _call(self, call: Callable[[], _T], *, begun: bool = False) -> _T:
+        """Call the model, which may have begun its answer.
 
         Raises:
             LanguageModelError: it fails, in whatever way its client fails.
@@ -162,7 +164,7 @@ class Writer:
         except NlbError:
             raise
         except Exception as error:
-            raise _failed(self.llm, error) from error
+            raise _failed(self.llm, error, begun=begun) from error
 
 
 def _prose(question: str, query: str, checker: Checker, model: str, hits: Sequence[Hit]) -> Prose:
@@ -180,13 +182,20 @@ def _prose(question: str, query: str, checker: Checker, model: str, hits: Sequen
     )
 
 
-def _failed(llm: LLM, error: Exception) -> LanguageModelError:
+def _failed(llm: LLM, error: Exception, *, begun: bool) -> LanguageModelError:
     """A model's failure and its remedy, by the name of its error: no client's classes are known here."""
     url = getattr(llm, "api_base", None) or getattr(llm, "base_url", None)
     name = hide_secrets(f"{getattr(llm, 'model', None) or type(llm).__name__}{f' at {url}' if url else ''}")
     kind, message = type(error).__name__, hide_secrets(" ".join(str(error).split()))[:300]
-    if "timeout" in f"{kind} {message}".lower() or "timed out" in message.lower():
+    words = f"{kind} {message}".lower()
+    if "timeout" in words or "timed out" in words:
         return LanguageModelError(f"{name} did not answer in time: ask again, or take a smaller model")
-    if "connect" in kind.lower() or "connect" in message.lower():
+    if "ratelimit" in words or getattr(error, "status_code", None) == _TOO_MANY:
+        return LanguageModelError(
+            f"{name} takes no more questions ({_TOO_MANY}): wait and ask again, or raise its quota"
+        )
+    if "protocol" in kind.lower() or (begun and "connect" in words):
+        return LanguageModelError(f"{name} broke off its answer: ask again")
+    if "connect" in words:
         return LanguageModelError(f"{name} cannot be reached: start the server, or name another model with --llm")
     return LanguageModelError(f"{name} failed: {message or kind}")
