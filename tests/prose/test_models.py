@@ -145,6 +145,7 @@ def test_openai_by_name_is_at_the_url_of_the_environment(serve: Serve, monkeypat
         ({"status": 401}, "refuses the key: set OPENAI_API_KEY"),
         ({"status": 404}, "does its URL end in /v1"),
         ({"models": ()}, "offers no model"),
+        ({"models": ({"object": "model"},)}, "offers no model"),
         ({"status": 429}, "answers 429: wait, and ask again"),
         ({"status": 503}, "answers 503: wait, and ask again"),
     ],

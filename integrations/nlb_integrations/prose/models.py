@@ -92,7 +92,7 @@ def _compatible(base: str, name: str | None, max_tokens: int, timeout: float) ->
     base = base.rstrip("/")
     key = os.environ.get("OPENAI_API_KEY") or "none"
     models = _list_models(base, key, timeout)
-    own = next((model for model in models if name in {None, model.get("id")}), None)
+    own = next((model for model in models if model.get("id") and name in {None, model["id"]}), None)
     if own is None and name is None:
         raise LanguageModelError(f"the server at {hide_secrets(base)} offers no model: load one there")
     return OpenAILike(
