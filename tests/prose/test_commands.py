@@ -125,6 +125,14 @@ def test_the_environment_names_a_model_for_all_questions(
     assert "[1] The Lighthouse Keeper" in without
 
 
+def test_all_passages_are_for_no_model(nlb: InProcess, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NLB_LLM", "smollm2")
+    refused = nlb("ask", STORM, "--all", "--library", library)
+    assert refused.code == 2
+    assert '--llm "" uses none, nor the one that NLB_LLM names' in " ".join(refused.err.replace("│", " ").split())
+    assert nlb("ask", STORM, "--all", "--llm", "", "--library", library).code == 0
+
+
 def test_a_section_bounds_the_answer(nlb: InProcess, library: Path, serve: Serve) -> None:
     server = serve("It broke the clock.")
     options = ("--book", "The Lighthouse Keeper", "--section", "2", "--library", library)

@@ -37,7 +37,11 @@ def ask(
     limit: Annotated[
         int | None,
         typer.Option(
-            "--limit", "-n", min=1, metavar="N", help="How many sentences at most. [default: 5, in about 90 words]"
+            "--limit",
+            "-n",
+            min=1,
+            metavar="N",
+            help="How many sentences at most, of the books' own. [default: 5, in about 90 words]",
         ),
     ] = None,
     everything: Annotated[
@@ -51,7 +55,10 @@ def ask(
 
     text = question_of(question)
     if llm and everything:
-        raise typer.BadParameter("a language model answers from the best passages alone: leave out one of the two")
+        raise typer.BadParameter(
+            "a language model answers from the best passages alone: leave --all out, or name no model: "
+            '--llm "" uses none, nor the one that NLB_LLM names'
+        )
     with Retriever(library, reader=reader) as retriever:
         scope = scope_of(
             retriever, book=book, section=section, before=before, author=author, language=language, year=year
