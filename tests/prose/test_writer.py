@@ -103,6 +103,7 @@ def test_a_model_that_writes_nothing_is_an_error_of_ours(retriever: Retriever, t
         Writer(script(text), retriever).answer(STORM)
 
 
+LONG = " ".join(f"It broke clock number {number}." for number in range(100))
 THOUGHTS = "<think>The storm, or the moon? [7] The passages tell of a storm.</think>"
 
 
@@ -196,6 +197,50 @@ def test_the_event_loop_goes_on_while_a_model_writes(retriever: Retriever) -> No
     assert ticks > 10
 
 
+def test_an_answer_that_is_cancelled_is_written_no_further(retriever: Retriever) -> None:
+    stopped = threading.Event()
+
+    class Slow(Scripted):
+        def stream_chat(self, messages: Any, **kwargs: Any) -> Any:
+            try:
+                for response in super().stream_chat(messages, **kwargs):
+                    time.sleep(0.05)
+                    yield response
+            finally:
+                stopped.set()
+
+    async def run() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(Writer(Slow(texts=[LONG], room=4096), retriever).aanswer(STORM), 1)
+
+    started = time.monotonic()
+    asyncio.run(run())
+    assert stopped.wait(timeout=5)
+    assert time.monotonic() - started < 6
+
+
+def test_models_that_are_waited_for_do_not_block_other_threads_of_the_event_loop(retriever: Retriever) -> None:
+    held = threading.Event()
+
+    class Stalled(Scripted):
+        def stream_chat(self, messages: Any, **kwargs: Any) -> Any:
+            held.wait(timeout=10)
+            return super().stream_chat(messages, **kwargs)
+
+    async def run() -> float:
+        writer = Writer(Stalled(texts=["It broke the clock."]), retriever)
+        tasks = [asyncio.create_task(writer.aanswer(STORM)) for _ in range(40)]
+        await asyncio.sleep(0.5)
+        started = time.monotonic()
+        await asyncio.to_thread(int)
+        waited = time.monotonic() - started
+        held.set()
+        await asyncio.gather(*tasks)
+        return waited
+
+    assert asyncio.run(run()) < 2
+
+
 def test_only_what_comes_before_a_section_is_used(retriever: Retriever) -> None:
     model = script("It broke the clock.")
     Writer(model, retriever).answer(
@@ -279,7 +324,7 @@ def test_the_real_model_is_not_taken_in_by_a_passage_without_being_caught(retrie
 def test_breaking_off_stops_the_real_model(retriever: Retriever, smollm2: Any) -> None:
     stream = Writer(smollm2, retriever, passages=1).stream(STORM)
     assert next(piece for piece in stream if isinstance(piece, str))
-    stream.close()  # type: ignore[attr-defined]
+    stream.close()
     for thread in threading.enumerate():
         if thread.name == "nlb-llama":
             thread.join(timeout=60)

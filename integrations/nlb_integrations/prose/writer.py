@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from contextvars import copy_context
 from dataclasses import replace
+from functools import partial
+from threading import Event
 from typing import Any, TypeVar
 
 from llama_index.core.llms import LLM, ChatMessage, ChatResponse
@@ -53,17 +57,30 @@ class Writer:
         self.llm = llm
         self.retriever = retriever
         self.passages = passages
+        # Not the event loop's own: models that are waited for would block all that uses those.
+        self._threads = ThreadPoolExecutor(thread_name_prefix="nlb-writer")
 
     def answer(self, question: str, **options: Any) -> Prose:
         """The whole answer at once: takes and raises what `stream` does."""
-        for item in self.stream(question, **options):
-            if isinstance(item, Prose):
-                return item
-        raise AssertionError("a stream ends with the whole answer")
+        return self._write(question, options, Event())
 
     async def aanswer(self, question: str, **options: Any) -> Prose:
-        """`answer` without blocking the event loop."""
-        return await asyncio.to_thread(lambda: self.answer(question, **options))
+        """`answer` without blocking the event loop; if it is cancelled, the model is stopped at its next words."""
+        stop = Event()
+        write = partial(copy_context().run, self._write, question, options, stop)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, write)
+        finally:
+            stop.set()
+
+    def _write(self, question: str, options: dict[str, Any], stop: Event) -> Prose:
+        with closing(self.stream(question, **options)) as items:
+            for item in items:
+                if isinstance(item, Prose):
+                    return item
+                if stop.is_set():
+                    raise LanguageModelError("the answer was cancelled")
+        raise AssertionError("a stream ends with the whole answer")
 
     def stream(
         self,
@@ -75,7 +92,7 @@ class Writer:
         section: str | None = None,
         where: Filter | None = None,
         before: str | None = None,
-    ) -> Iterator[StreamItem]:
+    ) -> Generator[StreamItem, None, None]:
         """Answer while the model writes.
 
         Args:
