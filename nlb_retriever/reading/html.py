@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nlb_retriever.reading.draft import Draft, one_line, title_of
 from nlb_retriever.reading.gutenberg import title_of_mention
@@ -16,6 +17,9 @@ from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup import decode_markup, make_safe
 from nlb_retriever.reading.omissions import Omissions
 from nlb_retriever.reading.outline import find_headings
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser
 
 
 def read_html(data: bytes, path: Path, limits: Limits) -> Draft:
@@ -49,7 +53,8 @@ def html_to_text(source: str, matter: Mapping[str, int] | None = None, *, everyt
 
     omissions = Omissions()
     tree = LexborHTMLParser(make_safe(source, omissions))
-    writer = Writer(matter or {}, budget=-1 if everything else 4 * len(source) + 10_000)
+    budget = -1 if everything else 4 * len(source) + 10_000
+    writer = Writer(matter or {}, budget, places_words="absolute" in source and _places_words(tree))
     root = tree.root
     if root is not None:
         walk(root, writer)
@@ -68,3 +73,9 @@ def html_to_text(source: str, matter: Mapping[str, int] | None = None, *, everyt
         if name in {"description", "dc.description", "dcterms.description"}:
             page.description = page.description or node.attributes.get("content") or ""
     return page
+
+
+def _places_words(tree: LexborHTMLParser) -> bool:
+    """Whether each word has a place of its own on the page, and none a blank to part it from the next."""
+    placed = [node.text() for node in tree.css('span[style*="absolute"]')]
+    return bool(placed) and not any(text[:1].isspace() or text[-1:].isspace() for text in placed)

@@ -132,7 +132,7 @@ def _dropped_capital(node: LexborNode, attributes: Mapping[str, str | None]) -> 
 class Writer:
     """Collects text; what is about to come (breaks, anchors) waits until there is text after it."""
 
-    def __init__(self, matter: Mapping[str, int], budget: int) -> None:
+    def __init__(self, matter: Mapping[str, int], budget: int, *, places_words: bool = False) -> None:
         self.page = HtmlText()
         self.parts: list[str] = []
         self.length = 0
@@ -150,6 +150,8 @@ class Writer:
         self.matter = matter
         self.budget = budget
         """Characters that may still be looked at to decide whether elements are skipped; without them none is."""
+        self.places_words = places_words
+        """Whether elements with a place of their own on the page are words, as in EPUB with a fixed layout."""
 
     def enter(self, tag: str, node: LexborNode) -> bool:
         """Note an element's beginning; False where its content is not to be read."""
@@ -170,7 +172,7 @@ class Writer:
             self.space = "  "
         elif tag == "a":
             self.open_links.append((attributes.get("href") or "", 0))
-        elif _ends_words(tag):
+        elif _ends_words(tag) or (self.places_words and "absolute" in (attributes.get("style") or "")):
             self.space = self.space or " "
         if tag in _LISTS:
             self.lists.enter(tag, attributes)
@@ -253,7 +255,7 @@ class Writer:
         self.budget -= length
         if length > 2 * limit + 1_000:
             return None
-        writer = Writer({}, budget=-1)
+        writer = Writer({}, budget=-1, places_words=self.places_words)
         writer.counts_items = False
         walk(node, writer)
         return writer.finish()

@@ -152,6 +152,15 @@ def test_an_authors_address_is_no_name(tmp_path: Path) -> None:
     assert read_book(path).author == "Live Project"
 
 
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [(["The", "old", "clock"], "The old clock"), (["The ", "o", "ld ", "clock"], "The old clock"), (["T"], "Times")],
+)
+def test_words_with_a_place_each_are_apart(words: list[str], text: str) -> None:
+    spans = "".join(f'<span style="position:absolute;left:{i}px">{word}</span>' for i, word in enumerate(words))
+    assert html_to_text(f"<div>{spans}{'imes' if len(words) == 1 else ''}</div>").text == text
+
+
 def test_lines_of_coloured_code_stay_apart() -> None:
     code = (
         "<pre><span>def f(x):</span>\n    <span>return</span> x\n<span>a</span> = 1\n<span>b</span>\n</pre><p>End.</p>"
