@@ -17,6 +17,7 @@ from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup import decode_markup, make_safe
 from nlb_retriever.reading.omissions import Omissions
 from nlb_retriever.reading.outline import find_headings
+from nlb_retriever.reading.unwrap import cut_words
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
@@ -57,6 +58,8 @@ def html_to_text(source: str, matter: Mapping[str, int] | None = None, *, everyt
     writer = Writer(matter or {}, budget, places_words="absolute" in source and _places_words(tree))
     root = tree.root
     if root is not None:
+        if "-</" in source:
+            writer.cut_words = cut_words(root.text())
         walk(root, writer)
     page = writer.finish()
     page.omissions.add(omissions)

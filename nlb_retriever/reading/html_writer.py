@@ -14,6 +14,7 @@ from nlb_retriever.reading.draft import INVISIBLE, PARTS, Heading, clean, one_li
 from nlb_retriever.reading.list_labels import HtmlLists
 from nlb_retriever.reading.menus import SKIPPED, is_everywhere, name_menu
 from nlb_retriever.reading.omissions import Omissions, count_words
+from nlb_retriever.reading.unwrap import parts_of_word
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -150,6 +151,8 @@ class Writer:
         self.matter = matter
         self.budget = budget
         """Characters that may still be looked at to decide whether elements are skipped; without them none is."""
+        self.cut_words: set[tuple[str, str]] = set()
+        """The words that hyphens part at the ends of scanned lines, each as its two parts."""
         self.places_words = places_words
         """Whether elements with a place of their own on the page are words, as in EPUB with a fixed layout."""
 
@@ -298,7 +301,10 @@ class Writer:
             return
         if self.counts_items:
             body = f"{self.lists.take_label(body)}{body}"
-        if self.length:
+        if self.cut_words and self.parts and not self.breaks and parts_of_word(self.parts[-1], body) in self.cut_words:
+            self.parts[-1] = self.parts[-1][:-1]
+            self.length -= 1
+        elif self.length:
             self._put("\n" * self.breaks or self.space or (" " if text[0] == " " and not self.pre else ""))
         for name in self.waiting:
             self.page.anchors.setdefault(name, self.length)

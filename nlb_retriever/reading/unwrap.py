@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from itertools import groupby, pairwise
 
 from nlb_retriever.reading.underlined import is_rule
@@ -19,8 +20,12 @@ _TERM = 0.6
 """Share of the width that a term on a line of its own takes at most, above what it means."""
 _CUT = "\0"
 """Behind a hyphen at the end of a line; no text has it after `clean`."""
-_CUT_WORD = re.compile(rf"(?<![^\W\d_])(?<!-)([^\W\d_]+(?:-[^\W\d_]+)*)-{_CUT}([^\W\d_]+(?:-[^\W\d_]+)*)")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_CUT_WORD = re.compile(rf"(?<![^\W\d_])(?<!-)({_WORD.pattern})-{_CUT}({_WORD.pattern})")
+_CUT_LINE = re.compile(rf"-[^\S\n]*\n\s*({_WORD.pattern})")
+_FIRST_PART = re.compile(rf"(?<![^\W\d_])({_WORD.pattern})-$")
+_LONGEST = 60
+"""Characters before a hyphen in which the first part of a word lies."""
 
 
 def wrap_width(text: str) -> int | None:
@@ -139,24 +144,42 @@ def _glue(lines: list[str]) -> str:
 
 
 def _join_words(text: str, wrapped: str) -> str:
-    """A text without the hyphens that only part words at the ends of lines: those of words that it has whole elsewhere.
-
-    One that it has neither whole nor with a hyphen is taken as most of the others are; those of Project Gutenberg keep
-    their hyphens.
-    """
+    """A text without the hyphens that only part words at the ends of lines."""
     if _CUT not in text:
         return text
-    counts = Counter(word.casefold() for word in _WORD.findall(wrapped))
-
-    def lead(match: re.Match[str]) -> int:
-        """How much oftener the word comes whole."""
-        return counts[f"{match[1]}{match[2]}".casefold()] - counts[f"{match[1]}-{match[2]}".casefold()]
-
-    leads = [lead(match) for match in _CUT_WORD.finditer(text)]
-    parted = sum(each > 0 for each in leads) > sum(each < 0 for each in leads)
+    whole = find_cut_words([(match[1], match[2]) for match in _CUT_WORD.finditer(text)], wrapped)
 
     def join(match: re.Match[str]) -> str:
-        whole = lead(match) > 0 or (parted and lead(match) == 0)
-        return f"{match[1]}{'' if whole else '-'}{match[2]}"
+        return f"{match[1]}{'' if (match[1], match[2]) in whole else '-'}{match[2]}"
 
     return _CUT_WORD.sub(join, text).replace(_CUT, "")
+
+
+def find_cut_words(pairs: Sequence[tuple[str, str]], text: str) -> set[tuple[str, str]]:
+    """Of pairs of what stands before and behind a hyphen at the end of a line those that are one word.
+
+    These are words that the text has whole elsewhere. One that it has neither whole nor with a hyphen is taken as most
+    of the others are; those of Project Gutenberg keep their hyphens.
+    """
+    counts = Counter(word.casefold() for word in _WORD.findall(text))
+
+    def lead(pair: tuple[str, str]) -> int:
+        """How much oftener the word comes whole."""
+        return counts["".join(pair).casefold()] - counts["-".join(pair).casefold()]
+
+    leads = [lead(pair) for pair in pairs]
+    parted = sum(each > 0 for each in leads) > sum(each < 0 for each in leads)
+    return {pair for pair, each in zip(pairs, leads, strict=True) if each > 0 or (parted and each == 0)}
+
+
+def cut_words(text: str) -> set[tuple[str, str]]:
+    """The words that a text has parted by a hyphen at the ends of lines, each as its two parts."""
+    cuts = [parts_of_word(text[max(0, m.start() - _LONGEST) : m.start() + 1], m[1]) for m in _CUT_LINE.finditer(text)]
+    pairs = [pair for pair in cuts if pair]
+    return find_cut_words(pairs, text) if pairs else set()
+
+
+def parts_of_word(before: str, after: str) -> tuple[str, str] | None:
+    """The last word of a text that ends with a hyphen, and the first of the next, in small letters, which may go on."""
+    first, rest = _FIRST_PART.search(before[-_LONGEST:]), _WORD.match(after)
+    return (first[1], rest[0]) if first and rest and after[0].islower() else None
