@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path, PurePosixPath
 
@@ -47,6 +47,8 @@ _PUBLISHED = re.compile(
 _SENTENCE = re.compile(r"[a-z]{2}[.!?][\"”’)]*\s+[\"“‘(]*[A-Z]")
 _MARKUP = re.compile(r"<[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>")
 _TEXT_SUFFIXES = frozenset({".xhtml", ".html", ".htm", ".xml", ".txt"})
+_OF_PROGRAM = re.compile(r"(?i)(page|section|unknown|untitled|start)\W*(\d*)")
+"""A title in a table of contents that a program gave to a page or a file."""
 _LONG = 90_000
 """A contents entry with more characters than this is cut further at the headings inside it."""
 _GAP = "\n\n\n"
@@ -92,11 +94,18 @@ def read_package(files: Files, package: Package, limits: Limits) -> Draft:
         raise NotABook("holds no text (its chapters are images, or missing)")
     draft.text = "".join(p.page.text + _GAP for p in parts).rstrip("\n") + "\n"
     by_name = {part.name: part for part in parts}
-    draft.headings = _headings(package.toc, by_name, draft.text, parts)
-    if not draft.headings:
-        draft.headings = find_headings(draft.text)
+    draft.headings = _headings([], by_name, draft.text, parts)
+    of_program = all(_OF_PROGRAM.fullmatch(entry.title) for entry in package.toc)
+    if not of_program and (len(package.toc) > 1 or len(draft.headings) < 2):
+        draft.headings = _headings(package.toc, by_name, draft.text, parts)
+    if len(draft.headings) < 2:
+        draft.headings = find_headings(draft.text) or draft.headings
     draft.append_notes("".join(part.page.notes for part in parts))
     draft.pages = _pages(package.pages, by_name, parts)
+    if of_program and not draft.pages:
+        pages = [(entry, _OF_PROGRAM.fullmatch(entry.title)) for entry in package.toc]
+        numbered = [replace(entry, title=m[2]) for entry, m in pages if m and m[1].casefold() == "page" and m[2]]
+        draft.pages = _pages(numbered, by_name, parts)
     return draft
 
 

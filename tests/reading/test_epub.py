@@ -73,6 +73,42 @@ def test_an_ncx_alone_gives_the_titles(epub: Write) -> None:
     assert paths(epub(files)) == [("Title 1",), ("Title 2",)]
 
 
+@pytest.mark.parametrize(
+    ("titles", "labels"),
+    [
+        (["Page 7", "Page 8"], ["7", "8"]),
+        (["Section 1", "Section 2"], []),
+        (["Start"], []),
+        (["Unknown", "Unknown"], []),
+    ],
+)
+def test_titles_that_a_program_made_are_no_sections(epub: Write, titles: list[str], labels: list[str]) -> None:
+    items = "".join(f'<li><a href="{name}.xhtml">{title}</a></li>' for name, title in zip("ab", titles, strict=False))
+    bodies = [
+        "".join(f"<p>CHAPTER {n}</p><p>{SENTENCE * 9}</p>" for n in pair) for pair in (("I", "II"), ("III", "IV"))
+    ]
+    book = read_book(
+        epub({
+            "OPS/book.opf": opf(["a.xhtml", "b.xhtml"], nav="nav.xhtml"), "OPS/nav.xhtml": nav_document(items),
+            "OPS/a.xhtml": xhtml(bodies[0]), "OPS/b.xhtml": xhtml(bodies[1]),
+        })
+    )  # fmt: skip
+    assert [s.path for s in book.sections] == [("CHAPTER I",), ("CHAPTER II",), ("CHAPTER III",), ("CHAPTER IV",)]
+    assert [page.label for page in book.pages] == labels
+
+
+def test_a_lone_title_hides_no_headings(epub: Write) -> None:
+    body = f"<h2>Bells</h2><p>{SENTENCE * 9}</p><h2>Clocks</h2><p>{SENTENCE * 9}</p>"
+    files = {
+        "OPS/book.opf": opf(["a.xhtml"], nav="nav.xhtml"),
+        "OPS/nav.xhtml": nav_document('<li><a href="a.xhtml">The Tower</a></li>'),
+        "OPS/a.xhtml": xhtml(body),
+    }
+    assert paths(epub(files)) == [("Bells",), ("Clocks",)]
+    files["OPS/a.xhtml"] = xhtml(f"<p>{SENTENCE * 9}</p>")
+    assert paths(epub(files)) == [("The Tower",)]
+
+
 def test_a_page_list_gives_printed_labels(epub: Write) -> None:
     pages = '<li><a href="one.xhtml#p9">ix</a></li><li><a href="one.xhtml#p10">x</a></li>'
     body = f'<h2>One</h2><span id="p9"/><p>{SENTENCE}</p><p>{SENTENCE}<a id="p10"/>After the break.</p>'
