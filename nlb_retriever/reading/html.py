@@ -6,7 +6,7 @@ and comments.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,18 +15,18 @@ from nlb_retriever.reading.gutenberg import title_of_mention
 from nlb_retriever.reading.html_writer import HtmlText, Writer, walk
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup import decode_markup, make_safe
-from nlb_retriever.reading.omissions import Omissions
+from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.outline import find_headings
 from nlb_retriever.reading.unwrap import cut_words
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborHTMLParser
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 
 def read_html(data: bytes, path: Path, limits: Limits) -> Draft:
     """Read an HTML file: its h1-h6 are the sections, else headings found in the text."""
     source, warning = decode_markup(data)
-    page = html_to_text(source)
+    page = html_to_text(source, article=True)
     if not page.text.strip():
         page = html_to_text(source, everything=True)
     draft = Draft(page.text, page.headings, warnings=[warning] if warning else [], omissions=page.omissions)
@@ -42,13 +42,16 @@ def read_html(data: bytes, path: Path, limits: Limits) -> Draft:
     return draft
 
 
-def html_to_text(source: str, matter: Mapping[str, int] | None = None, *, everything: bool = False) -> HtmlText:
+def html_to_text(
+    source: str, matter: Mapping[str, int] | None = None, *, everything: bool = False, article: bool = False
+) -> HtmlText:
     """Walk an HTML (or XHTML) document without recursion.
 
     Args:
         source: the document.
         matter: EPUB types of sections to skip, and up to how many characters.
         everything: skip nothing.
+        article: read the page's article alone, where it has one that holds most of its paragraphs.
     """
     from selectolax.lexbor import LexborHTMLParser
 
@@ -62,6 +65,8 @@ def html_to_text(source: str, matter: Mapping[str, int] | None = None, *, everyt
             writer.cut_words = cut_words(root.text())
         walk(root, writer)
     page = writer.finish()
+    if article and "<article" in source and (node := _article(tree)) is not None:
+        page = _of_article(page, node, writer)
     page.omissions.add(omissions)
     for node in tree.css("html")[:1]:
         page.language = one_line(node.attributes.get("lang") or node.attributes.get("xml:lang") or "", 20)
@@ -82,3 +87,39 @@ def _places_words(tree: LexborHTMLParser) -> bool:
     """Whether each word has a place of its own on the page, and none a blank to part it from the next."""
     placed = [node.text() for node in tree.css('span[style*="absolute"]')]
     return bool(placed) and not any(text[:1].isspace() or text[-1:].isspace() for text in placed)
+
+
+def _article(tree: LexborHTMLParser) -> LexborNode | None:
+    """A page's one article, if it has the page's title and most words of its paragraphs; comments may be others."""
+    articles = [node for node in tree.css("article") if not any(_holds_others(each) for each in _around(node))]
+    if len(articles) != 1 or (tree.css_first("h1") and not articles[0].css_first("h1")):
+        return None
+    words = sum(count_words(node.text()) for node in tree.css("p"))
+    inside = sum(count_words(node.text()) for node in articles[0].css("p"))
+    return articles[0] if 2 * inside > words else None
+
+
+def _around(node: LexborNode) -> Iterator[LexborNode]:
+    parent = node.parent
+    while parent is not None and parent.tag != "body":
+        yield parent
+        parent = parent.parent
+
+
+def _holds_others(node: LexborNode) -> bool:
+    """Whether the articles in an element are parts of another, or comments on it."""
+    return node.tag == "article" or "comment" in f"{node.attributes.get('class')} {node.attributes.get('id')}".lower()
+
+
+def _of_article(whole: HtmlText, node: LexborNode, writer: Writer) -> HtmlText:
+    """The text of an article, and what the page has around it as boilerplate; all where that is far more."""
+    alone = Writer({}, writer.budget, places_words=writer.places_words)
+    alone.cut_words = writer.cut_words
+    walk(node, alone)
+    page = alone.finish()
+    words, of_all = count_words(page.text + page.notes), count_words(whole.text + whole.notes)
+    if 3 * words < of_all:
+        return whole
+    page.omissions = whole.omissions
+    page.omissions.skip("around the article", of_all - words)
+    return page
