@@ -240,10 +240,13 @@ class Writer:
             return True
         if self.breaks or self.space or not self.length:
             return False
-        link, raised = (node, node.css_first("sup")) if tag == "a" else (node.css_first("a[href]"), node)
-        if link is None or raised is None or "#" not in (link.attributes.get("href") or ""):
+        inner = node.first_child
+        while inner is not None and inner.tag != ("sup" if tag == "a" else "a"):
+            inner = inner.next
+        link = node if tag == "a" else inner
+        if inner is None or link is None or "#" not in (link.attributes.get("href") or ""):
             return False
-        return _MARK.fullmatch(node.text().strip()) is not None
+        return _MARK.fullmatch(self._short(node, _SHORT) or "") is not None
 
     def _short(self, node: LexborNode, limit: int) -> str | None:
         """An element's text where it has at most `limit` characters."""

@@ -84,3 +84,9 @@ def test_what_wikipedia_prints_nowhere_is_skipped_and_named() -> None:
     page = html_to_text(body)
     assert page.text == "The bell tolled.\n\nChill it was;"
     assert page.omissions.elements == {"menu": (3, 7), "line number": (1, 1)}
+
+
+def test_very_deep_raised_text_takes_no_time() -> None:
+    page = html_to_text(f"<p>y{'<sup>a' * 20_000}<a href='#a'>1</a></p>")
+    assert page.text.startswith("yaaa")
+    assert len(page.text) > 20_000
