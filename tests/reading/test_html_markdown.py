@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,8 @@ from hypothesis import strategies as st
 from nlb_retriever.errors import NotABook
 from nlb_retriever.reading import read_book
 from nlb_retriever.reading.html import html_to_text
+from nlb_retriever.reading.markup import make_safe
+from nlb_retriever.reading.omissions import Omissions
 from nlb_retriever.records import Book
 
 from .conftest import SENTENCE
@@ -68,12 +69,11 @@ def test_html_without_headings_uses_its_chapter_lines(tmp_path: Path) -> None:
     assert [s.path[0] for s in read(tmp_path, "a.html", body).sections] == ["CHAPTER I", "CHAPTER II", "CHAPTER III"]
 
 
-def test_very_many_attributes_take_no_time() -> None:
-    started = time.monotonic()
+def test_very_many_attributes_of_a_tag_are_dropped() -> None:
     many = " ".join(f'a{number}="{number}"' for number in range(40_000))
-    page = html_to_text(f'<p {many}>The lamp.</p><p/ {many}/><p {many}>The <b class="{"x y " * 9_000}">bell</b>.</p>')
-    assert page.text == "The lamp.\n\nThe bell."
-    assert time.monotonic() - started < 3
+    source = f'<p {many}>The lamp.</p><p/ {many}/><p {many}>The <b class="{"x y " * 9_000}">bell</b>.</p>'
+    assert "a39999" not in make_safe(source, Omissions())
+    assert html_to_text(source).text == "The lamp.\n\nThe bell."
 
 
 def test_deep_nesting_is_no_recursion() -> None:
