@@ -12,7 +12,7 @@ _INVERTED = re.compile(
 )
 _INITIAL = re.compile(r"(?:.*[ .-])?[^\W\d_]\.?")
 _SEVERAL = re.compile(r"\s*(?:;|\s&\s|\sand\s)\s*")
-_BEHIND = frozenset({"inc", "ltd", "llc", "gmbh", "co", "corp", "jr", "sr", "phd", "ph.d", "md", "m.d", "esq"})
+_BEHIND = frozenset({"inc", "ltd", "llc", "gmbh", "co", "corp", "jr", "sr", "phd", "md", "dd", "lld", "esq"})
 """What stands behind a comma and is no first name."""
 _FRONT = 20_000
 """Characters of a text that hold its title page."""
@@ -36,19 +36,28 @@ def in_spoken_order(authors: str, text: str) -> str:
     """
     names = [name for name in _SEVERAL.split(authors) if name]
     found = [_INVERTED.fullmatch(name) for name in names]
-    found = [match if match and match["first"].casefold().rstrip(".") not in _BEHIND else None for match in found]
-    several = len(names) > 1 and all(found)
+    found = [match if match and _bare(match["first"]) not in _BEHIND else None for match in found]
+    several = len(names) > 1 and all(match and _is_last_name(match) for match in found)
     turned = [_turn(m) if m and (several or _is_one(m, text)) else name for m, name in zip(found, names, strict=True)]
     return ", ".join(turned) if turned != names else authors
 
 
 def _turn(name: re.Match[str]) -> str:
     rank = name["rank"] or ""
-    return f"{name['first']} {name['last']}" + (f", {rank}" if rank.casefold().rstrip(".") in _BEHIND else "")
+    return f"{name['first']} {name['last']}" + (f", {rank}" if _bare(rank) in _BEHIND else "")
 
 
 def _is_one(name: re.Match[str], text: str) -> bool:
-    if name["years"] or _INITIAL.fullmatch(name["first"]):
+    if name["years"] or (_INITIAL.fullmatch(name["first"]) and _is_last_name(name)):
         return True
     said = r"\s+".join(map(re.escape, f"{name['first']} {name['last']}".split()))
     return re.search(rf"\b{said}\b", text[:_FRONT], re.IGNORECASE) is not None
+
+
+def _is_last_name(name: re.Match[str]) -> bool:
+    """Whether what stands before the comma is one word, but for particles: "Isaac Barrow, D.D." is in spoken order."""
+    return not any(word[0].isupper() for word in name["last"].split()[:-1])
+
+
+def _bare(word: str) -> str:
+    return word.casefold().replace(".", "")
