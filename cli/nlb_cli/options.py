@@ -104,7 +104,7 @@ def scope_of(
         QueryError: no book is by that author or in that language, or the year is none.
     """
     from nlb_retriever.search.catalog import is_by
-    from nlb_retriever.store import And, Condition, Or
+    from nlb_retriever.store import And, Condition
 
     conditions: list[Filter] = []
     if year is not None:
@@ -124,12 +124,12 @@ def scope_of(
         from nlb_retriever.reading.gutenberg import LANGUAGES
 
         store = retriever.store
-        tag = LANGUAGES.get(language.lower(), language)
-        regional = Condition("language", "text_match_insensitive", f"{tag}-")
-        conditions.append(Or((Condition("language", "eq", tag), regional)))
-        if not store.count("book", conditions[-1]):
-            tags = ", ".join(sorted({book.language for book in store.books() if book.language}))
-            hint = f"; it has {tags}" if tags else ""
+        tag = LANGUAGES.get(language.lower(), language).lower()
+        tags = sorted({book.language for book in store.books() if book.language})
+        named = [each for each in tags if f"{each.lower()}-".startswith(f"{tag}-")]  # with a region, too
+        conditions.append(Condition("language", "in", named))
+        if not named:
+            hint = f"; it has {', '.join(tags)}" if tags else ""
             raise QueryError(f"no book in language {language!r} in library {store.location}{hint}")
     where = And(tuple(conditions)) if conditions else None
     return {"book": book, "section": section, "before": before, "where": where}

@@ -90,6 +90,7 @@ def test_an_empty_question_is_one_line(nlb: InProcess, shelf: Path, question: st
         (("--author", "MORROW"), {"THE LAMP OF SKERRY", "A NIGHT AT THE OBSERVATORY"}),
         (("--author", "Morrow, Anna, 1850-1901"), {"THE LAMP OF SKERRY", "A NIGHT AT THE OBSERVATORY"}),
         (("--language", "en"), {"THE LAMP OF SKERRY", "A NIGHT AT THE OBSERVATORY", "Orchard Letters"}),
+        (("--language", "EN"), {"THE LAMP OF SKERRY", "A NIGHT AT THE OBSERVATORY", "Orchard Letters"}),
         (("--language", "English"), {"THE LAMP OF SKERRY", "A NIGHT AT THE OBSERVATORY", "Orchard Letters"}),
         (("--year", "1930-1940"), {"Orchard Letters"}),
         (("--year", "1932-"), set()),
@@ -121,6 +122,17 @@ def test_an_author_or_language_that_no_book_has_is_one_line(
 ) -> None:
     ran = nlb(command, QUESTION, *options, "--library", shelf)
     assert (ran.code, ran.out, ran.err) == (2, "", f"nlb: {says.format(shelf)}\n")
+
+
+def test_a_language_is_a_whole_tag_or_the_first_part_of_one(nlb: InProcess, tmp_path: Path) -> None:
+    for title, language in (("Sea", "en"), ("Inn", "en-US"), ("Mühle", "de")):
+        (tmp_path / f"{title}.md").write_text(f"---\nlanguage: {language}\n---\n# {title}\n\nA lamp burns at night.\n")
+    nlb("index", tmp_path, "--library", tmp_path / "library")
+    search = ("search", "lamp", "--level", "book", "--json", "--library", tmp_path / "library", "--language")
+    for tag, titles in (("En", {"Sea", "Inn"}), ("en-us", {"Inn"})):
+        assert {hit["title"] for hit in json.loads(nlb(*search, tag).out)["hits"]} == titles
+    for tag in ("US", "n"):
+        assert nlb(*search, tag).err.endswith("it has de, en, en-US\n")
 
 
 def test_each_quote_is_shown_once(nlb: InProcess, shelf: Path) -> None:
