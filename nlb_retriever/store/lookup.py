@@ -117,11 +117,11 @@ def find_sections(name: str, sections: Sequence[SectionRecord], book: BookRecord
     """
     _check_length(name, "section")
     wanted = fold(name)
-    if wanted.isdecimal():
-        if 1 <= int(wanted) <= len(sections):
-            return (int(wanted) - 1,)
-        raise QueryError(f"{book.title} has {len(sections)} sections, no number {name}: see `nlb show`")
+    if wanted.isdecimal() and 1 <= int(wanted) <= len(sections):
+        return (int(wanted) - 1,)
     paths = [[fold(part) for part in section.path] for section in sections]
+    if wanted.isdecimal() and not any(wanted in path for path in paths):
+        raise QueryError(f"{book.title} has {len(sections)} sections, no number {name}: see `nlb show`")
     for matching in (
         [index for index, section in enumerate(sections) if section.id == wanted],
         [index for index, path in enumerate(paths) if wanted in path],

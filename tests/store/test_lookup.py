@@ -43,6 +43,7 @@ TREATISE = ("Sect. 1. Of Clocks", "Sec. 2. Of Bells", "Sect, 3. Of Doors")
 BOOKS["Treatise"] = [(each,) for each in TREATISE]
 PAPERS = ("FEDERALIST No. 9. On Bells", "FEDERALIST No. 10. On Doors", "Lesson II: Hands")
 BOOKS["Papers"] = [(each,) for each in PAPERS]
+BOOKS["Years"] = [("1805",), ("2",), ("1812", "Moscow")]
 TEXT = "A lamp burns. "
 
 
@@ -205,6 +206,15 @@ def test_a_section_may_be_called_in_short(store: LibraryStore, name: str, title:
 def test_a_section_of_no_such_number_is_refused(store: LibraryStore, name: str) -> None:
     with pytest.raises(QueryError, match="no section"):
         _named(store, "manual", name)
+
+
+@pytest.mark.parametrize(("name", "paths"), [("1805", BOOKS["Years"][:1]), ("1812", BOOKS["Years"][2:])])
+def test_a_title_may_be_a_number(store: LibraryStore, name: str, paths: list[tuple[str, ...]]) -> None:
+    assert _named(store, "years", name) == paths
+    assert _named(store, "years", "2") == BOOKS["Years"][1:2]
+    for number in ("0", "4", "18"):
+        with pytest.raises(QueryError, match="3 sections, no number"):
+            _named(store, "years", number)
 
 
 def test_a_text_is_folded() -> None:
