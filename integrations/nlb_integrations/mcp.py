@@ -65,8 +65,8 @@ Before = Annotated[
 Section = Annotated[
     int | str | None,
     Field(
-        description="The section's number from 1, its title or part of it, or its id; without it, the one that holds "
-        "`start`."
+        description="The section's number from 1, its title or part of it, or its id; a part's title means its first "
+        "section. Without it, the one that holds `start`."
     ),
 ]
 Start = Annotated[

@@ -150,6 +150,20 @@ def test_a_section_is_shown_by_number_title_or_id(nlb: InProcess, shelf: Path, n
     }
 
 
+def test_a_part_is_shown_with_all_of_its_sections(nlb: InProcess, shelf: Path) -> None:
+    with open_store(shelf) as store:
+        keeper, letter, *_ = store.sections(book(shelf, "lamp").id)
+    args = ("show", "lamp", "--section", "part one", "--library", shelf)
+    heads = ("PART ONE › CHAPTER I. The Keeper (section 1 of 4)", "PART ONE › CHAPTER II. The Letter (section 2 of 4)")
+    texts = (keeper.text.strip(), letter.text.strip())
+    shown = "\n\n".join(part for pair in zip(heads, texts, strict=True) for part in pair)
+    assert nlb(*args).out == f"THE LAMP OF SKERRY, Anna Morrow\n{shown}\n"
+    assert nlb(*args, "--text").out == keeper.text + letter.text
+    told = json.loads(nlb(*args, "--json").out)
+    assert [each["number"] for each in told["sections"]] == [1, 2]
+    assert told["text"] == keeper.text + letter.text
+
+
 @pytest.mark.parametrize(
     ("args", "complaint"),
     [

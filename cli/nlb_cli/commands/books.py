@@ -13,7 +13,7 @@ from nlb_retriever.config import locate_library
 
 SectionOption = Annotated[
     str | None,
-    typer.Option("--section", "-s", metavar="SECTION", help="Print this section: its number, id or title."),
+    typer.Option("--section", "-s", metavar="SECTION", help="Print this section, or part: its number, id or title."),
 ]
 
 
@@ -39,7 +39,7 @@ def show(
     section: SectionOption = None,
     as_json: Json = False,
 ) -> None:
-    """Show a book's sections as a tree, one section, or the whole text."""
+    """Show a book's sections as a tree, a section or part, or the whole text."""
     from nlb_cli.output import books as output
     from nlb_retriever.store import open_store
     from nlb_retriever.store.lookup import find_sections
@@ -47,13 +47,13 @@ def show(
     with open_store(locate_library(library)) as store:
         record = store.find_book(book)
         sections = store.sections(record.id)
-    chosen = sections[find_sections(section, sections, record)[0]] if section is not None else None
-    if as_json and chosen:
-        write_json(output.section_json(record, chosen))
+    chosen = [sections[index] for index in find_sections(section, sections, record)] if section is not None else []
+    if as_json and len(chosen) == 1:
+        write_json(output.section_json(record, chosen[0]))
     elif as_json:
-        write_json(output.tree_json(record, sections, text=text))
+        write_json(output.tree_json(record, chosen or sections, text=text or bool(chosen)))
     elif text:
-        write_exactly("".join(each.text for each in ([chosen] if chosen else sections)))
+        write_exactly("".join(each.text for each in chosen or sections))
     elif chosen:
         write_lines(output.section_lines(record, chosen, len(sections)))
     else:

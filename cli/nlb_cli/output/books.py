@@ -48,7 +48,7 @@ def book_json(book: BookRecord) -> dict[str, Any]:
 
 
 def tree_json(book: BookRecord, sections: Sequence[SectionRecord], *, text: bool) -> dict[str, Any]:
-    """A book with its sections in order, and with its whole text if wanted."""
+    """A book with these of its sections, and with their text if wanted."""
     tree = {**book_json(book), "sections": [_section_json(section) for section in sections]}
     return {**tree, "text": "".join(section.text for section in sections)} if text else tree
 
@@ -119,17 +119,19 @@ def write_tree(book: BookRecord, sections: Sequence[SectionRecord]) -> None:
         write_lines(_outline(root, digits, 0))
 
 
-def section_lines(book: BookRecord, section: SectionRecord, count: int) -> Iterator[Line]:
-    """One section to read."""
+def section_lines(book: BookRecord, sections: Sequence[SectionRecord], count: int) -> Iterator[Line]:
+    """Sections to read."""
     author = f", {inline(book.author)}" if book.author else ""
-    page = f", p. {inline(section.page)}" if section.page else ""
     yield line((inline(book.title), "bold"), author)
-    yield line(
-        " › ".join(map(inline, section.path)), f"{page} ", (f"(section {section.ordinal + 1} of {count})", "dim")
-    )
-    yield line()
-    for row in block(section.text).strip("\n").split("\n"):
-        yield line(row.rstrip())
+    for index, section in enumerate(sections):
+        page = f", p. {inline(section.page)}" if section.page else ""
+        number = (f"(section {section.ordinal + 1} of {count})", "dim")
+        if index:
+            yield line()
+        yield line(" › ".join(map(inline, section.path)), f"{page} ", number)
+        yield line()
+        for row in block(section.text).strip("\n").split("\n"):
+            yield line(row.rstrip())
 
 
 @dataclass
