@@ -134,9 +134,12 @@ def test_a_server_that_is_not_llama_cpp_will_do(retriever: Retriever, serve: Ser
     assert [message["role"] for message in server.asked[0]["messages"]] == ["system", "user"]
 
 
-def test_openai_by_name_is_at_the_url_of_the_environment(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", serve(models=({"id": "other"}, {"id": "mine"})).url)
-    assert open_llm("openai:mine").metadata.model_name == "mine"
+@pytest.mark.parametrize("name", ["mine", "mine.gguf"])
+def test_openai_by_name_is_at_the_url_of_the_environment(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", serve(models=({"id": "other"}, {"id": name})).url)
+    assert open_llm(f"openai:{name}").metadata.model_name == name
 
 
 @pytest.mark.parametrize(

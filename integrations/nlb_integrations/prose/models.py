@@ -42,14 +42,14 @@ def open_llm(name: str, *, max_tokens: int = ANSWER_TOKENS, timeout: float = TIM
     kind, _, rest = name.partition(":")
     if name == "smollm2":
         return LlamaCpp(path=_smollm2(), max_tokens=max_tokens)
-    if name.endswith(".gguf"):
-        return LlamaCpp(path=expand(name), max_tokens=max_tokens)
     if kind == "ollama" and rest:
         return _ollama(rest, max_tokens, timeout)
     if kind == "openai" and rest:
         return _compatible(os.environ.get("OPENAI_BASE_URL") or _OPENAI, rest, max_tokens, timeout)
     if kind in {"http", "https"} and rest.startswith("//"):
         return _compatible(name, None, max_tokens, timeout)
+    if name.endswith(".gguf"):
+        return LlamaCpp(path=expand(name), max_tokens=max_tokens)
     raise QueryError(f"no language model is called {name!r}: name {KNOWN}")
 
 
