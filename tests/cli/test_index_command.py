@@ -116,6 +116,17 @@ def test_a_second_run_tells_new_changed_renamed_and_gone_books(nlb: InProcess, b
     assert titles(library) == ["A NIGHT AT THE OBSERVATORY", "THE CAT", "THE LAMP OF SKERRY"]
 
 
+def test_pruning_by_a_pattern_says_that_it_needs_a_folder(nlb: InProcess, tmp_path: Path) -> None:
+    (tmp_path / "drive").mkdir()
+    story = write_story(tmp_path / "drive" / "cat.txt")
+    complaint = "nlb: --prune had no effect: it looks for lost files in the folders that are named, and none is\n"
+    args = ("index", "--library", tmp_path / "library", "--prune")
+    for path in (tmp_path / "drive" / "*.txt", story):
+        ran = nlb(*args, path)
+        assert ran.code == 0 and ran.err.endswith(complaint)
+    assert nlb(*args, tmp_path / "drive").err == ""
+
+
 def test_books_of_an_empty_folder_are_pruned_only_when_told_twice(nlb: InProcess, tmp_path: Path) -> None:
     drive, library = tmp_path / "drive", tmp_path / "library"
     drive.mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
@@ -73,6 +74,8 @@ def index(
         write_lines(_plan_lines(report) if dry_run else _report_lines(report))
     print_warnings(report.warnings, quiet=quiet)
     _print_failures(report)
+    if prune and not any(os.path.isdir(os.path.expanduser(path)) for path in paths or []):  # noqa: PTH111, PTH112
+        note("nlb: --prune had no effect: it looks for lost files in the folders that are named, and none is")
     raise typer.Exit(_exit_code(report))
 
 
