@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
 from nlb_retriever.search.book_parts import (
@@ -16,12 +15,11 @@ from nlb_retriever.search.book_parts import (
     find_ending,
     find_outer_parts,
     find_parts,
-    find_titled_sections,
-    is_front,
 )
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.hits import read_book
-from nlb_retriever.search.quotes import LEAST_WORDS, WORDS, Quote, cite, is_prose, join_quotes
+from nlb_retriever.search.imprint import date_book, name_author_of_part, name_authors
+from nlb_retriever.search.quotes import WORDS, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, books_in, resolve_scope
 from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by, title_words, without_copies
@@ -92,11 +90,7 @@ _THIS = re.compile(rf"it|this|(?:this|the) {_WORK}|this (?:paper|article|thesis|
 _CALLED = re.compile(rf"the {_WORK} (?:called |titled )?", re.IGNORECASE)
 _KIND = re.compile(rf" (?:{_WORK}|licen[cs]e|agreement|contract|manual|handbook|guide|report|file)$", re.IGNORECASE)
 """Behind a title: "the Artistic license"."""
-_MANY = frozenset({"various", "various authors", "anonymous", "unknown"})
-"""What stands for the author of a collection."""
 _OUTER = " _*\"'“”‘’«»"
-TITLE_PAGE = 3
-"""First passages of a book that are read for its author's name."""
 NAMED, CHAPTERS = 5, 60
 """Characters, and chapters or tales, that are named."""
 SHORT = 40
@@ -134,9 +128,9 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         scope = resolve_scope(request, store)
         books = find_titled(match["title"], scope, store, in_part=kind != "description")
         if kind == "author":
-            shorts, citations = _name_authors(books, scope, store)
+            shorts, citations = name_authors(books, scope, store)
             if not books and match["title"]:
-                shorts, citations = _name_author_of_part(match["title"], scope, store)
+                shorts, citations = name_author_of_part(match["title"].strip(_OUTER), scope, store)
             if not shorts and match["title"] and find_titled(match["title"], scope, store, in_part=False):
                 text = f"The library does not know who wrote {books[0].title}."
                 return Answer(question=request.query, found=False, text=text)
@@ -157,7 +151,7 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         elif kind == "length":
             shorts, citations = _measure(read_book(books[0], scope, store))
         elif kind == "year":
-            shorts, citations = _date(books[0], read_book(books[0], scope, store, TITLE_PAGE))
+            shorts, citations = date_book(books[0], scope, store)
         elif kind in {"about", "description", "setting"}:
             shorts, citations = _describe(books[0], scope, store)
             if kind == "setting" and not shorts and request.query.lower().lstrip().startswith("in "):
@@ -204,47 +198,6 @@ def find_titled(title: str | None, scope: Scope, store: LibraryStore, *, in_part
     if not titled and (short := " ".join(title_words(bare))) and not any(map(str.islower, bare.split()[-1])):
         titled = without_copies(book for book in books if is_short_for(short, book))
     return titled if len(titled) == 1 else []
-
-
-def _name_authors(
-    books: Sequence[BookRecord], scope: Scope, store: LibraryStore
-) -> tuple[list[ShortAnswer], list[Citation]]:
-    written = {book.author.casefold(): book for book in books if book.author and book.author.strip()}
-    citations = [
-        citation
-        for book in written.values()
-        for citation in _cite_author(book, read_book(book, scope, store, TITLE_PAGE))
-    ]
-    first = {citation.hit.author or "": number for number, citation in reversed([*enumerate(citations)])}
-    return [ShortAnswer(text=author, citation=number) for author, number in reversed(first.items())], citations
-
-
-def _name_author_of_part(title: str, scope: Scope, store: LibraryStore) -> tuple[list[ShortAnswer], list[Citation]]:
-    """The author of the one book with a section of that title ("Lycidas"), and how that begins."""
-    titled = find_titled_sections(title.strip(_OUTER), scope, store)
-    sections = [section for section in titled if not is_front(section.path[-1])]
-    author = sections[0].author if len({section.book_id for section in sections}) == 1 else None
-    if not author or author.casefold() in _MANY:
-        return [], []
-    book = store.find_book(sections[0].book_id)
-    hits = read_book(book, replace(scope, book=book, sections=(sections[0].section,)), store)
-    citations = list(find_beginning(hits, one=True))
-    return [ShortAnswer(text=author, citation=0)] if citations else [], citations
-
-
-def _cite_author(book: BookRecord, hits: Sequence[Hit]) -> tuple[Citation, ...]:
-    """The line of a book's first passages that has its author's name, or else their first sentence."""
-    name = re.compile(rf"\b{re.escape((book.author or '').split()[-1])}\b", re.IGNORECASE)
-    quotes: list[Quote] = []
-    for index, hit in enumerate(hits):
-        for order, (start, end) in enumerate(sentence_spans(hit.text)):
-            if found := name.search(hit.text, start, end):
-                first = max(start, hit.text.rfind("\n", start, found.start()) + 1)
-                last = hit.text.find("\n", found.end(), end)
-                return cite(hits, [Quote(hit=index, order=order, start=first, end=end if last < 0 else last)])
-            if is_prose(hit, start, end) and number_of_words(hit.text[start:end]) >= LEAST_WORDS:
-                quotes.append(Quote(hit=index, order=order, start=start, end=end))
-    return cite(hits, quotes[:1])
 
 
 def _name_characters(hits: Sequence[Hit], *, one: bool) -> tuple[list[ShortAnswer], list[Citation]]:
@@ -296,19 +249,6 @@ def _measure(hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
     words = sum(number_of_words(hit.text) for hit in hits)
     pages = f", {hits[-1].metadata['page_number']:,} pages" if hits and hits[-1].page else ""
     return [ShortAnswer(text=f"{words:,} words{pages}", citation=0)], [*find_beginning(hits, one=True)]
-
-
-def _date(book: BookRecord, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
-    """The year that the library knows, with the first sentence that has it, or else the first one."""
-    quotes = [
-        Quote(hit=index, order=order, start=start, end=end)
-        for index, hit in enumerate(hits)
-        for order, (start, end) in enumerate(sentence_spans(hit.text))
-    ]
-    if not book.year or not quotes:
-        return [], []
-    with_year = (each for each in quotes if f"{book.year}" in hits[each.hit].text[each.start : each.end])
-    return [ShortAnswer(text=f"{book.year}", citation=0)], [*cite(hits, [next(with_year, quotes[0])])]
 
 
 def _describe(book: BookRecord, scope: Scope, store: LibraryStore) -> tuple[list[ShortAnswer], list[Citation]]:

@@ -1,0 +1,77 @@
+"""Who wrote a book and when: as the library knows it, with the line of the title page that says so, too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from nlb_retriever.records import BookRecord, Citation, Hit, ShortAnswer
+from nlb_retriever.search.book_parts import find_beginning, find_titled_sections, is_front
+from nlb_retriever.search.hits import read_book
+from nlb_retriever.search.quotes import LEAST_WORDS, Quote, cite, is_prose
+from nlb_retriever.search.scope import Scope
+from nlb_retriever.store import LibraryStore
+from nlb_retriever.text.languages import number_of_words
+from nlb_retriever.text.sentences import sentence_spans
+
+_MANY = frozenset({"various", "various authors", "anonymous", "unknown"})
+"""What stands for the author of a collection."""
+TITLE_PAGE = 3
+"""First passages of a book that are read for its author's name and its year."""
+
+
+def name_authors(
+    books: Sequence[BookRecord], scope: Scope, store: LibraryStore
+) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The authors of books, with the line of each that names its author, or else its first sentence."""
+    written = {book.author.casefold(): book for book in books if book.author and book.author.strip()}
+    citations = [
+        citation
+        for book in written.values()
+        for citation in _cite_author(book, read_book(book, scope, store, TITLE_PAGE))
+    ]
+    first = {citation.hit.author or "": number for number, citation in reversed([*enumerate(citations)])}
+    return [ShortAnswer(text=author, citation=number) for author, number in reversed(first.items())], citations
+
+
+def name_author_of_part(title: str, scope: Scope, store: LibraryStore) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The author of the one book with a section of that title ("Lycidas"), and how that begins."""
+    titled = find_titled_sections(title, scope, store)
+    sections = [section for section in titled if not is_front(section.path[-1])]
+    author = sections[0].author if len({section.book_id for section in sections}) == 1 else None
+    if not author or author.casefold() in _MANY:
+        return [], []
+    book = store.find_book(sections[0].book_id)
+    hits = read_book(book, replace(scope, book=book, sections=(sections[0].section,)), store)
+    citations = list(find_beginning(hits, one=True))
+    return [ShortAnswer(text=author, citation=0)] if citations else [], citations
+
+
+def _cite_author(book: BookRecord, hits: Sequence[Hit]) -> tuple[Citation, ...]:
+    """The line of a book's first passages that has its author's name, or else their first sentence."""
+    name = re.compile(rf"\b{re.escape((book.author or '').split()[-1])}\b", re.IGNORECASE)
+    quotes: list[Quote] = []
+    for index, hit in enumerate(hits):
+        for order, (start, end) in enumerate(sentence_spans(hit.text)):
+            if found := name.search(hit.text, start, end):
+                first = max(start, hit.text.rfind("\n", start, found.start()) + 1)
+                last = hit.text.find("\n", found.end(), end)
+                return cite(hits, [Quote(hit=index, order=order, start=first, end=end if last < 0 else last)])
+            if is_prose(hit, start, end) and number_of_words(hit.text[start:end]) >= LEAST_WORDS:
+                quotes.append(Quote(hit=index, order=order, start=start, end=end))
+    return cite(hits, quotes[:1])
+
+
+def date_book(book: BookRecord, scope: Scope, store: LibraryStore) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The year that the library knows, with the first sentence that has it, or else the first one."""
+    hits = read_book(book, scope, store, TITLE_PAGE)
+    quotes = [
+        Quote(hit=index, order=order, start=start, end=end)
+        for index, hit in enumerate(hits)
+        for order, (start, end) in enumerate(sentence_spans(hit.text))
+    ]
+    if not book.year or not quotes:
+        return [], []
+    with_year = (each for each in quotes if f"{book.year}" in hits[each.hit].text[each.start : each.end])
+    return [ShortAnswer(text=f"{book.year}", citation=0)], [*cite(hits, [next(with_year, quotes[0])])]
