@@ -117,7 +117,7 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         number of chapters with the title of the last one; the year; the number of words and pages. What a book is about
         and where it is set is answered by its file's description of it, unless the request is limited to some
         sections, and quoted by its abstract or beginning. Where a question asks how it begins or ends, its first or
-        last sentences, without a short answer. Not found, which the text says, is the author of a book that has none.
+        last sentences, without a short answer. Not found, which the text says, is an author or year that a book lacks.
         None where the question is another one, no book has the title, or nothing else is known.
     """
     question = match_form(request.query, _QUESTIONS)
@@ -152,6 +152,9 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
             shorts, citations = _measure(read_book(books[0], scope, store))
         elif kind == "year":
             shorts, citations = date_book(books[0], scope, store)
+            if not shorts and not books[0].year:
+                text = f"The library does not know when {books[0].title} was written."
+                return Answer(question=request.query, found=False, text=text)
         elif kind in {"about", "description", "setting"}:
             shorts, citations = _describe(books[0], scope, store)
             if kind == "setting" and not shorts and request.query.lower().lstrip().startswith("in "):
@@ -162,13 +165,14 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
     shorts = [short for short in shorts if short.citation < len(citations)]
     if not citations:
         return None
+    is_known = kind in {"author", "about", "description", "length"} or (kind == "year" and books[0].year is not None)
     return Answer(
         question=request.query,
         found=True,
         text=join_quotes(citations),
         citations=tuple(citations),
         shorts=tuple(shorts),
-        confidence="sure" if shorts and kind in {"author", "about", "description", "year", "length"} else "likely",
+        confidence="sure" if shorts and is_known else "likely",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 from nlb_retriever.records import BookRecord, Citation, Hit, ShortAnswer
 from nlb_retriever.search.book_parts import find_beginning, find_titled_sections, is_front
@@ -19,6 +20,7 @@ _MANY = frozenset({"various", "various authors", "anonymous", "unknown"})
 """What stands for the author of a collection."""
 TITLE_PAGE = 3
 """First passages of a book that are read for its author's name and its year."""
+_PUBLISHED = re.compile(r"(?:\b(?:published|copyright)\b|©)[^\n]{0,80}?\b(?P<year>1[4-9]\d\d|20\d\d)\b", re.IGNORECASE)
 
 
 def name_authors(
@@ -64,14 +66,21 @@ def _cite_author(book: BookRecord, hits: Sequence[Hit]) -> tuple[Citation, ...]:
 
 
 def date_book(book: BookRecord, scope: Scope, store: LibraryStore) -> tuple[list[ShortAnswer], list[Citation]]:
-    """The year that the library knows, with the first sentence that has it, or else the first one."""
+    """The year that the library knows, or else the title page, with the first sentence that has it.
+
+    Where none has it, the first sentence of prose is cited.
+    """
     hits = read_book(book, scope, store, TITLE_PAGE)
     quotes = [
         Quote(hit=index, order=order, start=start, end=end)
         for index, hit in enumerate(hits)
         for order, (start, end) in enumerate(sentence_spans(hit.text))
     ]
-    if not book.year or not quotes:
+    printed = (found for each in quotes if (found := _PUBLISHED.search(hits[each.hit].text, each.start, each.end)))
+    year = f"{book.year}" if book.year else next((found["year"] for found in printed), None)
+    if not year or not quotes:
         return [], []
-    with_year = (each for each in quotes if f"{book.year}" in hits[each.hit].text[each.start : each.end])
-    return [ShortAnswer(text=f"{book.year}", citation=0)], [*cite(hits, [next(with_year, quotes[0])])]
+    with_year = (each for each in quotes if year in hits[each.hit].text[each.start : each.end])
+    prose = (each for each in quotes if is_prose(hits[each.hit], each.start, each.end))
+    quote = next(chain(with_year, prose), quotes[0])
+    return [ShortAnswer(text=year, citation=0)], [*cite(hits, [quote])]

@@ -219,16 +219,6 @@ def test_one_line_and_a_number_are_short(voyage: Retriever, question: str, short
     assert citation.quote == ("CHAPTER III." if short == "3" else "Rain fell." if ";" in short else short)
 
 
-@pytest.mark.parametrize("question", ["When was The Voyage written?", "In what year was it first published?"])
-def test_the_year_is_the_librarys(tmp_path: Path, question: str) -> None:
-    text = f"The Voyage\n\nLondon, 1901\n\n{VOYAGE}"
-    index_books([book_from_text(text, source="voyage", title="The Voyage", year=1901)], tmp_path / "library")
-    with Retriever(tmp_path / "library") as retriever:
-        answer = retriever.answer(question)
-        assert (answer.short, answer.confidence) == ("1901", "sure")
-        assert "1901" in answer.text
-
-
 def test_before_a_chapter_the_end_is_not_known(voyage: Retriever) -> None:
     answer = voyage.answer("How does it end?", book="The Voyage", before="CHAPTER III.")
     assert "ship" not in answer.text
