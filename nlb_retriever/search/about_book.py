@@ -69,8 +69,8 @@ _QUESTIONS = compile_forms(
         ("end", rf"what happens (?:at|in) the (?:end|ending){_OF}"),
         (
             "about",
-            rf"what{_IS} the (?:main |central )?"
-            rf"(?:plot|story|summary|abstract|subject|topic|theme|genre|moral|message|setting){_OF}",
+            rf"what(?:{_IS}| are) the (?:main |central |major )?"
+            rf"(?:plot|story|summary|abstract|subjects?|topics?|themes?|genre|moral|message|setting){_OF}",
         ),
         ("about", rf"what (?:genre|kind of {_WORK}|sort of {_WORK}|type of {_WORK}){_IS} {_TITLE}"),
         ("about", rf"what(?:{_IS}| does) {_TITLE} (?:about|deal with)"),

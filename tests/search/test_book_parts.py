@@ -55,6 +55,7 @@ def voyage(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
     [
         ("How does The Voyage begin?", {}),
         ("What is the novel “The Voyage” about?", {}),
+        ("What are the main themes of The Voyage?", {}),
         ("What’s this book about?", {"book": "The Voyage"}),
         ("Summarize The Voyage.", {}),
         ("Summarize the plot of The Voyage", {}),
