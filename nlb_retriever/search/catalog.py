@@ -30,6 +30,7 @@ _HERE = r"(?: (?:here|(?:are )?in (?:the|my|your|our|this) (?:library|collection
 _AUTHOR = r"(?P<author>(?:(?! (?:do|have|are|is|did) )[^?])+?)"
 _BY = rf"(?:(?: are)?(?: written)? (?:by|from) {_AUTHOR})"
 _LIST = r"(?:list|show|name|give me|show me|tell me|what are|which are)(?: all)?(?: of)?(?: the| my| your| our)? "
+_WHICH = r"(?:what|which)(?: of (?:the|my|your|our|these))?"
 _HAS = r"(?:(?:do (?:i|we|you)|does (?:the|my|our|your|this) library) (?:have|contain)|have (?:i|we|you) got)"
 _MADE = r"(?:,? (?:that |which )?(?:are|were|was|come|came))?(?: (?:written|published|printed|out))?"
 _YEARS = (
@@ -52,9 +53,10 @@ _QUESTIONS = compile_forms(
         ("count", rf"how many {_BOOKS}{_HAVE}{_HERE}{_BY}?"),
         ("count", rf"how many {_BOOKS}{_BY}{_HAVE}{_HERE}"),
         ("count", rf"how many {_BOOKS} (?:did|has|have) {_AUTHOR} (?:write|written|published?)"),
-        ("books", rf"(?:{_LIST}|(?:what|which) ){_BOOKS}{_HAVE}{_HERE}{_BY}"),
+        ("books", rf"(?:{_LIST}|{_WHICH} ){_BOOKS}{_HAVE}{_HERE}{_BY}"),
         ("books", rf"(?:what|which) {_BOOKS}{_BY}{_HAVE}{_HERE}"),
-        ("books", rf"(?:what|which) {_BOOKS} (?:did|has|have) {_AUTHOR} (?:write|written|published?)"),
+        ("books", rf"{_WHICH} {_BOOKS} (?:did|has|have) {_AUTHOR} (?:write|written|published?)"),
+        ("books", rf"what(?: else)? (?:did|has|have) {_AUTHOR} (?:write|written)"),
         ("books", rf"{_BOOKS} by {_AUTHOR}"),
         ("books", rf"(?:what|which) {_BOOKS} (?:do (?:you|i|we) have|are there|have (?:you|i|we)(?: got)?){_HERE}"),
         ("books", rf"(?:what|which) {_BOOKS} are in (?:the|my|your|our|this) (?:library|collection)"),
