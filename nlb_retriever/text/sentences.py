@@ -3,7 +3,8 @@
 A stop ends a sentence when whitespace follows (perhaps after closing quotes) and what comes
 next does not begin with a small letter: so neither `"What?" said he` nor `3.14` nor `Oh! dear` is
 cut. Titles, initials, `No. 5` and `24. Dezember` do not end one. A blank line always does, and so do the full-width
-stops of Chinese and Japanese. Verse or a list without stops stays one long sentence.
+stops of Chinese and Japanese. Verse or a list without stops stays one long sentence, but for numbered items ("2. Add
+the tea").
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ _BORDER = re.compile(
     re.VERBOSE,
 )
 _ITEM_NUMBER = re.compile(r"[(\[]?(?:\d{1,3}|[ivxlcIVXLC]{1,6})[.)\]]+")
+_LINE_NUMBER = re.compile(r"\n[^\S\n]*([(\[]?\d{1,2}[.)\]]+)")
+_LONGEST_NUMBER = 10  # characters, more or less
 _INK = re.compile(r"\S")
 
 
@@ -73,16 +76,20 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tu
         return spans
     begin = first.start()
     for border in _BORDER.finditer(text, begin, end):
+        after = border.end()
         if group := border.lastindex:
             stop = border.end(group)
-            if stop - begin < 10 and _ITEM_NUMBER.fullmatch(text, begin, stop):
+            if stop - begin < _LONGEST_NUMBER and _ITEM_NUMBER.fullmatch(text, begin, stop):
                 continue  # "1. The first item": the number belongs to what it counts
+            line = text.rfind("\n", max(begin, stop - _LONGEST_NUMBER), stop)
+            if line >= 0 and "\n" not in text[stop:after] and (number := _LINE_NUMBER.fullmatch(text, line, stop)):
+                stop, after = line, number.start(1)  # so does that of an item behind one without a stop
         else:
             stop = border.start()
-            while text[stop - 1].isspace():
-                stop -= 1
+        while text[stop - 1].isspace():
+            stop -= 1
         spans.append((begin, stop))
-        begin = border.end()
+        begin = after
     if begin < end:
         while text[end - 1].isspace():
             end -= 1

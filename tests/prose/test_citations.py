@@ -117,6 +117,15 @@ def test_a_number_at_the_beginning_of_a_line_is_of_what_follows() -> None:
     assert checked.text == "The storm broke the clock. [1]\nTobias kept the lighthouse. [2]"
 
 
+def test_items_without_stops_are_sentences_of_their_own() -> None:
+    checked = check("1. The clock broke\n2. Tobias kept the lighthouse\n3. He lit the lamp.")
+    assert [sentence.text for sentence in checked.sentences] == [
+        "1. The clock broke\n2.",
+        "Tobias kept the lighthouse\n3.",
+        "He lit the lamp.",
+    ]
+
+
 TEXTS = [
     "Mr. Tobias kept the lighthouse [1]. “He lit the lamp,” they say. [1][2] The storm broke the clock [2, 7].",
     "[1] He kept it for forty years.\n[2] The clock broke. And then (they say) he turned the lamp [passage 2] by hand",

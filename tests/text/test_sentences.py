@@ -53,6 +53,14 @@ def test_verse_without_stops_is_one_sentence() -> None:
     assert sentences(text) == [text]
 
 
+def test_numbered_items_without_stops_are_sentences() -> None:
+    items = ["1. Boots stay in the hall", "2. Wood is brought in before dark", " (3.) The last one puts out the lamp"]
+    assert sentences("\n".join(items)) == [item.strip() for item in items]
+    assert sentences("He was born in\n24. He died.") == ["He was born in", "24. He died."]
+    assert sentences("He counted to\n24.\nThen he slept.") == ["He counted to\n24.", "Then he slept."]
+    assert sentences("He counted to 24. Then he slept.") == ["He counted to 24.", "Then he slept."]
+
+
 def test_only_the_given_span_is_cut() -> None:
     text = "One. Two.  Three. Four."
     assert [text[a:b] for a, b in sentence_spans(text, 5, 17)] == ["Two.", "Three."]
@@ -73,7 +81,7 @@ def test_sentences_cover_all_text_in_order(text: str) -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    ["a", ".", '."', ". ", " ", "\n", "\n ", "。", "。. ", "(", "a. (", "?” ", "I. ", "No. 5 ", "— "],
+    ["a", ".", '."', ". ", " ", "\n", "\n ", "。", "。. ", "(", "a. (", "?” ", "I. ", "No. 5 ", "— ", "\n2. A "],
 )
 def test_hostile_repetition_takes_linear_time(unit: str) -> None:
     began = time.process_time()

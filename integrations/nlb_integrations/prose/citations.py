@@ -157,7 +157,7 @@ class Checker:
         """Where in what is held the sentence ends, if another begins there."""
         if not self._current or len(self._held) == 1:
             return None
-        before = self._current[-_BEFORE:]
+        before = self._current[-_BEFORE:].replace("\n", " ")  # the number of an item is shown before its sentence ends
         spans = sentence_spans(before + self._held)
         ends = (end for (_, end), (start, _) in pairwise(spans) if start > len(before))
         return next((end - len(before) for end in ends), None)
