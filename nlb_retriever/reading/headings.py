@@ -105,7 +105,7 @@ _EAST_ASIAN_KIND = {
     }.items()
     for key in keys
 }
-_STAGE = re.compile(r"(?:(?:re-?)?enter|exit|exeunt|by)\b", re.IGNORECASE)
+STAGE = re.compile(r"(?:(?:re-?)?enter|exit|exeunt|by)\b", re.IGNORECASE)
 """Stage directions and the author's name under a tale's title are no headings."""
 _DECORATION = " \t_*=#~|/[]{}<>\\"
 _PAGE_TAIL = re.compile(r"(?<!\b[Nn]o)(?<!\bNO)(?:[ .·…_]{2,}|\t)[ ]*(?:\d{1,4}|[ivxl]{1,6})$")
@@ -155,7 +155,7 @@ def parse_line(line: str, start: int, end: int, *, is_title: bool = False) -> li
     if match := _HAN_NUMBER.fullmatch(text):
         rest = match["rest"] or ""
         return [Candidate(start, end, "bare", east_asian_number(match["number"]), text, rest, "word")]
-    if not text or not (_is_capital(text[0]) or text[0].isdigit() or text[0] == "§") or _STAGE.match(text):
+    if not text or not (_is_capital(text[0]) or text[0].isdigit() or text[0] == "§") or STAGE.match(text):
         return []
     if (found := _keyword(text, start, end)) or (found := _bare(text, start, end)):
         return found

@@ -22,6 +22,7 @@ from nlb_retriever.reading.headings import (
     KIND_LEVELS,
     MAX_LINE,
     OF_LAWS,
+    STAGE,
     UNNUMBERED,
     Candidate,
     is_speech,
@@ -243,6 +244,7 @@ def _plain(line: str) -> bool:
     return (
         0 < len(text) <= 90
         and not (_SPEECH.match(text) and not text.isupper())
+        and not STAGE.match(text)
         and text[0] not in "“\"‘'(["
         and not text.endswith((".", "!", '"', "”", "'", "’", ")"))
         and (

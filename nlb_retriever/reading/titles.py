@@ -15,37 +15,60 @@ UNNUMBERED_LEVEL = 4
 _INSIDE_LEVEL = 7
 _TITLE_GAP = 400
 """Unnumbered title lines closer than this are one title and its subtitles."""
+_PIECE_GAP = 40
+"""The same where a text is cut into short pieces: fables, poems, recipes, days of a diary."""
+_PIECES = 10
+"""Such pieces, at least."""
 
 
 def regular_titles(titles: list[Candidate], size: int, *, least: int, dense: bool = False) -> list[Candidate]:
-    """Unnumbered title lines, where they cut the whole text into pieces like chapters or tales.
+    """Unnumbered title lines, where they cut the whole text into pieces like chapters or tales, or into short ones.
 
     Args:
         dense: ask for a heading in every few pages (textbooks): title-case lines alone are weak evidence.
     """
+    groups = _join_subtitles(titles, _TITLE_GAP)
+    kept = [g[-1] if g[0].start < 0.02 * size and len(g) > 2 else g[0] for g in groups]
+    if len(kept) >= least and _are_spread(kept, size):
+        lengths = _lengths(kept, size)
+        longest, average = max(lengths), mean(lengths)
+        is_sparse = dense and (average > 50_000 or longest > 150_000)
+        if average >= 1_500 and longest <= max(0.45 * size, 2.5 * average) and not is_sparse:
+            return kept
+    groups = _join_subtitles(titles, _PIECE_GAP)
+    kept = [groups[0][-1], *(g[0] for g in groups[1:])] if len(groups) >= _PIECES else []
+    if kept and _are_spread(kept, size):
+        lengths = _lengths(kept, size)
+        if median(lengths) >= 150 and mean(lengths) <= 3_000 and max(lengths) <= 0.3 * size:
+            return kept
+    return []
+
+
+def _join_subtitles(titles: Sequence[Candidate], gap: int) -> list[list[Candidate]]:
+    """Title lines in groups: each of one title, and its subtitles closer than the gap."""
     groups: list[list[Candidate]] = []
     for c in titles:
-        if groups and c.start - groups[-1][-1].end < _TITLE_GAP:
+        if groups and c.start - groups[-1][-1].end < gap:
             groups[-1].append(c)
         else:
             groups.append([c])
-    if len(groups) < least:
-        return []
-    kept = [g[-1] if g[0].start < 0.02 * size and len(g) > 2 else g[0] for g in groups]
-    bodies = [b.start - a.end for a, b in pairwise([*kept, Candidate(size, size, "", 0, "")])]
-    names = Counter(normal(c.title) for c in kept)
-    longest, middle = max(bodies), median(bodies)
-    if (
-        mean(bodies) < 1_500
-        or sum(n - 1 for n in names.values()) > 0.1 * len(kept)
-        or kept[0].start > max(0.15 * size, 12_000)
-    ):
-        return []
-    if longest > max(15 * middle, 20_000) or longest > max(0.45 * size, 2.5 * mean(bodies)):
-        return []
-    if dense and (mean(bodies) > 50_000 or longest > 150_000):
-        return []
-    return kept
+    return groups
+
+
+def _lengths(titles: Sequence[Candidate], size: int) -> list[int]:
+    """How long the text below each title is."""
+    return [b.start - a.end for a, b in pairwise([*titles, Candidate(size, size, "", 0, "")])]
+
+
+def _are_spread(titles: Sequence[Candidate], size: int) -> bool:
+    """Whether titles begin with the text, differ, and leave no piece that is much longer than the others."""
+    lengths = _lengths(titles, size)
+    names = Counter(normal(c.title) for c in titles)
+    return (
+        titles[0].start <= max(0.15 * size, 12_000)
+        and sum(n - 1 for n in names.values()) <= 0.1 * len(titles)
+        and max(lengths) <= max(15 * median(lengths), 20_000)
+    )
 
 
 def fill_long_stretches(headings: Sequence[Heading], titles: Sequence[Candidate], size: int) -> list[Heading]:

@@ -1,0 +1,46 @@
+"""Title lines without numbers: short pieces are sections, stage directions and mere lines are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from nlb_retriever.reading.outline import find_headings
+
+NAMES = [f"{thing} and the {other}" for thing in ("Clock", "Bell", "Stair") for other in ("Door", "Hall", "Cat", "Owl")]
+POEM = "The clock has struck upon the stair,\nand nobody has counted it;\n\n" * 4
+
+
+def pieces(titles: list[str], text: str = POEM) -> str:
+    return "THE OLD HOUSE\n\n" + "\n\n".join(f"{title}\n\n{text}" for title in titles)
+
+
+def titles(text: str) -> list[str]:
+    return [heading.title for heading in find_headings(text)]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [NAMES, [name.upper() for name in NAMES], [f"Tuesday, {day} March 1665" for day in range(1, 20)]],
+    ids=["title-case", "capitals", "dates"],
+)
+def test_short_pieces_are_sections(names: list[str]) -> None:
+    assert titles(pieces(names)) == names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pieces(NAMES[:9]),
+        pieces([name for name in NAMES[:8] for _ in range(2)]),
+        pieces(NAMES, "The clock has struck.\n\n"),
+        pieces(NAMES) + POEM * 40,
+    ],
+    ids=["few", "again and again", "of one line", "followed by a long text"],
+)
+def test_lines_that_do_not_cut_a_text_into_like_pieces_are_no_titles(text: str) -> None:
+    assert not titles(text)
+
+
+def test_stage_directions_are_no_titles() -> None:
+    scenes = [f"The {name.upper()}" for name in NAMES]
+    assert titles(pieces([f"{scene}\n\nEnter a SERVANT with a Lamp" for scene in scenes])) == scenes
