@@ -66,7 +66,7 @@ class Omissions:
             for names, words in _joined(_lost_items(items), LONGEST - len(LEFT_OUT) - len(reason) - 2)
         ]
         elements = (
-            (f"{times:,} {name}{'' if times == 1 else 's'} ({_words(words)})", words)
+            (f"{times:,} {_plural(name, times)} ({_words(words)})", words)
             for name, (times, words) in self.elements.items()
         )
         skipped = [
@@ -83,7 +83,11 @@ class _Line:
 
 
 def _words(count: int) -> str:
-    return f"{count:,} word{'' if count == 1 else 's'}"
+    return f"{count:,} {_plural('word', count)}"
+
+
+def _plural(name: str, count: int) -> str:
+    return name if count == 1 else f"{name}{'es' if name.endswith('ch') else 's'}"
 
 
 def _lost_items(items: Iterable[tuple[str, int | None]]) -> Iterator[tuple[str, int]]:

@@ -193,7 +193,7 @@ def test_odt_gives_sections_notes_and_what_it_says_of_itself(odt: Callable[..., 
     cell = f"<table:table-cell>{paragraph('left')}{paragraph('below')}</table:table-cell><table:table-cell>{paragraph('right')}</table:table-cell>"
     body = (
         paragraph("The Clock", "P1")
-        + f'<text:tracked-changes><text:deletion>{paragraph("taken out")}</text:deletion></text:tracked-changes>'
+        + 2 * f'<text:tracked-changes><text:deletion>{paragraph("taken out")}</text:deletion></text:tracked-changes>'
         + f'<text:table-of-content>{paragraph("Landing 1")}</text:table-of-content>'
         + heading("Landing")
         + paragraph(f"{PROSE}Two<text:s text:c='2'/>blanks<text:line-break/>and a <text:span>stair</text:span>{note.format(paragraph('Of oak.'))} case{box} went.")
@@ -210,7 +210,7 @@ def test_odt_gives_sections_notes_and_what_it_says_of_itself(odt: Callable[..., 
         "Two blanks\nand a stair case went.\n\nA caption.\n\nBells\n\none\ntwo\n\nleft\nbelow  right\n\n" in book.text
     )
     assert book.text.endswith("Notes\n\nOf oak.")
-    for name in ("deleted stretch", "table of contents", "reader's comment", "picture's description"):
+    for name in ("2 deleted stretches (4 words)", "table of contents", "reader's comment", "picture's description"):
         assert any(name in warning for warning in book.warnings), name
 
 
