@@ -28,6 +28,8 @@ _LINE = re.compile(r"\\(?:line|row|nestrow)(?![a-z]) ?")
 _CELL = re.compile(r"\\(?:nest)?cell(?![a-z]) ?")
 _APART = re.compile(r"\{(?:\\\*)?\s*\\(footnote|header|footer|annotation)[lrf]?(?![a-z])")
 _BRACE = re.compile(r"\\[\\{}]|[{}]")
+_HIDES = re.compile(r"\\(?P<kind>deleted|mvf|v|plain)(?![a-z])(?P<value>-?\d*) ?|\\[\\{}]|[{}]")
+"""What begins or ends a stretch that is not shown, and the borders of groups."""
 _INFO = re.compile(r"\{\\info(?![a-z])")
 _FIELD = re.compile(r"\{\\(title|author)(?![a-z])([^{}]{0,2000})\}")
 _MARK = 0xE000
@@ -39,9 +41,13 @@ _KINDS = {
     "annotation": chr(_MARK + 18),
 }
 _END, _BREAK = chr(_MARK + 19), chr(_MARK + 20)
+_HIDDEN = {"deleted": chr(_MARK + 21), "mvf": chr(_MARK + 22), "v": chr(_MARK + 23)}
+_SHOWN = chr(_MARK + 24)
 _SET_APART = re.compile(f"([{chr(_MARK + 16)}-{chr(_MARK + 18)}])([^{_END}]*){_END}")
+_NOT_SHOWN = re.compile(f"([{_HIDDEN['deleted']}-{_HIDDEN['v']}])([^{_HIDDEN['deleted']}-{_SHOWN}]*){_SHOWN}")
 _SKIPPED = {chr(_MARK + 17): "running head", chr(_MARK + 18): "reader's comment"}
-_MARKS = re.compile(f"[{chr(_MARK)}-{_BREAK}]")
+_SKIPPED |= {_HIDDEN["deleted"]: "deleted stretch", _HIDDEN["mvf"]: "moved stretch", _HIDDEN["v"]: "hidden stretch"}
+_MARKS = re.compile(f"[{chr(_MARK)}-{_SHOWN}]")
 _LEAST = 2
 """Headings from which they tell the sections."""
 
@@ -63,7 +69,7 @@ def read_rtf(data: bytes, path: Path, limits: Limits) -> Draft:
     source = _STYLED.sub(lambda m: m[0] + (_mark(chr(_MARK + levels[m[1]] - 1)) if m[1] in levels else ""), source)
     source = _OUTLINE.sub(lambda match: _mark(chr(_MARK + int(match[1]))), source)
     source = _CELL.sub("{}  ", _LINE.sub(lambda _: _mark(_BREAK), source))
-    text = rtf_to_text(_mark_groups(source), errors="replace")
+    text = rtf_to_text(_mark_groups(_mark_hidden(source)), errors="replace")
     text = INVISIBLE.sub("", text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
     notes: list[str] = []
 
@@ -74,7 +80,7 @@ def read_rtf(data: bytes, path: Path, limits: Limits) -> Draft:
             notes.append(one_line(_MARKS.sub(" ", match[2]), limits.chars))
         return ""
 
-    _add_paragraphs(_SET_APART.sub(take, text), draft)
+    _add_paragraphs(_SET_APART.sub(take, _NOT_SHOWN.sub(take, text)), draft)
     if len(draft.headings) < _LEAST:
         draft.headings = find_headings(draft.text) or draft.headings
     draft.append_notes("\n\n".join(filter(None, notes)))
@@ -114,6 +120,28 @@ def _mark_groups(source: str) -> str:
         parts += (source[at : match.start()], "{", _mark(_KINDS[match[1]]), inner, _mark(_END), "}")
         at = end
     return "".join([*parts, source[at:]])
+
+
+def _mark_hidden(source: str) -> str:
+    """Mark the stretches that are not shown, each to the end of its group at most, with all groups in it."""
+    parts: list[str] = []
+    at = depth = outer = 0
+    kinds: set[str] = set()
+    """Why the stretch that is open is not shown; `outer` is the depth of its group."""
+    for match in _HIDES.finditer(source):
+        kind, was_open = match["kind"], bool(kinds)
+        depth += (match[0] == "{") - (match[0] == "}")
+        if was_open and (depth < outer or (kind == "plain" and depth == outer)):
+            kinds.clear()
+        elif kind in _HIDDEN and (depth == outer or not was_open):
+            (kinds.discard if match["value"] == "0" else kinds.add)(kind)
+        if was_open and not kinds:
+            parts += (source[at : match.start()], _mark(_SHOWN))
+            at = match.start()
+        elif kinds and not was_open:
+            parts += (source[at : match.end()], _mark(_HIDDEN[kind]))
+            at, outer = match.end(), depth
+    return "".join([*parts, source[at:], _mark(_SHOWN) if kinds else ""])
 
 
 def _end_of_group(source: str, start: int) -> int | None:

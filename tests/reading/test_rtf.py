@@ -139,3 +139,16 @@ def test_headings_are_known_by_the_name_of_their_style_and_soft_hyphens_go(tmp_p
     book = read(tmp_path, body, head)
     assert [section.path for section in book.sections] == [("Door",), ("Door", "Hinge"), ("Bell",)]
     assert book.text.count("Responsible.") == 3
+
+
+def test_deleted_and_hidden_stretches_are_left_out(tmp_path: Path) -> None:
+    body = (
+        r"Thirty is {\deleted\revauthdel1 thirty{\footnote Lost.}}{\revised ninety} days. {\deleted\revauthdel1 A\par}"
+        r"{\mvf Moved} \deleted gone\deleted0 Kept {\v Secret\plain  shown} and{\field{\*\fldinst{\v X}}{\fldrslt this}}"
+        r"{\footnote It {\v never }was.}\par {\*\cs15\v none}\v The \v1 price\v0 \view Last \\v line\par"
+    )
+    book = read(tmp_path, body)
+    assert book.text == "Thirty is ninety days.  Kept  shown andthis\n\nLast \\v line\n\nNotes\n\nIt was."
+    assert book.warnings == (
+        "boilerplate skipped: 3 deleted stretches (4 words), 1 moved stretch (1 word), 3 hidden stretches (4 words)",
+    )
