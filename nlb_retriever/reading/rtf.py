@@ -25,6 +25,10 @@ _STYLE = re.compile(r"\{\\s(\d+)(?!\d)(?![^{}]*\\outlinelevel)[^{}]*?\bheading (
 """Of headings, as LibreOffice writes them: with no outline level."""
 _STYLED = re.compile(r"\\pard(?:\\plain)?\s*\\s(\d+)(?!\d) ?")
 _LINE = re.compile(r"\\(?:line|row|nestrow)(?![a-z]) ?")
+_BETWEEN = r"(?:[{}\s]|\\(?!(?:row|pard|intbl|trowd)(?![a-z]))[a-z]+-?\d*)*+"
+"""Control words that tell nothing of tables."""
+_LAST_ROW = re.compile(rf"\\row(?![a-z])(?=(?:{_BETWEEN}\\pard(?![a-z]))++(?!{_BETWEEN}\\(?:intbl|trowd)(?![a-z]))) ?")
+"""Before a paragraph that is none of a table."""
 _CELL = re.compile(r"\\(?:nest)?cell(?![a-z]) ?")
 _APART = re.compile(r"\{(?:\\\*)?\s*\\(footnote|header|footer|annotation)[lrf]?(?![a-z])")
 _BRACE = re.compile(r"\\[\\{}]|[{}]")
@@ -68,7 +72,8 @@ def read_rtf(data: bytes, path: Path, limits: Limits) -> Draft:
     levels = {style[1]: int(style[2]) for style in _STYLE.finditer(source, 0, max(source.find("\\pard"), 0))}
     source = _STYLED.sub(lambda m: m[0] + (_mark(chr(_MARK + levels[m[1]] - 1)) if m[1] in levels else ""), source)
     source = _OUTLINE.sub(lambda match: _mark(chr(_MARK + int(match[1]))), source)
-    source = _CELL.sub("{}  ", _LINE.sub(lambda _: _mark(_BREAK), source))
+    source = _LINE.sub(lambda _: _mark(_BREAK), _LAST_ROW.sub(r"\\par ", source))
+    source = _CELL.sub("{}  ", source)
     text = rtf_to_text(_mark_groups(_mark_hidden(source)), errors="replace")
     text = INVISIBLE.sub("", text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
     notes: list[str] = []

@@ -49,7 +49,18 @@ def test_characters_lines_links_and_tables(tmp_path: Path) -> None:
     )
     paragraphs = read(tmp_path, body).text.split("\n\n")
     assert paragraphs[:2] == ["Café — \U0001f600 {x}\nsecond", "the link ends"]
-    assert [line.split() for line in paragraphs[2].splitlines()] == [["one", "two"], ["three", "four"], ["last"]]
+    assert [line.split() for line in paragraphs[2].splitlines()] == [["one", "two"], ["three", "four"]]
+    assert paragraphs[3] == "last"
+
+
+def test_a_heading_behind_a_table_is_its_own_paragraph(tmp_path: Path) -> None:
+    rows = (
+        r"\trowd\cellx900\pard\intbl Casing\cell\pard\intbl 12\cell\row}"
+        r"\pard\plain \b0\intbl{Ring\cell 40\cell}\pard{\trowd\cellx900 \row}" + "\n"
+    )
+    book = read(tmp_path, heading("Door") + "{" + rows + heading("Hinge"))
+    assert [section.title for section in book.sections] == ["Door", "Hinge"]
+    assert "Casing  12  \nRing  40\n\nHinge" in book.text
 
 
 def test_footnotes_are_an_end_section_and_running_heads_are_skipped(tmp_path: Path) -> None:
@@ -122,6 +133,7 @@ def test_hostile_files_take_no_time(tmp_path: Path) -> None:
         r"\outlinelevel0" * 60_000,
         r"\'e9" * 99_999,
         r"\u57360?" * 60_000,
+        r"\row" * 60_000,
     ):
         (tmp_path / "a.rtf").write_bytes((HEAD + LINE + body).encode())
         assert LINE in read_book(tmp_path / "a.rtf").text
@@ -145,7 +157,7 @@ def test_headings_are_known_by_the_name_of_their_style_and_soft_hyphens_go(tmp_p
 def test_deleted_and_hidden_stretches_are_left_out(tmp_path: Path) -> None:
     body = (
         r"Thirty is {\deleted\revauthdel1 thirty{\footnote Lost.}}{\revised ninety} days. {\deleted\revauthdel1 A\par}"
-        r"{\mvf Moved} \deleted gone\deleted0 Kept {\v Secret\plain  shown} and{\field{\*\fldinst{\v X}}{\fldrslt this}}"
+        r"{\mvf Moved} \deleted go\deleted0 Kept {\v Secret\plain  shown} and{\field{\*\fldinst{\v X}}{\fldrslt this}}"
         r"{\footnote It {\v never }was.}\par {\*\cs15\v none}\v The \v1 price\v0 \view Last \\v line\par"
     )
     book = read(tmp_path, body)
