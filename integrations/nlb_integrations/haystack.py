@@ -112,16 +112,11 @@ class NLBRetriever:
         self.library.close()
 
     def to_dict(self) -> dict[str, Any]:
-        """The component as plain values; a shared `Retriever` becomes the folder or URL of its library.
-
-        Raises:
-            LibraryNotFound, StoreError: it cannot be opened.
-        """
-        library = self._library.store.location if isinstance(self._library, Retriever) else self._library
+        """The component as plain values; a path becomes absolute, a shared `Retriever` its library's folder or URL."""
         keys = ("top_k", "level", "book", "before", "filters", "strategy", "mode", "rerank", "device")
         plain: dict[str, Any] = default_to_dict(
             self,
-            library=str(library) if isinstance(library, Path) else library,
+            library=self.library.location if isinstance(self._library, Path | Retriever) else self._library,
             filter_policy=self.filter_policy.value,
             **{key: getattr(self, key) for key in keys},
         )

@@ -109,6 +109,7 @@ def test_a_component_over_a_shared_library_is_saved_with_its_location(nlb: NLBRe
     assert again.to_dict() == nlb.to_dict()
     assert again.to_dict()["init_parameters"]["library"] == str(library)
     assert NLBRetriever("name").to_dict()["init_parameters"]["library"] == "name"
+    assert NLBRetriever(Path("name")).to_dict()["init_parameters"]["library"] == str(Path("name").absolute())
     assert NLBRetriever().to_dict()["init_parameters"]["library"] is None
 
 
