@@ -121,7 +121,7 @@ def section_points(
             "ordinal": ordinal,
             "passages": [bisect_right(firsts, ordinal - 1), bisect_right(firsts, ordinal)],
             "text": book.text[section.start : section.end],
-            **_pages_in(book.pages, section),
+            **_pages_in(book, section),
         }
         yield Point(
             id=identifier,
@@ -174,10 +174,12 @@ def _metadata(book: Book, section: int) -> dict[str, Any]:
     return {"metadata": {**book.metadata, **own}} if own else {}
 
 
-def _pages_in(pages: Sequence[Page], section: Section) -> dict[str, Any]:
+def _pages_in(book: Book, section: Section) -> dict[str, Any]:
     """The pages that begin in a section, so that a book can be read back."""
-    first, last = (bisect_left(pages, offset, key=lambda page: page.start) for offset in (section.start, section.end))
-    return {"pages": [[page.start, page.number, page.label] for page in pages[first:last]]} if first < last else {}
+    end = section.end + (section is book.sections[-1])  # a blank last page begins where the text ends
+    first, last = (bisect_left(book.pages, offset, key=lambda page: page.start) for offset in (section.start, end))
+    found = book.pages[first:last]
+    return {"pages": [[page.start, page.number, page.label] for page in found]} if found else {}
 
 
 def words_language(point: StoredPoint) -> str:

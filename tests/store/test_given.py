@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nlb_retriever.errors import QueryError
-from nlb_retriever.records import LEVELS, Level
+from nlb_retriever.records import LEVELS, Level, Page
 from nlb_retriever.store import And, Condition, Filter, LibraryStore, Not, Or, StoreQuery
 from nlb_retriever.store.filters import check
 from tests.store.books import make_book
@@ -16,10 +16,12 @@ def test_a_book_is_read_back_as_it_was_published(open_library: Opener) -> None:
     store = open_library()
     plain = make_book(1)
     told = make_book(2, metadata={"shelf": "A", "tags": ["x"], "deep": {"n": 1}}, from_file=False)
-    for made in (plain, told):
+    drawn = make_book(3).book
+    scanned = make_book(3, pages=(*drawn.pages, Page(start=len(drawn.text), number=9, label="9")))  # the last is blank
+    for made in (plain, told, scanned):
         store.publish(*made.parts)
     entries = {entry.id: entry for entry in store.books()}
-    for made in (plain, told):
+    for made in (plain, told, scanned):
         assert store.read_book(entries[made.book.id]) == made.book
     store.publish(*make_book(2, edition=1).parts)
     assert store.read_book(entries[told.book.id]) is None  # that version is no longer there
