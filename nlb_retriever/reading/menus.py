@@ -29,7 +29,7 @@ SKIPPED: Mapping[str, tuple[str, int]] = {
 """Elements, and classes of elements, that are skipped, by what name, up to how many characters."""
 _BEGIN, _END = r"(?:^|[\s_-])(?:", r")(?=$|[\s_-])"
 _MENUS = re.compile(
-    rf"{_BEGIN}(?:doc)?nav(?:igation|bar|header|footer)?|\w*menu|breadcrumbs?|sphinxsidebar(?:wrapper)?{_END}",
+    rf"{_BEGIN}(?:doc)?nav(?:igation|bar|header|footer)?|[^\W_]*menu|breadcrumbs?|sphinxsidebar(?:wrapper)?{_END}",
     re.IGNORECASE,
 )
 """Of DocBook, Publican and Sphinx, too."""

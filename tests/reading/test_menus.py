@@ -61,3 +61,8 @@ def test_other_text_is_kept(body: str) -> None:
 def test_a_page_of_nothing_else_keeps_it() -> None:
     page = f'<html><body><div class="toc"><ul>{LINKS}</ul></div></body></html>'
     assert "The bells of tower 3" in read_html(page.encode(), Path("index.html"), Limits()).text
+
+
+def test_very_long_names_take_no_time() -> None:
+    for name in ("_" * 100_000, "side_" * 20_000, "menu" * 25_000):
+        assert skipped(f'<div class="{name}" id="{name}">{PROSE}</div>') == {}
