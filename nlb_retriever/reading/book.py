@@ -49,7 +49,7 @@ _TWO_LETTERS = {
 _ZIPPED = frozenset({"epub", "docx", "odt", "fb2"})
 _SMALL = "a an and as at by for from in of on or the to with de la le les du des der die das und el y e o"
 _SMALL_WORDS = frozenset(_SMALL.split())
-_ADDRESS = re.compile(r"\s?<[^<>@\s]+@[^<>@\s]+>")
+_ADDRESS = re.compile(r"\s*<[^<>@\s]+@[^<>@\s]+>")
 """Of mail, behind an author's name."""
 _DESCRIPTION = 1_000
 """Characters that are kept of a description."""
