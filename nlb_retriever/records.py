@@ -209,7 +209,7 @@ class Hit:
     from 0), page_number."""
 
     def to_json(self) -> dict[str, Any]:
-        """The hit as the keys that programs may rely on (README)."""
+        """The hit as the keys that programs may rely on (docs/cli.md)."""
         return {
             "level": self.level,
             "book_id": self.book_id,

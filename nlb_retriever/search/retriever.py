@@ -54,9 +54,8 @@ def _reopening(method: Callable[Concatenate[Retriever, P], T]) -> Callable[Conca
 class Retriever:
     """Searches a library. Nothing is opened or loaded before the first search.
 
-    Safe to use from several threads. A retriever may stay open while others index: it releases the library's files
-    between searches when another process waits for them, and sees what is published; a library that was rebuilt with
-    other settings is opened again.
+    Safe to use from several threads. A retriever may stay open while others index: nobody waits for it, and it sees
+    what is published; a library that was rebuilt with other settings is opened again.
 
     Args:
         library: its folder, name or server URL; None for the default one.
@@ -93,7 +92,7 @@ class Retriever:
         with self._opening:
             store, self._store = self._store, None
         if store:
-            store.close()  # not under our lock: it waits for searches, and a search may wait for that
+            store.close()
 
     @property
     def location(self) -> str:

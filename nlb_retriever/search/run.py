@@ -91,7 +91,7 @@ def run_search(
     read_at_least = (READ if request.diversify else READ_TO_ANSWER) if reader else 0
     passages_of_sections: list[Hit] = []
     count = max(limit, read_at_least, JUDGED if request.relevant_only else 0) if limit else 0
-    with store.session():  # nothing is encoded or read in it: a writer may wait for its end
+    with store.session():  # all of it sees one moment of the library
         hits, overlap = _find(request, scope, vectors, count, store, vectorizer)
         if reader and (restored := restore_capitals(request.query, [hit.text for hit in hits])) != request.query:
             request = replace(request, query=restored)  # its names count

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nlb_retriever.store.backends.server_client import Server
 
 _OLDER = ("books", "sections", "passages")
-"""Folders of libraries that were made before version 0.2."""
+"""Folders of libraries of former versions."""
 
 
 def open_store(location: str | Path, *, create: Manifest | None = None, writer: bool = False) -> LibraryStore:
