@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
 from nlb_retriever.search.book_parts import (
     NUMBERED,
+    ask_for_ends,
     count_words,
     find_abstract,
     find_beginning,
     find_chapter,
-    find_ending,
     find_outer_parts,
     find_parts,
+    quote_end,
 )
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.hits import read_book
@@ -56,17 +57,11 @@ _QUESTIONS = compile_forms(
         ("length", rf"how many (?:words|pages) (?:does|did) {_TITLE} have"),
         ("length", rf"how many (?:words|pages) are(?: there)?{_OF}"),
         ("length", rf"how many (?:words|pages)(?: long)?(?:{_IS}) {_TITLE}"),
-        ("first line", rf"(?:what(?:{_IS}| are) )?(?:the )?(?:first|opening) (?:line|sentence|words){_OF}"),
-        ("last line", rf"(?:what(?:{_IS}| are) )?(?:the )?(?:last|final|closing) (?:line|sentence|words){_OF}"),
-        ("beginning", rf"(?:what(?:{_IS}| are) )?(?:the )?(?:first|opening) (?:lines|sentences|paragraph){_OF}"),
-        ("end", rf"(?:what(?:{_IS}| are) )?(?:the )?(?:last|final|closing) (?:lines|sentences|paragraph){_OF}"),
+        *ask_for_ends(_TITLE, _OF),
         ("year", rf"(?:when|(?:in )?(?:what|which) year) was {_TITLE} (?:first )?(?:written|published)"),
         ("year", rf"when (?:did|was) [^?]+? (?:write|publish|writing) {_TITLE}"),
-        ("beginning", rf"how (?:does|did) {_TITLE} (?:begin|start|open)"),
         ("beginning", rf"who{_IS} the narrator{_OF}"),
         ("beginning", rf"who (?:narrates|tells) {_TITLE}"),
-        ("beginning", rf"what{_IS} the (?:beginning|start|opening){_OF}"),
-        ("end", rf"what happens (?:at|in) the (?:end|ending){_OF}"),
         (
             "about",
             rf"what(?:{_IS}| are) the (?:main |central |major )?"
@@ -82,8 +77,6 @@ _QUESTIONS = compile_forms(
             rf" of(?: the (?:plot|story) of)? {_TITLE}",
         ),
         ("description", rf"describe {_TITLE}"),
-        ("end", rf"how (?:does|did) {_TITLE} (?:end|finish|conclude)"),
-        ("end", rf"(?:what{_IS}|explain|describe|tell me(?: about)?) the (?:end|ending){_OF}"),
     )
 )
 _THIS = re.compile(rf"it|this|(?:this|the) {_WORK}|this (?:paper|article|thesis|report|manual)", re.IGNORECASE)
@@ -160,7 +153,7 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
             if kind == "setting" and not shorts and request.query.lower().lstrip().startswith("in "):
                 return None  # a city, a century: the reader may find it
         else:
-            shorts, citations = _quote_part(read_book(books[0], scope, store), kind)
+            shorts, citations = quote_end(read_book(books[0], scope, store), kind)
     citations = citations[:limit]
     shorts = [short for short in shorts if short.citation < len(citations)]
     if not citations:
@@ -268,14 +261,6 @@ def _describe(book: BookRecord, scope: Scope, store: LibraryStore) -> tuple[list
             break
         end = sentence_end
     return [ShortAnswer(text=f"“{described[:end].strip()}” (description in the file)", citation=0)], citations
-
-
-def _quote_part(hits: Sequence[Hit], kind: str) -> tuple[list[ShortAnswer], list[Citation]]:
-    one = kind in {"first line", "last line"}
-    find = find_beginning if kind in {"first line", "beginning"} else find_ending
-    citations = [*find(hits, one=one)]
-    shorts = [ShortAnswer(text=" ".join(each.quote.split()), citation=0) for each in citations] if one else []
-    return shorts, citations
 
 
 def _find_named(name: str, hits: Sequence[Hit]) -> Quote | None:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import dropwhile
 from typing import TypeVar
 
-from nlb_retriever.records import Citation, Hit, SectionRecord
+from nlb_retriever.records import Citation, Hit, SectionRecord, ShortAnswer
 from nlb_retriever.search.quotes import Quote, cite, is_prose
 from nlb_retriever.search.scope import Scope
 from nlb_retriever.search.titles import holds_words, name_words, title_words
@@ -43,6 +43,8 @@ NUMBERED = tuple("acts scenes parts volumes cantos letters books staves articles
 """Parts of books that have numbers, beside chapters."""
 FOUND = 20
 """Best sections by their words among which one of a title is looked for in the whole library."""
+ENDS = frozenset({"first line", "last line", "beginning", "end"})
+"""Kinds of questions on how something begins or ends."""
 _REMEMBERED = 10_000  # titles
 _TALE = re.compile(r"(?:the )?(?:adventure|tale|story|fable|legend) of\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!?…।॥؟۔。！？｡—-][\s\"'”’)»_*\]」』】》〉）]*$")
@@ -123,6 +125,38 @@ def find_ending(hits: Sequence[Hit], *, one: bool = False) -> tuple[Citation, ..
     """The last sentences of a book before its notes, index and the like, in order; takes what `find_beginning` does."""
     body = list(dropwhile(lambda hit: bool(hit.section) and _BACK.fullmatch(hit.section[-1]), reversed(hits)))
     return _take(body or [*reversed(hits)], one=one, back=True)
+
+
+def ask_for_ends(whole: str, of: str) -> list[tuple[str, str]]:
+    """Forms of questions on how something begins or ends, with the kinds that `quote_end` takes.
+
+    Args:
+        whole: what it is called.
+        of: the same behind "of" or "in", which may lack.
+    """
+    what = r"(?:what(?:['’]s| is| was| are) )?(?:the )?"
+    first, last = r"(?:first|opening)", r"(?:last|final|closing)"
+    one, several = r"(?:line|sentence|words?)", r"(?:lines|sentences|paragraph)"
+    return [
+        ("first line", rf"{what}{first} {one}{of}"),
+        ("last line", rf"{what}{last} {one}{of}"),
+        ("beginning", rf"{what}{first} {several}{of}"),
+        ("end", rf"{what}{last} {several}{of}"),
+        ("beginning", rf"how (?:does|did) {whole} (?:begin|start|open)"),
+        ("beginning", rf"what(?:['’]s| is| was) the (?:beginning|start|opening){of}"),
+        ("end", rf"how (?:does|did) {whole} (?:end|finish|conclude)"),
+        ("end", rf"what happens (?:at|in) the (?:end|ending){of}"),
+        ("end", rf"(?:what(?:['’]s| is| was)|explain|describe|tell me(?: about)?) the (?:end|ending){of}"),
+    ]
+
+
+def quote_end(hits: Sequence[Hit], kind: str) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The first or last sentences of some hits; one, which is short, of a kind of line."""
+    one = kind in {"first line", "last line"}
+    find = find_beginning if kind in {"first line", "beginning"} else find_ending
+    citations = [*find(hits, one=one)]
+    shorts = [ShortAnswer(text=" ".join(each.quote.split()), citation=0) for each in citations] if one else []
+    return shorts, citations
 
 
 def find_chapters(hits: Sequence[Hit]) -> list[Hit]:

@@ -16,6 +16,7 @@ from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
 from nlb_retriever.search.about_book import find_titled
 from nlb_retriever.search.book_parts import (
+    ENDS,
     FOUND,
     ends_sentence,
     find_beginning,
@@ -23,6 +24,7 @@ from nlb_retriever.search.book_parts import (
     find_tale,
     find_tales,
     find_titled_sections,
+    quote_end,
 )
 from nlb_retriever.search.digest_forms import KINDS, NUMBER, NUMBERED, read_digest_question
 from nlb_retriever.search.hits import read_book
@@ -103,6 +105,9 @@ def answer_digest(
         title = ShortAnswer(text=" › ".join(hits[0].section), citation=0)
         citations = find_beginning(hits, one=True)
         return _answer(request, citations, (title,) if citations else ())
+    if kind in ENDS:
+        shorts, quoted = quote_end(hits, kind)
+        return _answer(request, tuple(quoted[:limit]), tuple(shorts[:limit]), missing)
     if load_encoder is None:
         citations = find_beginning(hits)
     else:
@@ -126,7 +131,7 @@ def _read_whole(kind: str, words: dict[str, str], scope: Scope, store: LibrarySt
         )
     title = words.get("title")
     books, part = _find_book(title, words.get("part"), scope, store)
-    is_part = kind == "part" or title is not None  # "What is Section 9?" may ask for something else
+    is_part = kind != "called" or title is not None  # "What is Section 9?" may ask for something else
     hits = _read_parts(books[0], part, scope, store, is_part=is_part) if len(books) == 1 else None
     if hits is None and not books and title:
         return _read_chapter_of(f"{title}, {part}", scope, store)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from nlb_retriever.search.book_parts import ask_for_ends
 from nlb_retriever.search.forms import Forms, compile_forms, match_form
 
 KINDS = (
@@ -45,7 +46,7 @@ _SHORT_FOR = re.compile(rf"\b({'|'.join(_SHORT)})\b\.? ?(?=\d|[IVXLC]+\b)", re.I
 
 
 def read_digest_question(question: str) -> tuple[str, re.Match[str]] | None:
-    """What a question is on, with its groups: "part", "this", "named" or "called"; None for other questions."""
+    """What a question is on, with its groups: "part", "this", "named" or "called", or a kind of `ask_for_ends`."""
     question = _SHORT_FOR.sub(lambda short: f"{_SHORT[short[1].lower()]} ", question)
     if not _OF_PARTS.search(question):
         return match_form(question, _OTHERS)
@@ -81,6 +82,7 @@ def _part_forms() -> tuple[Forms, Forms]:
                 for meant in (_PART + _TITLE, _BEHIND)
                 for form in (rf"(?:in )?{meant},? what {_HAPPENS}", rf"{meant} {_SUMMARY}")
             ),
+            *ask_for_ends(_PART + _TITLE, f" (?:of|in) {_PART}{_TITLE}"),
             ("part", rf"in (?P<title>[^,]+), what {_HAPPENS} in {_PART}"),
             ("part", rf"{_PART} (?:of|in|from) (?P<title>.+?)"),
             ("part", _BEHIND),

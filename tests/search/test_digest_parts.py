@@ -129,3 +129,28 @@ def test_what_may_be_no_part_is_looked_for_in_the_text(
 ) -> None:
     request = SearchRequest(query=question, **options)  # type: ignore[arg-type]
     assert answer_digest(request, manuals.store, None) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "options", "section", "deeds", "short"),
+    [
+        ("How does section 2 of The Manual begin?", {}, "2. Doors", slice(4), False),
+        ("how does section 2 end?", {"book": "Manual"}, "2. Doors", slice(6, 10), False),
+        ("What happens at the end of section 2 of The Manual?", {}, "2. Doors", slice(6, 10), False),
+        ("What is the last line of section 3 of The Manual?", {}, "3. Fog", slice(9, 10), True),
+        ("the first sentence of section 1 in The Manual", {}, "1. Mills", slice(1), True),
+        ("What is the first word in the last section of The Manual?", {}, "3. Fog", slice(1), True),
+    ],
+)
+def test_a_part_begins_and_ends_as_a_book_does(
+    manuals: Retriever, question: str, options: dict[str, str], section: str, deeds: slice, short: bool
+) -> None:
+    answer = manuals.answer(question, **options)  # type: ignore[arg-type]
+    assert answer.text == " ".join(DEEDS[deeds])
+    assert answer.short == (answer.text if short else None)
+    assert {citation.hit.section for citation in answer.citations} == {(section,)}
+
+
+def test_the_end_of_a_part_that_a_book_has_not_is_none(manuals: Retriever) -> None:
+    answer = manuals.answer("How does section 9 of The Manual end?")
+    assert (answer.found, answer.text[:33]) == (False, "The Manual has no section 'section 9'"[:33])
