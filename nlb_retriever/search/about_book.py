@@ -16,6 +16,7 @@ from nlb_retriever.search.book_parts import (
     find_outer_parts,
     find_parts,
     quote_end,
+    skip_front,
 )
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.hits import read_book
@@ -199,6 +200,8 @@ def find_titled(title: str | None, scope: Scope, store: LibraryStore, *, in_part
 
 def _name_characters(hits: Sequence[Hit], *, one: bool) -> tuple[list[ShortAnswer], list[Citation]]:
     found = find_characters([hit.text for hit in hits], 2 if one else NAMED)
+    body = skip_front(hits)
+    hits = [*body, *hits[: len(hits) - len(body)]]  # a preface says less of them
     quotes = {each.name: quote for each in found if (quote := _find_named(each.name, hits))}
     found = [each for each in found if each.name in quotes]
     if one:

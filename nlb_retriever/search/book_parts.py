@@ -87,6 +87,11 @@ def find_beginning(hits: Sequence[Hit], *, one: bool = False) -> tuple[Citation,
         hits: the book's passages in order, or the first of them.
         one: the first sentence alone.
     """
+    return _take(skip_front(hits), one=one)
+
+
+def skip_front(hits: Sequence[Hit]) -> list[Hit]:
+    """A book's passages behind its front matter, or all where there is no more; takes what `find_beginning` does."""
     words = count_words(hits, _section)
     numbered = any(map(find_chapter, hits))
 
@@ -98,8 +103,7 @@ def find_beginning(hits: Sequence[Hit], *, one: bool = False) -> tuple[Citation,
             return words[_section(hit)] < UNTITLED
         return numbered and not find_chapter(hit) and words[_section(hit)] < TITLE_PAGE
 
-    body = list(dropwhile(stands_before, hits))
-    return _take(body or hits, one=one)
+    return [*dropwhile(stands_before, hits)] or [*hits]
 
 
 def ends_sentence(text: str) -> bool:

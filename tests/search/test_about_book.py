@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever import Retriever, book_from_text, index_books, index_files
 from nlb_retriever.records import Section
 from nlb_retriever.store import Condition
 
@@ -214,6 +214,15 @@ def test_characters_are_named_with_the_sentences_that_name_them(
         assert STORY[start:end] == name
         assert citation.quote_start <= start < end <= citation.quote_end
     assert answer.citations[0].quote == "Dickson McCunn walked out."
+
+
+def test_a_preface_does_not_tell_of_characters(tmp_path: Path) -> None:
+    path = tmp_path / "tower.md"
+    preface = "# Preface\n\nThe phrases of Dickson McCunn are kept as they were printed."
+    path.write_text(f"{preface}\n\n{STORY.replace('CHAPTER', '# CHAPTER')}", encoding="utf-8")
+    index_files([path], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        assert retriever.answer("Who is the hero?").citations[0].quote == "Dickson McCunn walked out."
 
 
 def test_two_who_do_as_much_are_both_named(tmp_path: Path) -> None:
