@@ -59,7 +59,7 @@ def _forms_of(kind: str, *meanings: str) -> list[tuple[str, str]]:
         (kind, form)
         for meant in meanings
         for form in (
-            rf"what {_HAPPENS}(?: in)? {meant}",
+            rf"what {_HAPPENS}(?: in|(?! to\b)) {meant}",  # "What happened to Lucy?" asks for more than "To Lucy"
             rf"(?:summari[sz]e|describe|recap|outline)(?: the (?:plot|story|events) of)? {meant}",
             rf"(?:give me |show me |write )?(?:a |an |the )?(?:short |brief )?{_SUMMARY} of {meant}",
             rf"what(?:['’]s| is| was| are) {meant} about",

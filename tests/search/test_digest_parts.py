@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever import Retriever, book_from_text, index_books, index_files
 from nlb_retriever.reading import read_book
 from nlb_retriever.search.digest import answer_digest
 from nlb_retriever.search.request import SearchRequest
@@ -154,3 +154,19 @@ def test_a_part_begins_and_ends_as_a_book_does(
 def test_the_end_of_a_part_that_a_book_has_not_is_none(manuals: Retriever) -> None:
     answer = manuals.answer("How does section 9 of The Manual end?")
     assert (answer.found, answer.text[:33]) == (False, "The Manual has no section 'section 9'"[:33])
+
+
+def test_what_happened_to_somebody_is_not_what_is_written_to_them(tmp_path: Path) -> None:
+    sections = ("Greetings to Lucy Miller", "An Answer to Anna")
+    path = tmp_path / "letters.md"
+    path.write_text("\n\n".join(f"# {title}\n\n{' '.join(DEEDS)}" for title in sections), encoding="utf-8")
+    index_files([path], tmp_path / "library")
+    store = Retriever(tmp_path / "library").store
+    for question, is_digest in (
+        ("What happened to Lucy?", False),
+        ("What happens to Lucy Miller?", False),
+        ("What happens in Greetings to Lucy Miller?", True),
+        ("Summarize Greetings to Lucy Miller", True),
+    ):
+        request = SearchRequest(query=question, book="Letters")
+        assert (answer_digest(request, store, None) is not None) == is_digest
