@@ -16,6 +16,7 @@ from nlb_retriever.store import LibraryStore
 from nlb_retriever.text.folding import fold
 
 _WORD = re.compile(r"\w+")
+_DASH = re.compile(r" [-–—] ")
 _SUBTITLE = re.compile(r"[:;(]|,? or,")
 _TITLE_BY = re.compile(r"(.+),? by (.+)", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(.+?)(?:['’]s|(?<=s)['’]) (.+)")
@@ -41,7 +42,10 @@ def _has(words: list[str], book: BookRecord) -> bool:
 
 
 def is_titled(book: BookRecord, title: str) -> bool:
-    """Whether a book has that title, with or without its subtitle, or its file that name ("GPL-2")."""
+    """Whether a book has that title, with or without its subtitle, or its file that name ("GPL-2"), or a part of it.
+
+    Parts are what a dash with spaces parts: "Mark Twain - Huckleberry Finn".
+    """
     words = title_words(title)
     return bool(words) and tuple(words) in _names(book.title, book.source)
 
@@ -49,7 +53,9 @@ def is_titled(book: BookRecord, title: str) -> bool:
 @lru_cache(maxsize=16_384)
 def _names(title: str, source: str) -> frozenset[tuple[str, ...]]:
     """The words of what a book is called: its titles and its file's name; kept, for a library is gone through often."""
-    return frozenset((tuple(title_words(title)), main_title(title), tuple(title_words(PurePath(source).stem))))
+    stem = PurePath(source).stem.replace("_", " ")
+    names = (title, stem, *_DASH.split(stem))
+    return frozenset((main_title(title), *(tuple(words) for name in names if (words := title_words(name)))))
 
 
 @lru_cache(maxsize=16_384)

@@ -221,3 +221,10 @@ def test_a_file_s_name_is_a_title_too() -> None:
     book = replace(_book("General Public License"), source="/laws/GPL-2.txt")
     assert is_titled(book, "the GPL 2")
     assert not is_titled(book, "GPL")
+
+
+@pytest.mark.parametrize("name", ["Mark Twain - The Jumping Frog.txt", "The_Jumping_Frog_-_Mark_Twain.epub"])
+def test_a_file_may_be_named_by_author_and_title(name: str) -> None:
+    book = replace(_book("Mark Twain The Jumping Frog"), source=f"/books/{name}")
+    assert is_titled(book, "the jumping frog") and is_titled(book, "Jumping Frog")
+    assert not is_titled(book, "Frog")
