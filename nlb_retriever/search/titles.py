@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from nlb_retriever.records import BookRecord
+from nlb_retriever.search.forms import LONGEST
 from nlb_retriever.search.question import asks_about_name
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.store import LibraryStore
@@ -24,6 +25,12 @@ SAME_LENGTH = 0.1
 """Share by which the lengths of two copies of a book differ at most: licenses, notes, indexes."""
 _ARTICLES = frozenset({"the", "a", "an"})
 _IN = re.compile(r"\bin (?:the (?:book|novel|play|story) )?", re.IGNORECASE)
+_IN_OR_FROM = re.compile(r"\b(?:in|from) (?:the (?:book|novel|play|story) )?", re.IGNORECASE)
+_ORDER = re.compile(
+    r"(?:in [^,]+, )?(?:find|give|show|get|search|look|quotes?|passages?|scenes?|tell me|describe|compare)\b",
+    re.IGNORECASE,
+)
+"""The beginning of what is no question: "Find a quote about the sea in Moby Dick"."""
 _WHO_IS = re.compile(r"who(?: is|['’]s) (?!(?:the|an?|his|her|their|my)\b)[\w'’-]+(?: [\w'’-]+)?\s*")
 """The beginning of "who is renfield in dracula": in small letters, other words behind "in" are seldom a title."""
 _QUOTES = " \"'“”‘’_"
@@ -121,18 +128,21 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
 
     The title stands at the end, behind "in", or at the beginning ("In Dracula, who ..."). One of a single word needs a
     capital, but for "who is renfield in dracula", and stays in the question ("Who believes in Dracula?") unless that
-    asks who or what a name is.
+    asks who or what a name is. An order ("Find a quote about the sea in Moby Dick", "... from Moby Dick") is put to the
+    book without its title, whose words would be looked for.
 
     A request with a filter is left as it is.
     """
-    if request.book is not None or request.where is not None or request.kind is None:
+    is_order = len(request.query) <= LONGEST and _ORDER.match(request.query) is not None
+    if request.book is not None or request.where is not None or (request.kind is None and not is_order):
         return request
     query = request.query.rstrip(" ?.")
     first = _IN.match(query)
     if first:
         cuts = [(query[first.end() : comma.start()], query[comma.end() :]) for comma in re.finditer(", ", query)]
     else:
-        cuts = [(query[link.end() :], query[: link.start()]) for link in _IN.finditer(query)]
+        links = (_IN_OR_FROM if is_order else _IN).finditer(query)
+        cuts = [(query[link.end() :], query[: link.start()]) for link in links]
     for quoted, rest in cuts:
         title = quoted.strip(_QUOTES)
         is_short = len(title_words(title)) < 2
@@ -140,8 +150,9 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
         if rest and (not is_short or names or title[:1].isupper()):
             named = without_copies(b for b in store.books() if is_titled(b, title) or is_titled_by(b, title))
             if len(named) == 1:
-                question = f"{rest[0].upper() if query[0].isupper() else rest[0]}{rest[1:].rstrip()}?"
-                keeps = is_short and not (names or asks_about_name(question))
+                begin, stop = rest[0].upper() if query[0].isupper() else rest[0], "" if is_order else "?"
+                question = f"{begin}{rest[1:].rstrip()}{stop}"
+                keeps = is_short and not (is_order or names or asks_about_name(question))
                 return replace(request, book=named[0].id, query=request.query if keeps else question)
     return request
 

@@ -162,6 +162,16 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("Who is the cook in Salt and Bread?", None, None),
         ("In Bread and Salt?", None, None),
         ("the cook in Bread and Salt", None, None),
+        ("Find a quote about the sea in Bread and Salt.", "Bread and Salt", "Find a quote about the sea"),
+        ("give me a quote about love from bread and salt", "Bread and Salt", "give me a quote about love"),
+        ("Tell me about Jonas in the novel Lanterns", "Lanterns; or, The Keeper", "Tell me about Jonas"),
+        ("Find where Jonas sleeps in Lanterns", "Lanterns; or, The Keeper", "Find where Jonas sleeps"),
+        ("quotes about light in Lanterns", "Lanterns; or, The Keeper", "quotes about light"),
+        ("In Bread and Salt, find a quote about love", "Bread and Salt", "Find a quote about love"),
+        ("Describe life in Twice", None, None),
+        ("Tell me about life in lanterns", None, None),
+        ("Find Bread and Salt", None, None),
+        ("Find it in Bread and Salt" + " in" * 200, None, None),
     ],
 )
 def test_a_question_that_names_a_book_is_put_to_it(
