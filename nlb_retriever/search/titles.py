@@ -73,7 +73,7 @@ def main_title(title: str) -> tuple[str, ...]:
 
 def is_in_title(book: BookRecord, title: str) -> bool:
     """Whether a book's title has these words in a row: two of them, or one that is written with a capital."""
-    words, own = title_words(title), title_words(book.title)
+    words, own = _kept_words(title), _kept_words(book.title)
     if not words or (len(words) == 1 and not title.rsplit(maxsplit=1)[-1][:1].isupper()):
         return False
     return holds_words(own, words)
@@ -118,8 +118,16 @@ def _is_copy(book: BookRecord, other: BookRecord) -> bool:
     return all(author == authors[0] for author in authors) and abs(book.tokens - other.tokens) <= SAME_LENGTH * longer
 
 
+@lru_cache(maxsize=16_384)
+def _kept_words(title: str) -> tuple[str, ...]:
+    """The words of a title; kept, for a library is gone through often."""
+    return tuple(title_words(title))
+
+
 def holds_words(words: Sequence[str], part: Sequence[str]) -> bool:
     """Whether some words have others in a row."""
+    if not all(word in words for word in part):
+        return False
     return any([*words[start : start + len(part)]] == [*part] for start in range(len(words)))
 
 
@@ -128,8 +136,9 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
 
     The title stands at the end, behind "in", or at the beginning ("In Dracula, who ..."). One of a single word needs a
     capital, but for "who is renfield in dracula", and stays in the question ("Who believes in Dracula?") unless that
-    asks who or what a name is. An order ("Find a quote about the sea in Moby Dick", "... from Moby Dick") is put to the
-    book without its title, whose words would be looked for.
+    asks who or what a name is. So does a part of a title that one book alone has ("in Huckleberry Finn"), which needs
+    a capital, too. An order ("Find a quote about the sea in Moby Dick", "... from Moby Dick") is put to the book
+    without its title, whose words would be looked for.
 
     A request with a filter is left as it is.
     """
@@ -149,10 +158,13 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
         names = bool(_WHO_IS.fullmatch(rest))
         if rest and (not is_short or names or title[:1].isupper()):
             named = without_copies(b for b in store.books() if is_titled(b, title) or is_titled_by(b, title))
+            in_part = not named and not is_short and title[0].isupper()
+            if in_part:
+                named = without_copies(book for book in store.books() if is_in_title(book, title))
             if len(named) == 1:
                 begin, stop = rest[0].upper() if query[0].isupper() else rest[0], "" if is_order else "?"
                 question = f"{begin}{rest[1:].rstrip()}{stop}"
-                keeps = is_short and not (is_order or names or asks_about_name(question))
+                keeps = (is_short or in_part) and not (is_order or names or asks_about_name(question))
                 return replace(request, book=named[0].id, query=request.query if keeps else question)
     return request
 

@@ -139,7 +139,14 @@ def test_a_title_with_its_author_names_a_book(name: str, title: str | None) -> N
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
     folder = tmp_path_factory.mktemp("shelf")
-    texts = {"Bread and Salt": KITCHEN, "Lanterns; or, The Keeper": LIGHTHOUSE, "Twice": KITCHEN + ".", "twice": "One."}
+    texts = {
+        "Bread and Salt": KITCHEN,
+        "Lanterns; or, The Keeper": LIGHTHOUSE,
+        "Twice": KITCHEN + ".",
+        "twice": "One.",
+        "The Adventures of Ada Finn": "Two.",
+        "The Further Adventures of Tim": "Three.",
+    }
     index_books([book_from_text(text, source=title, title=title) for title, text in texts.items()], folder)
     with Retriever(folder) as retriever:
         yield retriever
@@ -162,6 +169,12 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("Who is the cook in Salt and Bread?", None, None),
         ("In Bread and Salt?", None, None),
         ("the cook in Bread and Salt", None, None),
+        ("Who is Jim in Ada Finn?", "The Adventures of Ada Finn", "Who is Jim?"),
+        ("What does Pap want in Ada Finn?", "The Adventures of Ada Finn", "What does Pap want in Ada Finn?"),
+        ("Describe Pap in Ada Finn", "The Adventures of Ada Finn", "Describe Pap"),
+        ("What does Pap want in ada finn?", None, None),
+        ("What does Pap want in Finn?", None, None),
+        ("Who is Jim in Adventures of?", None, None),
         ("Find a quote about the sea in Bread and Salt.", "Bread and Salt", "Find a quote about the sea"),
         ("give me a quote about love from bread and salt", "Bread and Salt", "give me a quote about love"),
         ("Tell me about Jonas in the novel Lanterns", "Lanterns; or, The Keeper", "Tell me about Jonas"),
