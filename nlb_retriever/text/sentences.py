@@ -4,7 +4,7 @@ A stop ends a sentence when whitespace follows (perhaps after closing quotes) an
 next does not begin with a small letter: so neither `"What?" said he` nor `3.14` nor `Oh! dear` is
 cut. Titles, initials, `No. 5` and `24. Dezember` do not end one. A blank line always does, and so do the full-width
 stops of Chinese and Japanese. Verse or a list without stops stays one long sentence, but for numbered items ("2. Add
-the tea").
+the tea") and the lines of a log or chat, which begin with a time.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ _GERMAN_DATES = """Januar Jänner Februar März April Mai Juni Juli August Septe
     Kapitel"""
 _GERMAN_DATE = rf"(?:{'|'.join(_GERMAN_DATES.split())})\b"
 
+_TIME = r"\[?(?:\d{1,4}[-/.]\d\d?[-/.]\d{1,4},?[ T])?\d\d?:\d\d(?::\d\d)?\b"
+
 # Each match is a border. The sentence before it ends where the group does (for a blank line: where the
 # match begins), the next one begins where the match ends. All branches share their first character
 # class, so that the engine skips from candidate to candidate; a run of stops is only entered at its
@@ -46,7 +48,7 @@ _BORDER = re.compile(
     rf"""
     [\n{_STOPS}{_WIDE_STOPS}]
     (?:
-        (?<=\n) [^\S\n]* \n \s*
+        (?<=\n) [^\S\n]* (?: \n \s* | (?= {_TIME}) )
       |
         (?<=[{_STOPS}]) (?<![{_STOPS}].)
         (?! {_TITLE} | (?<=\b[A-HJ-ZА-Ю]\.) | (?:{_NUMBERED}) \s+ \d | {_DAY} \s+ {_GERMAN_DATE}
@@ -58,6 +60,7 @@ _BORDER = re.compile(
     """,
     re.VERBOSE,
 )
+_TIMED = re.compile(rf"[^\S\n]*{_TIME}")
 _ITEM_NUMBER = re.compile(r"[(\[]?(?:\d{1,3}|[ivxlcIVXLC]{1,6})[.)\]]+")
 _LINE_NUMBER = re.compile(r"\n[^\S\n]*([(\[]?\d{1,2}[.)\]]+)")
 _LONGEST_NUMBER = 10  # characters, more or less
@@ -86,6 +89,8 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tu
                 stop, after = line, number.start(1)  # so does that of an item behind one without a stop
         else:
             stop = border.start()
+            if text.count("\n", stop, after) == 1 and not _TIMED.match(text, max(start, text.rfind("\n", 0, stop) + 1)):
+                continue  # a line that begins with a time, and the one before does not
         while text[stop - 1].isspace():
             stop -= 1
         spans.append((begin, stop))

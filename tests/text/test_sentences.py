@@ -61,6 +61,16 @@ def test_numbered_items_without_stops_are_sentences() -> None:
     assert sentences("He counted to 24. Then he slept.") == ["He counted to 24.", "Then he slept."]
 
 
+@pytest.mark.parametrize(
+    "time", ["12:04 ", "[12:04] ", "2024-03-01 12:04:31 ", "12/03/2021, 18:20 - ", " [1.2.24, 8:20:33] "]
+)
+def test_lines_that_begin_with_a_time_are_sentences(time: str) -> None:
+    lines = [f"{time}<ann> Who brings the tent?", f"{time}<ben> I do. The green one", f"{time}<cleo> I bring the stove"]
+    spoken = [lines[0], f"{time}<ben> I do.", "The green one", lines[2]]
+    assert sentences("\n".join(lines)) == [line.strip() for line in spoken]
+    assert sentences(f"He came at\n{time}and left") == [f"He came at\n{time}and left"]
+
+
 def test_only_the_given_span_is_cut() -> None:
     text = "One. Two.  Three. Four."
     assert [text[a:b] for a, b in sentence_spans(text, 5, 17)] == ["Two.", "Three."]
@@ -81,7 +91,26 @@ def test_sentences_cover_all_text_in_order(text: str) -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    ["a", ".", '."', ". ", " ", "\n", "\n ", "。", "。. ", "(", "a. (", "?” ", "I. ", "No. 5 ", "— ", "\n2. A "],
+    [
+        "a",
+        ".",
+        '."',
+        ". ",
+        " ",
+        "\n",
+        "\n ",
+        "。",
+        "。. ",
+        "(",
+        "a. (",
+        "?” ",
+        "I. ",
+        "No. 5 ",
+        "— ",
+        "\n2. A ",
+        "\n12:04",
+        "\n1-1-1",
+    ],
 )
 def test_hostile_repetition_takes_linear_time(unit: str) -> None:
     began = time.process_time()
