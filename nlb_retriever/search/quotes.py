@@ -65,6 +65,9 @@ _CODE_SIGNS, _CODE_SHARE = 4, 0.3
 _RULE = re.compile(r"^[^\S\n]*([=~^*#+-])\1{2,}[^\S\n]*$", re.MULTILINE)
 """Of a table or around program code in plain text."""
 _GAP = re.compile(r"[^\s.!?:;,\"'”’][^\S\n]{2,}\S")
+_LONG_WORD = re.compile(r"[^\W\d_]{4,}")
+_CAPITALS = 0.75
+"""Share of the long words in lines without a stop, above which they are titles, not verse, a recipe's or record's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,9 +160,14 @@ def _refers(sentence: str) -> bool:
 
 
 def _is_list(sentence: str) -> bool:
-    """Whether a sentence is a run of lines without a full stop, as in a table of contents, or one of translations."""
+    """Whether a sentence is a run of titles without a full stop, as in a table of contents, or one of translations."""
     text = sentence.rstrip()
-    return _LABELS.search(text) is not None or (text.count("\n") >= 3 and text[-1:] not in _ENDS)
+    if _LABELS.search(text):
+        return True
+    if text.count("\n") < 3 or text[-1:] in _ENDS:
+        return False
+    words = _LONG_WORD.findall(text)
+    return sum(not word[0].islower() for word in words) > _CAPITALS * len(words)
 
 
 def _is_table(sentence: str) -> bool:

@@ -52,6 +52,8 @@ _UNFINISHED = re.compile(
 )
 """The end of words that break off."""
 _STOP = re.compile(r"[,.;:!?—]|--|\Z")
+_LABEL = re.compile(r"\n\s*[^\W\d_]\w{0,20}(?: \w{1,20})?:\s")
+"""The beginning of a record's next line: "Made in: Italy"."""
 _CLAUSE_WORDS = 3
 """Least words of a span that is finished where it breaks off."""
 _IGNORED = re.compile(r"\b(?:a|an|the|his|her|their|my|your|our|its)\b|[^\w\s]")
@@ -172,7 +174,8 @@ def _spans(result: SearchResult) -> list[_Found]:
 def _trim(text: str, span: AnswerSpan) -> tuple[int, int]:
     """A span without outer stops and quotation marks, with the whole of words such as `reader.md` and "half-way".
 
-    A clause that breaks off ("he told her that") goes on to the next stop.
+    It ends where the next line of a record begins; a clause that breaks off ("he told her that") goes on to the next
+    stop.
     """
     start, end = _strip(text, span.start, span.end)
     if start < end:
@@ -180,6 +183,8 @@ def _trim(text: str, span: AnswerSpan) -> tuple[int, int]:
             start = number.end()
         start -= _joined(text[:start][::-1])
         end += _joined(text[end:])
+    if (label := _LABEL.search(text, start)) and label.start() < end:
+        end = label.start()
     if len(text[start:end].split()) >= _CLAUSE_WORDS and _UNFINISHED.search(text, start, end):
         stop = _STOP.search(text, end)
         end = stop.start() if stop else end

@@ -121,6 +121,19 @@ def test_who_a_name_is_says_a_sentence_with_the_name() -> None:
     assert keeper and keeper.short == "keeper"
 
 
+@pytest.mark.parametrize(
+    ("text", "answer", "short"),
+    [
+        ("Price: 89 euros\nMade in: Italy\nWeight: 7 kg", "89 euros\nMade in: Italy", "89 euros"),
+        ("Type: boolean\nDefault: false", "boolean\nDefault", "boolean"),
+        ("The lamp\nof the tower: it burned", "lamp\nof the tower", "lamp of the tower"),
+    ],
+)
+def test_words_end_where_the_next_line_of_a_record_begins(text: str, answer: str, short: str) -> None:
+    found = _read_one("What is it?", text, answer)
+    assert found and found.short == short
+
+
 def _read_one(question: str, text: str, answer: str) -> Answer | None:
     """The answer from one passage, some of whose words a reader is sure of."""
     hit = Hit(level="passage", id="1", book_id="2", title="", author=None, source="", section=(), section_id=None,
