@@ -125,17 +125,23 @@ def _find_citation(citations: Sequence[Citation], hit: Hit, quote: Quote) -> int
 
 
 def quote_spans(result: SearchResult, index: int) -> Iterator[tuple[Quote, AnswerSpan]]:
-    """The reader's spans in a hit, the best first, with their sentences; not in headings, lists, licences and code."""
-    hit = result.hits[index]
+    """The reader's spans in a hit, the best first, with their sentences; not in headings, lists, licences and code.
+
+    One that begins in these and goes on behind them ("Actions: J. Reyes") is what is behind them.
+    """
+    hit, sentences = result.hits[index], result.overlap.passages[index]
     for span in result.readings[index].spans:
-        start, end = _trim(hit.text, span)
-        sentences = enumerate(result.overlap.passages[index])
-        order, sentence = next(((order, each) for order, each in sentences if start < each.end), (0, None))
-        if not sentence or is_code(hit, sentence.start, sentence.end):
-            continue
-        if start < end and is_prose(hit, sentence.start, sentence.end):
-            answer = _strip(hit.text, start, min(end, sentence.end))
-            yield Quote(hit=index, order=order, start=sentence.start, end=sentence.end, answer=answer), span
+        start, end = _trim(hit.text, span.start, span.end)
+        for order, sentence in enumerate(sentences):
+            if start >= sentence.end:
+                continue
+            start, end = _trim(hit.text, max(start, sentence.start), end)
+            if start >= end or is_code(hit, sentence.start, sentence.end):
+                break
+            if is_prose(hit, sentence.start, sentence.end):
+                answer = _strip(hit.text, start, min(end, sentence.end))
+                yield Quote(hit=index, order=order, start=sentence.start, end=sentence.end, answer=answer), span
+                break
 
 
 def score_span(result: SearchResult, quote: Quote, span: AnswerSpan, words_weight: float) -> float:
@@ -171,13 +177,13 @@ def _spans(result: SearchResult) -> list[_Found]:
     return [each for each in found if each.words and fits(result.request.question, each.text)]
 
 
-def _trim(text: str, span: AnswerSpan) -> tuple[int, int]:
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     """A span without outer stops and quotation marks, with the whole of words such as `reader.md` and "half-way".
 
     It ends where the next line of a record begins; a clause that breaks off ("he told her that") goes on to the next
     stop.
     """
-    start, end = _strip(text, span.start, span.end)
+    start, end = _strip(text, start, end)
     if start < end:
         if (number := _ITEM.match(text, start, end)) and text[:start].rstrip(" ")[-1:] in ("", "\n"):
             start = number.end()

@@ -122,6 +122,21 @@ def test_who_a_name_is_says_a_sentence_with_the_name() -> None:
 
 
 @pytest.mark.parametrize(
+    ("answer", "short"),
+    [
+        ("Actions\n\nJ. Reyes", "J. Reyes"),
+        ("To Do\n\nActions\n\nJ. Reyes", "J. Reyes"),
+        ("Actions\n\nJ. Reyes to inspect the slip. A. Lund", "J. Reyes to inspect the slip"),
+        ("Actions", None),
+    ],
+)
+def test_words_that_begin_in_a_heading_answer_from_behind_it(answer: str, short: str | None) -> None:
+    text = "To Do\n\nActions\n\nJ. Reyes to inspect the slip. A. Lund to write to the mayor."
+    found = _read_one("Who has to inspect the slip?", text, answer, ("To Do", "Actions"))
+    assert (found.short if found else None) == short
+
+
+@pytest.mark.parametrize(
     ("text", "answer", "short"),
     [
         ("Price: 89 euros\nMade in: Italy\nWeight: 7 kg", "89 euros\nMade in: Italy", "89 euros"),
@@ -134,9 +149,9 @@ def test_words_end_where_the_next_line_of_a_record_begins(text: str, answer: str
     assert found and found.short == short
 
 
-def _read_one(question: str, text: str, answer: str) -> Answer | None:
+def _read_one(question: str, text: str, answer: str, section: tuple[str, ...] = ()) -> Answer | None:
     """The answer from one passage, some of whose words a reader is sure of."""
-    hit = Hit(level="passage", id="1", book_id="2", title="", author=None, source="", section=(), section_id=None,
+    hit = Hit(level="passage", id="1", book_id="2", title="", author=None, source="", section=section, section_id=None,
               start=0, end=len(text), page=None, score=1.0, text=text, metadata={})  # fmt: skip
     spans = (AnswerSpan(start=text.index(answer), end=text.index(answer) + len(answer), score=20.0),)
     reading = Reading(relevance=3.0, no_answer_score=0.0, spans=spans)
