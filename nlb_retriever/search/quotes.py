@@ -65,6 +65,10 @@ _CODE_SIGNS, _CODE_SHARE = 4, 0.3
 _RULE = re.compile(r"^[^\S\n]*([=~^*#+-])\1{2,}[^\S\n]*$", re.MULTILINE)
 """Of a table or around program code in plain text."""
 _GAP = re.compile(r"[^\s.!?:;,\"'”’][^\S\n]{2,}\S")
+_CELLS = re.compile(r"(?<=\S)[^\S\n]{2,}")
+_CLAUSE_WORDS = 3
+"""Least words of a cell that explains the one before it."""
+_LETTERS = re.compile(r"[^\W\d_]+")
 _LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 _CAPITALS = 0.75
 """Share of the long words in lines without a stop, above which they are titles, not verse, a recipe's or record's."""
@@ -171,12 +175,23 @@ def _is_list(sentence: str) -> bool:
 
 
 def _is_table(sentence: str) -> bool:
-    """Whether a sentence has a rule, or is rows of cells, which two spaces part (`reading`), or one without a stop."""
+    """Whether a sentence has a rule, or is rows of cells, which two spaces part (`reading`), or one without a stop.
+
+    Rows of a word and what it means, as of a command's options, are none.
+    """
     if _RULE.search(sentence):
         return True
     lines = sentence.split("\n")
     rows = sum(1 for line in lines if _GAP.search(line))
-    return 2 * rows >= len(lines) and (rows > 1 or sentence[-1:] not in _ENDS)
+    if 2 * rows < len(lines) or (rows == 1 and sentence[-1:] in _ENDS):
+        return False
+    return 2 * sum(map(_explains, lines)) < len(lines)
+
+
+def _explains(row: str) -> bool:
+    """Whether a row of a table has two cells, and some words in the second."""
+    cells = _CELLS.split(row.strip())
+    return len(cells) == 2 and len(_LETTERS.findall(cells[1])) >= _CLAUSE_WORDS
 
 
 def choose_quotes(hits: Sequence[Hit], quotes: Iterable[Quote], limit: int | None) -> list[Quote]:

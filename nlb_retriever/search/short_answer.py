@@ -52,8 +52,8 @@ _UNFINISHED = re.compile(
 )
 """The end of words that break off."""
 _STOP = re.compile(r"[,.;:!?—]|--|\Z")
-_LABEL = re.compile(r"\n\s*[^\W\d_]\w{0,20}(?: \w{1,20})?:\s")
-"""The beginning of a record's next line: "Made in: Italy"."""
+_LABEL = re.compile(r"\n\s*(?:[^\W\d_]\w{0,20}(?: \w{1,20})?:\s|--?\w)")
+"""The beginning of the next line of a record or of options: "Made in: Italy", "-x  extracts files"."""
 _CLAUSE_WORDS = 3
 """Least words of a span that is finished where it breaks off."""
 _IGNORED = re.compile(r"\b(?:a|an|the|his|her|their|my|your|our|its)\b|[^\w\s]")

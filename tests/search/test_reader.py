@@ -141,6 +141,7 @@ def test_words_that_begin_in_a_heading_answer_from_behind_it(answer: str, short:
     [
         ("Price: 89 euros\nMade in: Italy\nWeight: 7 kg", "89 euros\nMade in: Italy", "89 euros"),
         ("Type: boolean\nDefault: false", "boolean\nDefault", "boolean"),
+        ("-x  extracts all the files\n-z  filters them all", "extracts all the files\n-z", "extracts all the files"),
         ("The lamp\nof the tower: it burned", "lamp\nof the tower", "lamp of the tower"),
     ],
 )
