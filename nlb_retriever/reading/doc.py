@@ -9,6 +9,8 @@ import io
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from struct import error as StructError
 from struct import iter_unpack, unpack_from
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
 from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
 from nlb_retriever.reading.limits import Limits
-from nlb_retriever.reading.omissions import count_words
+from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.outline import find_headings
 from nlb_retriever.reading.plain import title_page
 from nlb_retriever.reading.title_page import is_given
@@ -33,11 +35,23 @@ _ENCRYPTED, _TABLE_1 = 0x0100, 0x0200
 _PARTS = ("text", "footnotes", "running heads", "macros", "comments", "endnotes", "text boxes", "text boxes of heads")
 """What stands in a document one after the other, and where the header counts the characters of each (section 2.5.3)."""
 _COUNTS = 0x4C
-_STYLES, _PIECES = 0x102, 0x1A2
-"""Where the header says where the pages of paragraph styles and the table of pieces are (FibRgFcLcb97)."""
+_LOOKS, _STYLES, _PIECES = 0xFA, 0x102, 0x1A2
+"""Where the header says where the pages of character properties and of paragraph styles and the table of pieces are
+(FibRgFcLcb97)."""
 _PAGE = 512
 _HEADINGS = range(1, 10)
 """Numbers of the styles Heading 1 to Heading 9 in every document (section 2.9.271)."""
+_DELETED, _HIDDEN = 0x0800, 0x083C
+"""Properties of characters that are not shown (section 2.6.1)."""
+_MOVED = {_DELETED: 0xF0000, _HIDDEN: 0x100000}
+"""Where such characters are moved to among Unicode's, so that all keep their places."""
+_UNSHOWN = re.compile("[\U000f0000-\U000fffff]+|[\U00100000-\U0010ffff]+")
+_KEPT = "\r\x07\x0c\x13\x14\x15"
+"""Ends of paragraphs and cells, and marks of fields."""
+_ON = (1, 0x81)
+"""Yes, and what the style is not."""
+_SIZES = (1, 1, 2, 4, 2, 2, 0, 3)
+"""Bytes of a property's value by three bits of its number; 0 where the value begins with its size (section 2.2.5.1)."""
 _FIELD = re.compile("([\x13\x14\x15])")
 _CONTENTS = re.compile(r"\s*(?:TOC|INDEX|TOA)\b")
 """Fields that are tables of contents, indexes, tables of authorities."""
@@ -110,13 +124,18 @@ def _read(ole: OleFileIO, draft: Draft, limits: Limits) -> None:
     pieces = [*_find_pieces(table, *unpack_from("<LL", header, _PIECES))]
     if sum(piece.end - piece.start for piece in pieces) > limits.chars:
         raise ReadingLimit(f"holds more than {limits.chars} characters")
-    text = "".join(_decode(header, piece) for piece in pieces).translate(_BREAKS)
+    unshown: list[tuple[int, int, int]] = []
+    try:
+        unshown += _find_unshown(header, table)
+    except _DAMAGE:
+        draft.warnings.append("its character properties are damaged: it may have text that was deleted or hidden")
+    text = "".join(_move_unshown(_decode(header, piece), piece, unshown) for piece in pieces).translate(_BREAKS)
     levels: dict[int, int] = {}
     try:
         levels |= _find_headings(header, table, pieces)
     except _DAMAGE:
         draft.warnings.append("its paragraph styles are damaged: some headings may be missing")
-    fields = _Fields()
+    fields = _Fields(draft.omissions)
     notes: list[str] = []
     start = 0
     for part, length in zip(_PARTS, unpack_from("<8l", header, _COUNTS), strict=True):
@@ -169,32 +188,77 @@ def _decode(header: bytes, piece: _Piece) -> str:
 
 def _find_headings(header: bytes, table: bytes, pieces: list[_Piece]) -> Iterator[tuple[int, int]]:
     """First characters and levels of the paragraphs of heading styles (sections 2.8.26, 2.9.175)."""
-    start, length = unpack_from("<LL", header, _STYLES)
-    count = max(0, length - 4) // 8
     placed = sorted(pieces, key=lambda piece: piece.offset)
-    numbers = table[start + 4 * (count + 1) :][: 4 * count]
-    if len(numbers) < 4 * count:
-        raise ValueError("its table of styles ends too early")
-    for (number,) in iter_unpack("<L", numbers):
-        page = (number & 0x3FFFFF) * _PAGE
-        if page + _PAGE > len(header):
-            continue
-        runs = header[page + _PAGE - 1]
-        firsts = unpack_from(f"<{runs + 1}L", header, page)
-        for i in range(runs):
-            properties = page + 2 * header[page + 4 * (runs + 1) + 13 * i]
+    for page, borders in _pages(header, table, _STYLES):
+        for i, first in enumerate(borders[:-1]):
+            properties = page + 2 * header[page + 4 * len(borders) + 13 * i]
             properties += 1 if header[properties] else 2
             (style,) = unpack_from("<H", header, properties)
-            at = bisect_right(placed, firsts[i], key=lambda piece: piece.offset) - 1
+            at = bisect_right(placed, first, key=lambda piece: piece.offset) - 1
             if style in _HEADINGS and at >= 0:
                 piece = placed[at]
-                yield piece.start + (firsts[i] - piece.offset) // piece.width, style
+                yield piece.start + (first - piece.offset) // piece.width, style
+
+
+def _pages(header: bytes, table: bytes, place: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Where each page of properties begins, and the borders of the runs on it, in bytes of the file."""
+    start, length = unpack_from("<LL", header, place)
+    count = max(0, length - 4) // 8
+    numbers = table[start + 4 * (count + 1) :][: 4 * count]
+    if len(numbers) < 4 * count:
+        raise ValueError("its table of properties ends too early")
+    for (number,) in dict.fromkeys(iter_unpack("<L", numbers)):
+        page = (number & 0x3FFFFF) * _PAGE
+        if page + _PAGE <= len(header):
+            yield page, unpack_from(f"<{header[page + _PAGE - 1] + 1}L", header, page)
+
+
+def _find_unshown(header: bytes, table: bytes) -> Iterator[tuple[int, int, int]]:
+    """The stretches that are not shown: first byte, end, and the property that says so (sections 2.8.9, 2.9.33)."""
+    found: list[tuple[int, int, int]] = []
+    for page, borders in _pages(header, table, _LOOKS):
+        for i, (first, end) in enumerate(pairwise(borders)):
+            if at := 2 * header[page + 4 * len(borders) + i]:
+                at += page
+                values = dict(_properties(header[at + 1 : at + 1 + header[at]]))
+                found += [(first, end, kind) for kind in _MOVED if values.get(kind) in _ON][:1]
+    done = 0
+    for first, end, kind in sorted(found):
+        if end > max(first, done):
+            yield max(first, done), end, kind
+            done = end
+
+
+def _properties(coded: bytes) -> Iterator[tuple[int, int]]:
+    """The number of each property, and the first byte of its value."""
+    at = 0
+    while at + 2 < len(coded):
+        (number,) = unpack_from("<H", coded, at)
+        yield number, coded[at + 2]
+        at += 2 + (_SIZES[number >> 13] or 1 + coded[at + 2])
+
+
+def _move_unshown(text: str, piece: _Piece, unshown: list[tuple[int, int, int]]) -> str:
+    """A piece's characters, with those that are not shown moved out of the way."""
+    parts: list[str] = []
+    done = 0
+    for i in range(bisect_right(unshown, piece.offset, key=itemgetter(1)), len(unshown)):
+        first, end, kind = unshown[i]
+        start = max(0, (first - piece.offset) // piece.width)
+        if start >= len(text):
+            break
+        stretch = text[start : (end - piece.offset) // piece.width]
+        moved = (char if char in _KEPT else chr(_MOVED[kind] + ord(char)) for char in stretch)
+        parts += (text[done:start], *moved)
+        done = start + len(stretch)
+    return "".join([*parts, text[done:]])
 
 
 class _Fields:
-    """Follows fields over paragraphs: of each its result is text, and nothing of a table of contents."""
+    """Follows fields over paragraphs: of each its result is text, but for tables of contents and what is not shown."""
 
-    def __init__(self) -> None:
+    def __init__(self, omissions: Omissions) -> None:
+        self._omissions = omissions
         self.skipped = 0
         """Words of tables of contents."""
         self.open: list[tuple[str, bool]] = []
@@ -215,8 +279,13 @@ class _Fields:
             elif any(_CONTENTS.match(instruction) for instruction, _ in self.open):
                 self.skipped += count_words(part)
             elif all(has_begun for _, has_begun in self.open):
-                parts.append(part)
+                parts.append(_UNSHOWN.sub(self._leave_out, part))
         return "".join(parts)
+
+    def _leave_out(self, match: re.Match[str]) -> str:
+        kind = "hidden stretch" if ord(match[0][0]) >= _MOVED[_HIDDEN] else "deleted stretch"
+        self._omissions.skip_element(kind, count_words("".join(chr(ord(char) & 0xFFFF) for char in match[0])))
+        return ""
 
 
 def _add_paragraphs(paragraphs: list[str], levels: dict[int, int], fields: _Fields, draft: Draft) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from struct import pack, pack_into
 
 END, FREE, FAT = 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFD
@@ -70,6 +71,7 @@ def document(
     notes: str = "",
     heads: str = "",
     comments: str = "",
+    looks: Sequence[tuple[int, int]] = (),
     wide: bool = False,
     flags: int = 0,
     version: int = 193,
@@ -78,6 +80,7 @@ def document(
 
     Args:
         paragraphs: at most 15: numbers of their styles (1 is Heading 1), and texts with the mark that ends them.
+        looks: characters of runs from the beginning, and the number of a property that each has, 0 for none.
         wide: two bytes a character.
         flags: of the header.
     """
@@ -106,4 +109,22 @@ def document(
     pack_into("<8l", main, 0x4C, len(text), len(notes), len(heads), 0, len(comments), 0, 0, 0)
     pack_into("<LL", main, 0x1A2, 0, len(clx))
     pack_into("<LL", main, 0x102, len(clx), 12)
+    if looks:
+        pack_into("<LL", main, 0xFA, len(table), 12)
+        table += pack("<LLL", TEXT, TEXT + len(data), page + 1)
+        styles += _looks_page(looks, width)
     return {"WordDocument": (bytes(main) + data).ljust(page * SECTOR, b"\0") + bytes(styles), "1Table": table}
+
+
+def _looks_page(looks: Sequence[tuple[int, int]], width: int) -> bytes:
+    """A page of character properties (at most 60 runs)."""
+    page = bytearray(SECTOR)
+    places = [*accumulate((width * length for length, _ in looks), initial=TEXT)]
+    pack_into(f"<{len(places)}L", page, 0, *places)
+    for i, (_, number) in enumerate(looks):
+        at = SECTOR - 8 * (i + 2)
+        if number:
+            page[4 * len(places) + i] = at // 2
+            page[at : at + 7] = pack("<BHBHB", 6, 0x0835, 1, number, 1)
+    page[-1] = len(looks)
+    return bytes(page)

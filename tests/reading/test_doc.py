@@ -67,6 +67,26 @@ def test_rows_of_tables_are_lines(tmp_path: Path) -> None:
     assert book.text.endswith("one  two\nthree  four\n\nBehind it.")
 
 
+@pytest.mark.parametrize("wide", [False, True])
+def test_deleted_and_hidden_stretches_are_left_out(tmp_path: Path, wide: bool) -> None:
+    runs = [
+        *[(each, 0) for _, each in CHAPTERS],
+        ("The notice is ", 0), ("thirty ", 0x0800), ("ninety days.\r", 0), ("All gone.\r", 0x0800),
+        ("A \x13 XE ", 0), ("no word \x15", 0x083C), ("secret", 0x083C), (" sum.\r", 0),
+    ]  # fmt: skip
+    text = [*CHAPTERS, (0, "".join(each for each, _ in runs[len(CHAPTERS) :]))]
+    streams = document(text, looks=[(len(each), number) for each, number in runs], wide=wide)
+    book = read(tmp_path, streams)
+    assert book.text.endswith("The notice is ninety days.\n\nA  sum.")
+    assert [section.title for section in book.sections] == ["The Door", "A hinge", "The Bell"]
+    assert book.warnings == ("boilerplate skipped: 2 deleted stretches (3 words), 1 hidden stretch (1 word)",)
+    main = bytearray(streams["WordDocument"])
+    main[0xFE:0x102] = (1 << 20).to_bytes(4, "little")
+    damaged = read(tmp_path, streams | {"WordDocument": bytes(main)})
+    assert "thirty ninety" in damaged.text
+    assert "character properties are damaged" in " ".join(damaged.warnings)
+
+
 def test_notes_are_an_end_section_and_heads_and_comments_are_skipped(tmp_path: Path) -> None:
     streams = document(CHAPTERS, notes="\x02 Cast in 1700.\r", heads="The clock, 12\r", comments="\x05Is it so?\r")
     book = read(tmp_path, streams)
@@ -107,7 +127,8 @@ def test_a_long_document_is_read_in_a_moment(tmp_path: Path) -> None:
 
 
 def test_no_damage_is_a_traceback(tmp_path: Path) -> None:
-    whole = compound(document(CHAPTERS, notes="A note.\r") | {"\x05SummaryInformation": summary("A", "B")})
+    looks = [(9, 0), (40, 0x0800), (50, 0x083C), (900, 0)]
+    whole = compound(document(CHAPTERS, notes="A note.\r", looks=looks) | {"\x05SummaryInformation": summary("A", "B")})
     chance = random.Random(5)
     path = tmp_path / "a.doc"
     for _ in range(400):
