@@ -20,7 +20,7 @@ from nlb_retriever.reading.markup import decode_markup
 from nlb_retriever.reading.omissions import count_words
 from nlb_retriever.reading.outline import choose_headings, find_headings
 from nlb_retriever.reading.plain import title_page
-from nlb_retriever.reading.run_looks import SetParagraph, set_paragraphs
+from nlb_retriever.reading.run_looks import SetParagraph, hidden_runs, hidden_styles, set_paragraphs
 from nlb_retriever.reading.title_page import is_given, read_title_page
 from nlb_retriever.reading.typography import find_titles
 from nlb_retriever.reading.wordprocessing import (
@@ -114,7 +114,8 @@ class _Document:
         styles = next((link.target for link in links.values() if link.kind == "styles"), None)
         style_sheet = self._optional(styles)
         levels = heading_levels(style_sheet)
-        paragraphs = [*set_paragraphs(root, style_sheet)]
+        unseen = hidden_styles(style_sheet)
+        paragraphs = [*set_paragraphs(root, style_sheet, hidden_runs(root, unseen))]
         titles = _titles_by_look(paragraphs, levels)
         numbering = next((link.target for link in links.values() if link.kind == "numbering"), None)
         labels = word_labels(root, self._optional(numbering), style_sheet)
@@ -125,6 +126,7 @@ class _Document:
             titles,
             contents_lines(root, style_sheet),
             labels,
+            lambda part: hidden_runs(part, unseen),
         )
         rendered = self._renderer.render(root)
         pages = [self._chunk(links, piece) if i % 2 else html_to_text(piece) for i, piece in enumerate(rendered.pieces)]

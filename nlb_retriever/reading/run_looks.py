@@ -1,8 +1,8 @@
-"""How the paragraphs of a Word document are set: size and weight of their runs, from themselves and their styles."""
+"""How the runs of a Word document are set by themselves and their styles: size and weight, and which are hidden."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,14 +37,43 @@ class _Style:
     based: str = ""
     size: float | None = None
     bold: bool | None = None
+    hidden: bool | None = None
 
 
-def set_paragraphs(root: _Element, styles: _Element | None) -> Iterator[SetParagraph]:
+def hidden_styles(styles: _Element | None) -> set[str]:
+    """The ids of the styles whose text is hidden."""
+    known = _read_styles(styles)
+    said = {key: (style.hidden for style in _chain(key, known) if style.hidden is not None) for key in known}
+    return {key for key, values in said.items() if next(values, False)}
+
+
+def hidden_runs(part: _Element, styles: Set[str]) -> set[_Element]:
+    """The runs of a part that are hidden.
+
+    Args:
+        styles: whose text is hidden.
+    """
+    found: set[_Element] = set()
+    for mark in part.iter("{*}pStyle", "{*}rStyle", "{*}vanish"):  # a paragraph's come before its runs'
+        name, parent = local_name(mark), mark.getparent()
+        owner = parent.getparent() if parent is not None else None
+        if owner is None or (name != "pStyle" and local_name(owner) != "r"):
+            continue  # the mark that ends a paragraph
+        runs = owner.iterchildren("{*}r") if name == "pStyle" else [owner]
+        if name == "vanish" and not _is_on(mark):
+            found.difference_update(runs)
+        elif name == "vanish" or attribute(mark, "val") in styles:
+            found.update(runs)
+    return found
+
+
+def set_paragraphs(root: _Element, styles: _Element | None, hidden: Set[_Element]) -> Iterator[SetParagraph]:
     """The paragraphs of a document that have words, in order, but for those of tables and boxes.
 
     Args:
         root: of the document's main part.
         styles: its styles.
+        hidden: runs that are not shown.
     """
     known = _read_styles(styles)
     default = next((key for key, style in known.items() if style.name == "normal"), "")
@@ -52,7 +81,7 @@ def set_paragraphs(root: _Element, styles: _Element | None) -> Iterator[SetParag
         if any(local_name(above) in _OUTSIDE for above in paragraph.iterancestors()):
             continue
         key = next((attribute(e, "val") for e in paragraph.iterfind("{*}pPr/{*}pStyle")), default)
-        runs = [run for run in paragraph.iter("{*}r") if plain_text(run).strip()]
+        runs = [run for run in paragraph.iter("{*}r") if run not in hidden and plain_text(run).strip()]
         if text := " ".join("".join(map(_text, runs)).split()):
             looks = [_look(run, key, known) for run in runs]
             look = Look(min(each.size for each in looks), all(each.bold for each in looks))
@@ -90,8 +119,9 @@ def _read_styles(styles: _Element | None) -> dict[str, _Style]:
     for style in styles.iter("{*}style"):
         values = {local_name(e): attribute(e, "val") for e in style.iterchildren("{*}name", "{*}basedOn")}
         own = _properties(style)
+        hidden = next(map(_is_on, style.iterfind("{*}rPr/{*}vanish")), None)
         known[attribute(style, "styleId")] = _Style(
-            values.get("name", "").strip().lower(), values.get("basedOn", ""), own.size, own.bold
+            values.get("name", "").strip().lower(), values.get("basedOn", ""), own.size, own.bold, hidden
         )
     return known
 
@@ -99,8 +129,9 @@ def _read_styles(styles: _Element | None) -> dict[str, _Style]:
 def _properties(element: _Element) -> _Style:
     """What the properties right below an element say of its text."""
     size = next((attribute(e, "val") for e in element.iterfind("{*}rPr/{*}sz")), "")
-    bold = next((attribute(e, "val") for e in element.iterfind("{*}rPr/{*}b")), None)
-    return _Style(
-        size=int(size) / 2 if size.isdecimal() else None,
-        bold=None if bold is None else bold.lower() not in {"0", "false", "off"},
-    )
+    bold = next(map(_is_on, element.iterfind("{*}rPr/{*}b")), None)
+    return _Style(size=int(size) / 2 if size.isdecimal() else None, bold=bold)
+
+
+def _is_on(mark: _Element) -> bool:
+    return attribute(mark, "val").lower() not in {"0", "false", "off"}

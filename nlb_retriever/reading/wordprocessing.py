@@ -157,6 +157,7 @@ class HtmlRenderer:
         titles: Mapping[_Element, TitleLine],
         contents: Set[_Element],
         labels: Mapping[_Element, str],
+        hidden: Callable[[_Element], Set[_Element]],
     ) -> None:
         """
         Args:
@@ -166,11 +167,13 @@ class HtmlRenderer:
             titles: paragraphs that are titles whatever their styles.
             contents: paragraphs of tables of contents.
             labels: numbers that are counted, of paragraphs.
+            hidden: gives the runs of a part that are not shown.
         """
         self._levels = levels
         self._titles = titles
         self._contents = contents
         self._labels = labels
+        self._hidden = hidden
         self._drawing = drawing
         self._omissions = omissions
 
@@ -188,6 +191,7 @@ class HtmlRenderer:
         """Paragraphs so far in each open table cell."""
         self._goes_on = False
         """Whether the next paragraph is the rest of the last one."""
+        hidden = self._hidden(root)
         walker = iterwalk(root, events=("start", "end"))
         for event, element in walker:
             name = local_name(element)
@@ -200,6 +204,9 @@ class HtmlRenderer:
                 walker.skip_subtree()
             elif name in _REMOVED:
                 self._omissions.skip_element(_REMOVED[name], count_words(plain_text(element)))
+                walker.skip_subtree()
+            elif element in hidden:
+                self._omissions.skip_element("hidden stretch", count_words(plain_text(element)))
                 walker.skip_subtree()
             elif element in self._contents:
                 self._omissions.skip_element("contents line", count_words(plain_text(element)))

@@ -135,7 +135,7 @@ KEPT = {
     "fldSimple": "Ann field", "complex field": "field result", "bdo": "overridden", "dir": "directed", "equation": "E = mc",
     "text box": "boxed words", "old text box": "old box", "fallback alone": "fallback words", "move": "moved",
     "deletion": "kept", "split word": "unbroken", "table": "cell two", "unknown element": "unknown words",
-    "alt content of shapes": "only in the fallback", "word art": "Word art", "hidden": "hidden words",
+    "alt content of shapes": "only in the fallback", "word art": "Word art",
 }  # fmt: skip
 
 
@@ -157,6 +157,33 @@ CHUNKS = {
     "rtf": ("afchunk.rtf", "{\\rtf1 Chunk words}"),
     "mht": ("afchunk.mht", "MIME-Version: 1.0\nContent-Type: text/html\n\n<p>Chunk words</p>"),
 }
+
+
+HIDDEN_STYLES = (
+    '<w:style w:type="character" w:styleId="Unseen"><w:name w:val="Unseen"/><w:rPr><w:vanish/></w:rPr></w:style>'
+    '<w:style w:type="paragraph" w:styleId="Form"><w:name w:val="Form"/><w:basedOn w:val="Unseen"/></w:style>'
+    '<w:style w:type="character" w:styleId="Seen"><w:name w:val="Seen"/><w:basedOn w:val="Unseen"/>'
+    '<w:rPr><w:vanish w:val="0"/></w:rPr></w:style>'
+)
+
+
+def test_hidden_text_is_left_out_and_named(word: Write) -> None:
+    def hidden(text: str, mark: str) -> str:
+        return run(text).replace("<w:r>", f"<w:r><w:rPr>{mark}</w:rPr>")
+
+    path = word(
+        para(run("It costs ") + hidden("300", "<w:vanish/>") + run("400, ") + hidden("500, ", '<w:rStyle w:val="Unseen"/>'))
+        + para('<w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr>' + hidden("seen", '<w:rStyle w:val="Seen"/><w:webHidden/>'))
+        + para('<w:pPr><w:pStyle w:val="Form"/></w:pPr>' + run("Top of form") + hidden("shown", '<w:vanish w:val="false"/>'))
+    )  # fmt: skip
+
+    def edit(entries: dict[str, bytes]) -> None:
+        styles = entries["word/styles.xml"]
+        entries["word/styles.xml"] = styles.replace(b"</w:styles>", HIDDEN_STYLES.encode() + b"</w:styles>")
+
+    book = read_all_words(change(path, edit))
+    assert book.text.endswith("It costs 400,\n\nseen\n\nshown")
+    assert any("3 hidden stretches (5 words)" in warning for warning in book.warnings)
 
 
 @pytest.mark.parametrize("kind", CHUNKS)
