@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -29,6 +30,7 @@ _SKIPPED = {
     "note-citation": "note reference", "desc": "picture's description", "forms": "form",
 }  # fmt: skip
 """Elements with text that is none of the document's."""
+_MAY_HIDE = frozenset({"p", "h", "span", "section", "hidden-text"})
 _EMPTY = frozenset({"tab", "s", "line-break"})
 _TAGS = {"table": "table", "table-row": "tr", "table-cell": "td", "ruby-text": "rt"}
 _HEADING = re.compile(r"Heading_20_([1-9])")
@@ -57,7 +59,8 @@ def read_odt(data: bytes, path: Path, limits: Limits) -> Draft:
         raise NotABook("holds no OpenDocument text (a spreadsheet, slides, or damaged)")
     sheet = read_part(archive, "styles.xml")
     made_from = _parent_styles(root, sheet)
-    renderer = _Renderer(archive, draft.omissions, made_from, open_document_labels(root, sheet))
+    hidden = {*_hidden_styles(root), *_hidden_styles(sheet)}
+    renderer = _Renderer(archive, draft.omissions, made_from, hidden, open_document_labels(root, sheet))
     page = html_to_text(renderer.render(body))
     draft.omissions.add(page.omissions)
     draft.add_page(page.text, page.headings)
@@ -79,6 +82,8 @@ class _Renderer:
     omissions: Omissions
     made_from: dict[str, str]
     """Style -> the one that it is made from."""
+    hidden: set[str]
+    """Styles whose text is not shown."""
     labels: dict[_Element, str]
     """Numbers that are counted, of paragraphs."""
     notes: list[str] = field(default_factory=list)
@@ -94,13 +99,19 @@ class _Renderer:
     def render(self, body: _Element) -> str:
         from lxml.etree import iterwalk
 
+        skipped: _Element | None = None
         walker = iterwalk(body, events=("start", "end"))
         for event, element in walker:
             name = local_name(element)
             if event == "end":
-                self._end(name, element)
+                if element is not skipped:
+                    self._end(name, element)
                 if element is not body:
                     self._out.append(escape(element.tail or "", quote=False))
+            elif name in _MAY_HIDE and self._is_hidden(name, element):
+                skipped = element
+                self.omissions.skip_element("hidden stretch", count_words(" ".join(map(str, element.itertext()))))
+                walker.skip_subtree()
             elif name in _SKIPPED or (name == "title" and element.prefix == "svg"):
                 words = count_words(" ".join(map(str, element.itertext())))
                 self.omissions.skip_element(_SKIPPED.get(name, "picture's description"), words)
@@ -109,6 +120,15 @@ class _Renderer:
                 self._start(name, element)
                 self._out.append(escape(element.text or "", quote=False))
         return "".join([*self._out, *self._boxes])
+
+    def _is_hidden(self, name: str, element: _Element) -> bool:
+        """By its style, or as a section or by a field as its condition was when the file was saved."""
+        if name in {"section", "hidden-text"}:
+            return attribute(element, "display") == "none" or attribute(element, "is-hidden") == "true"
+        fields = element.iterchildren("{*}hidden-paragraph")
+        return not self.hidden.isdisjoint(_styles_of(element, self.made_from)) or any(
+            attribute(each, "is-hidden") == "true" for each in fields
+        )
 
     def _start(self, name: str, element: _Element) -> None:
         if name in {"p", "h"}:
@@ -200,6 +220,13 @@ def _parent_styles(root: _Element, sheet: _Element | None) -> dict[str, str]:
         for tree in (sheet, root)
         for style in (tree.iter("{*}style") if tree is not None else ())
     }
+
+
+def _hidden_styles(tree: _Element | None) -> Iterator[str]:
+    """Styles whose own text is not shown."""
+    for style in tree.iter("{*}style") if tree is not None else ():
+        if any(attribute(each, "display") == "none" for each in style.iterchildren("{*}text-properties")):
+            yield attribute(style, "name")
 
 
 def _styles_of(paragraph: _Element, made_from: dict[str, str]) -> list[str]:

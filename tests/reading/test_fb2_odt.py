@@ -214,6 +214,26 @@ def test_odt_gives_sections_notes_and_what_it_says_of_itself(odt: Callable[..., 
         assert any(name in warning for warning in book.warnings), name
 
 
+def test_hidden_text_of_odt_is_left_out_and_named(odt: Callable[..., Path]) -> None:
+    styles = "".join(
+        f'<style:style style:name="{name}" style:parent-style-name="{parent}">{properties}</style:style>'
+        for name, parent, properties in (("T1", "", '<style:text-properties text:display="none"/>'), ("P9", "T1", ""))
+    )
+    shown = '<text:hidden-text text:is-hidden="{}">{}</text:hidden-text><text:hidden-paragraph text:is-hidden="{}"/>'
+    body = (
+        paragraph('It costs <text:span text:style-name="T1">300 or </text:span>400.')
+        + paragraph("A hidden one.", "P9")
+        + f'<text:section text:display="none">{paragraph("Of a section.")}</text:section>'
+        + paragraph(f"A field {shown.format('true', 'unseen', 'false')}here.")
+        + paragraph(f"None {shown.format('false', 'seen', 'true')}here.")
+        + f"<table:table><table:table-row><table:table-cell>{paragraph('a', 'P9')}{paragraph('b')}</table:table-cell></table:table-row></table:table>"
+    )
+    sheet = f"<office:document-styles {SPACES}><office:styles>{styles}</office:styles></office:document-styles>"
+    book = read_all_words(odt(body, **{"styles.xml": sheet}))
+    assert book.text == "It costs 400.\n\nA field here.\n\nb"
+    assert "6 hidden stretches (13 words)" in " ".join(book.warnings)
+
+
 def test_formulas_of_odt_are_read_and_other_objects_named(odt: Callable[..., Path]) -> None:
     objects = "".join(f'<draw:object xlink:href="./Object {i}"/>' for i in (1, 2, 3))
     parts = {
