@@ -157,6 +157,7 @@ def _read(path: Path, data: bytes, limits: Limits) -> Book:
     title = one_line(draft.title or "")
     title = title if is_given(title) else title_from_name(path)
     author = one_line(_ADDRESS.sub("", draft.author or ""))
+    description = one_line(draft.description or "", _DESCRIPTION)
     content_hash = _content_hash(hashlib.sha256(data).hexdigest(), sidecar)
     return Book(
         id=content_hash[:16],
@@ -165,7 +166,7 @@ def _read(path: Path, data: bytes, limits: Limits) -> Book:
         author=in_spoken_order(author, draft.text) if is_given(author) else None,
         language=language_tag(draft.language),
         year=draft.year,
-        description=one_line(draft.description or "", _DESCRIPTION) or None,
+        description=description if is_given(description) else None,
         source=os.fspath(path),
         text=draft.text,
         sections=partition(draft.text, with_titles(draft.text, draft.headings), title),
