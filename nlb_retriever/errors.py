@@ -26,6 +26,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_LINE = 60
+"""Characters of a wrong value in a message."""
+
 
 class NlbError(Exception):
     """Base of all errors that the library raises on purpose."""
@@ -89,6 +92,15 @@ class MissingExtra(NlbError, ImportError):
 
 class QueryError(NlbError):
     """A question, filter or name cannot be answered as asked."""
+
+
+def shown(value: object) -> str:
+    """A wrong value as a message names it: in one line, and not all of a long one."""
+    try:
+        line = " ".join(repr(value).split())
+    except ValueError:  # a number of thousands of digits
+        line = type(value).__name__
+    return line if len(line) <= _LINE else f"{line[:_LINE]}…"
 
 
 @contextmanager

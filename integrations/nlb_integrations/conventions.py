@@ -36,17 +36,6 @@ def as_retriever(library: str | Path | Retriever | None, device: str = "cpu") ->
     return library if isinstance(library, Retriever) else Retriever(library, device=device)
 
 
-def check_count(name: str, count: object) -> int:
-    """The most results that are wanted; 0 for none.
-
-    Raises:
-        QueryError: it is not a whole number from 0.
-    """
-    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        raise QueryError(f"{name} must be a whole number from 0, not {count!r}")
-    return count
-
-
 @dataclass(frozen=True)
 class Keys:
     """What a filter can name at one level of a library."""

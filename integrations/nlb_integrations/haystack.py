@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nlb_integrations.conventions import Keys, as_retriever, check_count, to_condition, to_metadata
+from nlb_integrations.conventions import Keys, as_retriever, to_condition, to_metadata
 from nlb_retriever.errors import QueryError, extra
 from nlb_retriever.records import Level, Mode, Strategy
-from nlb_retriever.search.request import check_choices
+from nlb_retriever.search.request import check_choices, check_count
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import And, Filter, Not, Or
 from nlb_retriever.store.filters import Operator
@@ -73,8 +73,8 @@ class NLBRetriever:
         *,
         top_k: int = 10,
         level: Level = "passage",
-        book: str | None = None,
-        before: str | None = None,
+        book: str | Path | None = None,
+        before: int | str | None = None,
         filters: dict[str, Any] | None = None,
         filter_policy: str | FilterPolicy = FilterPolicy.REPLACE,
         strategy: Strategy = "coarse-to-fine",
@@ -118,7 +118,7 @@ class NLBRetriever:
             self,
             library=self.library.location if isinstance(self._library, Path | Retriever) else self._library,
             filter_policy=self.filter_policy.value,
-            **{key: getattr(self, key) for key in keys},
+            **{key: str(value) if isinstance(value := getattr(self, key), Path) else value for key in keys},
         )
         return plain
 

@@ -11,9 +11,10 @@ import asyncio
 from pathlib import Path
 from typing import Any, Self, cast
 
-from nlb_integrations.conventions import as_retriever, check_count, to_metadata
+from nlb_integrations.conventions import as_retriever, to_metadata
 from nlb_retriever.errors import extra
 from nlb_retriever.records import Level, Mode, Strategy
+from nlb_retriever.search.request import check_count
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import Filter
 
@@ -48,9 +49,9 @@ class NLBRetriever(BaseRetriever):
     """At most so many documents."""
     level: Level = "passage"
     """What the documents are."""
-    book: str | None = None
+    book: str | Path | None = None
     """Only from this book: its id, title or path."""
-    before: str | None = None
+    before: int | str | None = None
     """Only from what comes before this section of the book: number from 1, id or title."""
     where: SkipValidation[Filter | None] = None
     """Conditions (`nlb_retriever.store.Condition`, `And`, `Or`, `Not`)."""
@@ -84,8 +85,8 @@ class NLBRetriever(BaseRetriever):
         *,
         k: int | None = None,
         level: Level | None = None,
-        book: str | None = None,
-        before: str | None = None,
+        book: str | Path | None = None,
+        before: int | str | None = None,
         where: Filter | None = None,
     ) -> list[Document]:
         hits = cast(Retriever, self.library).search(

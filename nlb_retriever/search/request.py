@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import operator
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Integral
+from pathlib import Path
 from typing import get_args
 
-from nlb_retriever.errors import QueryError
+from nlb_retriever.errors import QueryError, shown
 from nlb_retriever.model.vectors import EncodedQuery
 from nlb_retriever.records import LEVELS, Level, Mode, Strategy
 from nlb_retriever.search.courtesy import bare_question
@@ -23,8 +27,8 @@ class SearchRequest:
     """A search, cleaned and checked when it is made.
 
     Raises:
-        QueryError: the query is empty or too long, a choice is unknown, a number is out of range, or the filter
-            cannot be applied.
+        QueryError: the query is empty or too long, a choice is unknown, a number is out of range, a name is none, or
+            the filter cannot be applied.
     """
 
     query: str
@@ -33,11 +37,11 @@ class SearchRequest:
     """What to find."""
     limit: int = 10
     """At most so many hits."""
-    book: str | None = None
+    book: str | Path | None = None
     """Only in this book: its id, title or path."""
-    section: str | None = None
+    section: int | str | None = None
     """Only in this section of the book, or in the sections of this part: number from 1, id or title."""
-    before: str | None = None
+    before: int | str | None = None
     """Only in what comes before this section of the book."""
     where: Filter | None = None
     """Conditions on the hits, in the keys of their level."""
@@ -58,11 +62,14 @@ class SearchRequest:
 
     def __post_init__(self) -> None:
         check_choices(level=self.level, strategy=self.strategy, mode=self.mode)
-        if not (0 <= self.limit <= MOST and 0 <= self.neighbours <= MOST):
-            raise QueryError(f"limit and neighbours must be numbers from 0 to {MOST:,}")
+        object.__setattr__(self, "limit", check_count("limit", self.limit))
+        object.__setattr__(self, "neighbours", check_count("neighbours", self.neighbours))
+        object.__setattr__(self, "book", _book_name(self.book))
+        object.__setattr__(self, "section", _section_name("section", self.section))
+        object.__setattr__(self, "before", _section_name("before", self.before))
         if self.rerank and self.level == "book":
             raise QueryError("rerank puts passages or sections in order: leave it out with level 'book'")
-        if self.query.strip() or self.vectors is None or self.mode != "dense":
+        if self.vectors is None or self.mode != "dense" or self.query.strip():
             object.__setattr__(self, "query", clean_query(self.query))
         if self.where is not None:
             object.__setattr__(self, "where", check(self.where, self.level))
@@ -81,6 +88,35 @@ class SearchRequest:
     def is_readable(self) -> bool:
         """Whether the reader can compare the query with passages: a short question or statement in English."""
         return self.kind is not None or is_statement(self.question)
+
+
+def check_count(name: str, count: object) -> int:
+    """A number of results, or of what is shown with them; 0 for none.
+
+    Raises:
+        QueryError: it is not a whole number from 0 to `MOST`.
+    """
+    try:
+        number = -1 if isinstance(count, bool) else operator.index(count)  # type: ignore[arg-type]  # what is none raises
+    except TypeError:
+        number = -1
+    if not 0 <= number <= MOST:
+        raise QueryError(f"{name} must be a whole number from 0 to {MOST:,}, not {shown(count)}")
+    return number
+
+
+def _book_name(book: object) -> str | None:
+    name = os.fspath(book) if isinstance(book, os.PathLike) else book
+    if name is None or isinstance(name, str):
+        return name
+    raise QueryError(f"book must be an id, a title or a path, not {shown(book)}")
+
+
+def _section_name(field: str, section: object) -> str | None:
+    name = str(section) if isinstance(section, Integral) and not isinstance(section, bool) else section
+    if name is None or isinstance(name, str):
+        return name
+    raise QueryError(f"{field} must be a section's number from 1, its id or its title, not {shown(section)}")
 
 
 def check_choices(*, level: str, strategy: str, mode: str) -> None:

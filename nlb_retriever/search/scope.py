@@ -53,15 +53,15 @@ def resolve_scope(request: SearchRequest, store: LibraryStore) -> Scope:
         if request.section is not None or request.before is not None:
             raise QueryError("a section is looked up in a book: name the book too (--book)")
         return Scope(level=request.level, where=request.where)
-    book = _find_book(request.book, store)
+    book = _find_book(str(request.book), store)
     named = request.section is not None or request.before is not None
     sections = store.sections(book.id) if named else []
     return Scope(
         level=request.level,
         book=book,
         where=request.where,
-        sections=find_sections(request.section, sections, book) if request.section is not None else None,
-        before=find_sections(request.before, sections, book)[0] if request.before is not None else None,
+        sections=find_sections(str(request.section), sections, book) if request.section is not None else None,
+        before=find_sections(str(request.before), sections, book)[0] if request.before is not None else None,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from nlb_retriever.errors import QueryError
+from nlb_retriever.errors import QueryError, shown
 
 MAX_CHARS = 100_000
 """Characters of a query: some 35 pages."""
@@ -19,8 +19,10 @@ def clean_query(query: str) -> str:
     As texts are read, letters with marks are one character (NFC), and what is invisible parts no word.
 
     Raises:
-        QueryError: nothing is left of it, or it has more than `MAX_CHARS` characters.
+        QueryError: it is no text, nothing is left of it, or it has more than `MAX_CHARS` characters.
     """
+    if not isinstance(query, str):
+        raise QueryError(f"the question must be words, not {shown(query)}")
     if len(query) > MAX_CHARS:
         raise QueryError(
             f"the question has {len(query):,} characters, at most {MAX_CHARS:,} are searched for: ask with a part of it"

@@ -130,7 +130,7 @@ def test_a_bad_line_costs_only_itself(nlb: InProcess, shelf: Path) -> None:
     assert [bool(answer.get("error")) for answer in answers] == [True] * 9 + [False] * 3 + [True, False]
     assert [len(answer["hits"]) for answer in answers] == [0] * 9 + [1] * 3 + [0, 1]
     assert all(len(answer.get("error", "")) < 300 for answer in answers)
-    assert answers[3]["error"] == "limit and neighbours must be numbers from 0 to 1,000,000"
+    assert answers[3]["error"] == "limit must be a whole number from 0 to 1,000,000, not 1" + 29 * "0"
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_limit_bounds_the_hits_and_none_is_none(retriever: Retriever) -> None:
     assert len(retriever.search("the lamp", limit=2)) == 2
     assert retriever.search("the lamp", limit=0) == []
     assert 3 < len(retriever.search("the lamp", limit=100_000)) < 20
-    with pytest.raises(QueryError, match="limit and neighbours must be numbers from 0 to"):
+    with pytest.raises(QueryError, match="limit must be a whole number from 0 to"):
         retriever.search("the lamp", limit=-1)
 
 

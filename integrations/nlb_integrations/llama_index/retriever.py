@@ -22,7 +22,7 @@ from llama_index.core.settings import Settings
 from llama_index.core.tools import RetrieverTool, ToolMetadata
 from llama_index.core.vector_stores.types import MetadataFilters
 
-from nlb_integrations.conventions import Keys, as_retriever, check_count
+from nlb_integrations.conventions import Keys, as_retriever
 from nlb_integrations.llama_index.engines import ExtractiveQueryEngine, SearchTool
 from nlb_integrations.llama_index.events import SearchEvent, dispatcher
 from nlb_integrations.llama_index.filters import to_filter
@@ -31,7 +31,7 @@ from nlb_retriever.errors import QueryError
 from nlb_retriever.model.vectors import EncodedQuery, RawQuery
 from nlb_retriever.records import Answer, Level, Mode, Strategy
 from nlb_retriever.search.hits import to_hit
-from nlb_retriever.search.request import SearchRequest, check_choices
+from nlb_retriever.search.request import SearchRequest, check_choices, check_count
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import Filter
 from nlb_retriever.text.cleaning import clean_query
@@ -73,8 +73,8 @@ class NLBRetriever(BaseRetriever):
         *,
         similarity_top_k: int = DEFAULT_SIMILARITY_TOP_K,
         level: Level = "passage",
-        book: str | None = None,
-        before: str | None = None,
+        book: str | Path | None = None,
+        before: int | str | None = None,
         filters: MetadataFilters | None = None,
         strategy: Strategy = "coarse-to-fine",
         mode: Mode = "fused",

@@ -9,6 +9,7 @@ from contextlib import closing
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from threading import Event
 from typing import Any, TypeVar
 
@@ -88,10 +89,10 @@ class Writer:
         *,
         history: Sequence[Answer] = (),
         query: str | None = None,
-        book: str | None = None,
-        section: str | None = None,
+        book: str | Path | None = None,
+        section: int | str | None = None,
         where: Filter | None = None,
-        before: str | None = None,
+        before: int | str | None = None,
     ) -> Generator[StreamItem, None, None]:
         """Answer while the model writes.
 

@@ -9,9 +9,9 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from nlb_integrations.conventions import check_count
 from nlb_integrations.llama_index.retriever import NLBRetriever
 from nlb_retriever.errors import QueryError
+from nlb_retriever.search.request import check_count
 from nlb_retriever.search.retriever import Retriever
 
 Library = str | Path | Retriever | NLBRetriever | None
