@@ -113,7 +113,7 @@ def answer_digest(
     else:
         telling = choose_telling(hits, load_encoder(), SENTENCES if limit is None else limit)
         citations = cite(hits, telling) or find_beginning(hits)  # of a law of one long sentence
-    return _answer(request, citations, missing=missing)
+    return _answer(request, citations[:limit], missing=missing)
 
 
 def _read_whole(kind: str, words: dict[str, str], scope: Scope, store: LibraryStore) -> list[Hit] | None:

@@ -26,7 +26,7 @@ from nlb_retriever.search.definition import answer_definition
 from nlb_retriever.search.digest import answer_digest
 from nlb_retriever.search.places import answer_place
 from nlb_retriever.search.quotation import answer_quotation
-from nlb_retriever.search.request import SearchRequest
+from nlb_retriever.search.request import SearchRequest, check_count
 from nlb_retriever.search.run import SearchResult, run_search
 from nlb_retriever.search.titles import narrow_to_title
 from nlb_retriever.search.who import answer_who
@@ -220,7 +220,8 @@ class Retriever:
 
         Args:
             question: in words, of any length.
-            limit: at most so many sentences; by default five, in about 90 words, or eight that tell of a chapter.
+            limit: at most so many sentences, 0 for none; by default five, in about 90 words, or eight that tell of a
+                chapter.
             book, section, before, where, mode, strategy: as for `search`. With "bm25" no encoder is loaded; without
                 a reader an answer is then found wherever a word of the question is.
             all_passages: quote every passage that says something on the question, in reading order; `limit` does
@@ -234,6 +235,9 @@ class Retriever:
             QueryError, LibraryNotFound, StoreError, EncoderError: see `search`.
         """
         question = clean_query(question)
+        limit = None if limit is None else check_count("limit", limit)
+        if limit == 0 and not all_passages:
+            return Answer(question=question, found=False, text="")
         request = SearchRequest(
             query=bare_question(question),
             limit=ALL_PASSAGES if all_passages else PASSAGES,

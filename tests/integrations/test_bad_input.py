@@ -106,6 +106,7 @@ def test_a_top_k_of_0_finds_nothing_and_one_larger_than_the_library_all_of_it(op
     none, all_of_it = NLBRetriever(opened, similarity_top_k=0), NLBRetriever(opened, similarity_top_k=10**6)
     assert none.retrieve(STORM) == asyncio.run(none.aretrieve(STORM)) == []
     assert none.as_query_engine(MockLLM()).query(STORM).source_nodes == []
+    assert str(none.as_query_engine().query(STORM)) == "Empty Response"
     assert none.as_tool().call(STORM).content == ""
     assert len(asyncio.run(all_of_it.aretrieve(STORM))) == opened.store.count("passage")
     assert len(all_of_it.as_query_engine(MockLLM()).query(STORM).source_nodes) == opened.store.count("passage")

@@ -74,6 +74,13 @@ def test_sentences_that_follow_each_other_are_one_quote(retriever: Retriever) ->
 def test_limit_bounds_the_sentences(retriever: Retriever) -> None:
     assert len(retriever.answer("What did Jonas do?", limit=1).citations) == 1
     assert 1 <= len(retriever.answer("What did Jonas do?", limit=5).citations) <= 5
+    assert retriever.answer("What did Jonas do?", limit=0).citations == ()
+
+
+@pytest.mark.parametrize("limit", [-1, "3", 2.5, float("nan"), True, [1], 10**9])
+def test_what_is_no_limit_is_refused(retriever: Retriever, limit: Any) -> None:
+    with pytest.raises(QueryError, match="limit must be a whole number from 0 to 1,000,000, not "):
+        retriever.answer("What did Jonas do?", limit=limit)
 
 
 def test_the_answer_keeps_to_book_filter_and_what_was_read(retriever: Retriever) -> None:

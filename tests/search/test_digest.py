@@ -203,6 +203,8 @@ def test_parts_of_a_paper_are_told_by_their_names(tmp_path: Path) -> None:
 
 def test_no_more_sentences_are_quoted_than_wanted(retriever: Retriever) -> None:
     assert len(retriever.answer("What happens in chapter 2?", book="Ferry", limit=2).citations) == 2
+    assert retriever.answer("What happens in chapter 2?", book="Ferry", limit=0).citations == ()
+    assert len(retriever.answer("What happens in chapter 2?", book="Ferry", limit=1, mode="bm25").citations) == 1
 
 
 def test_what_comes_later_is_not_told(retriever: Retriever) -> None:

@@ -77,8 +77,9 @@ class ExtractiveQueryEngine(BaseQueryEngine):
         answer = self._retriever.answer(query_bundle.query_str)
         short = answer.short or ""  # a title, a number: words that the quotes need not have
         quoted = list({citation.hit.id: citation.hit for citation in answer.citations}.values())
+        text = answer.text if short in answer.text else f"{short}\n\n{answer.text}"
         return Response(
-            response=answer.text if short in answer.text else f"{short}\n\n{answer.text}",
+            response=text or "Empty Response",  # as LlamaIndex's engines say it
             source_nodes=to_nodes(quoted, self._retriever.library.store) if quoted else [],
             metadata={key: value for key, value in answer.to_json().items() if key in {"found", "short", "citations"}},
         )
