@@ -23,8 +23,9 @@ line turns an NlbError into a line on stderr and an exit code. Any other excepti
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 _LINE = 60
 """Characters of a wrong value in a message."""
@@ -94,13 +95,30 @@ class QueryError(NlbError):
     """A question, filter or name cannot be answered as asked."""
 
 
-def shown(value: object) -> str:
+def brief(value: object) -> str:
     """A wrong value as a message names it: in one line, and not all of a long one."""
     try:
         line = " ".join(repr(value).split())
     except ValueError:  # a number of thousands of digits
         line = type(value).__name__
     return line if len(line) <= _LINE else f"{line[:_LINE]}…"
+
+
+def several(given: Any, kind: Any, wanted: str, error: type[NlbError] = QueryError) -> tuple[Any, ...]:
+    """What may be given as one or as several of a kind, as a tuple.
+
+    Args:
+        given: one, or an iterable of them.
+        kind: as `isinstance` takes it.
+        wanted: what it must be, for the message.
+        error: raised for what it is not.
+    """
+    one = isinstance(given, (kind, str, bytes)) or not isinstance(given, Iterable)
+    items = (given,) if one else tuple(given)
+    for item in items:
+        if not isinstance(item, kind):
+            raise error(f"{wanted}, not {brief(item)}")
+    return items
 
 
 @contextmanager

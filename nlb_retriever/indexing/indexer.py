@@ -17,7 +17,7 @@ from pathlib import Path, PurePath
 
 from nlb_retriever.config import locate_library
 from nlb_retriever.encoding import ChunkEncoder, load_encoder
-from nlb_retriever.errors import LibraryDamaged, LibraryNotFound, ReadingError, StoreError
+from nlb_retriever.errors import LibraryDamaged, LibraryNotFound, ReadingError, StoreError, several
 from nlb_retriever.indexing.pipeline import Outcome, carry_out
 from nlb_retriever.indexing.plan import (
     FileSource,
@@ -73,6 +73,7 @@ def index_files(
         stay in the library.
 
     Raises:
+        ReadingError: `paths` are none.
         MismatchError: the library was made with other encoders.
         LibraryBusy: another process writes to the library.
         StoreError: the library cannot be written, or a rebuilt one would have lost a book.
@@ -82,7 +83,7 @@ def index_files(
         IndexRequest(
             location=locate_library(library),
             load=partial(load_encoder, device=device),
-            paths=(paths,) if isinstance(paths, (str, Path)) else tuple(paths),
+            paths=several(paths, (str, os.PathLike), "paths must be files, folders or glob patterns", ReadingError),
             chunk_encoder=chunk_encoder,
             checkpoint=checkpoint,
             chunk_tokens=chunk_tokens,
@@ -120,13 +121,14 @@ def index_books(
         What was done. Books without text are in `failed`; they stop nothing.
 
     Raises:
+        ReadingError: `books` are none.
         MismatchError, LibraryBusy, StoreError, EncoderError: as in `index_files`.
     """
     return _run(
         IndexRequest(
             location=locate_library(library),
             load=load or partial(load_encoder, device=device),
-            books=(books,) if isinstance(books, Book) else tuple(books),
+            books=several(books, Book, "books must be Book records, as book_from_text makes", ReadingError),
             chunk_encoder=chunk_encoder,
             checkpoint=checkpoint,
             chunk_tokens=chunk_tokens,

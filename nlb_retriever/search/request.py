@@ -10,7 +10,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import get_args
 
-from nlb_retriever.errors import QueryError, shown
+from nlb_retriever.errors import QueryError, brief
 from nlb_retriever.model.vectors import EncodedQuery
 from nlb_retriever.records import LEVELS, Level, Mode, Strategy
 from nlb_retriever.search.courtesy import bare_question
@@ -91,7 +91,7 @@ class SearchRequest:
 
 
 def check_count(name: str, count: object) -> int:
-    """A number of results, or of what is shown with them; 0 for none.
+    """A number of results, or of what is brief with them; 0 for none.
 
     Raises:
         QueryError: it is not a whole number from 0 to `MOST`.
@@ -101,7 +101,7 @@ def check_count(name: str, count: object) -> int:
     except TypeError:
         number = -1
     if not 0 <= number <= MOST:
-        raise QueryError(f"{name} must be a whole number from 0 to {MOST:,}, not {shown(count)}")
+        raise QueryError(f"{name} must be a whole number from 0 to {MOST:,}, not {brief(count)}")
     return number
 
 
@@ -109,14 +109,14 @@ def _book_name(book: object) -> str | None:
     name = os.fspath(book) if isinstance(book, os.PathLike) else book
     if name is None or isinstance(name, str):
         return name
-    raise QueryError(f"book must be an id, a title or a path, not {shown(book)}")
+    raise QueryError(f"book must be an id, a title or a path, not {brief(book)}")
 
 
 def _section_name(field: str, section: object) -> str | None:
     name = str(section) if isinstance(section, Integral) and not isinstance(section, bool) else section
     if name is None or isinstance(name, str):
         return name
-    raise QueryError(f"{field} must be a section's number from 1, its id or its title, not {shown(section)}")
+    raise QueryError(f"{field} must be a section's number from 1, its id or its title, not {brief(section)}")
 
 
 def check_choices(*, level: str, strategy: str, mode: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from nlb_retriever.errors import QueryError, shown
+from nlb_retriever.errors import QueryError, brief
 
 MAX_CHARS = 100_000
 """Characters of a query: some 35 pages."""
@@ -22,7 +22,7 @@ def clean_query(query: str) -> str:
         QueryError: it is no text, nothing is left of it, or it has more than `MAX_CHARS` characters.
     """
     if not isinstance(query, str):
-        raise QueryError(f"the question must be words, not {shown(query)}")
+        raise QueryError(f"the question must be words, not {brief(query)}")
     if len(query) > MAX_CHARS:
         raise QueryError(
             f"the question has {len(query):,} characters, at most {MAX_CHARS:,} are searched for: ask with a part of it"

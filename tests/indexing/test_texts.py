@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,6 +59,18 @@ def test_one_path_or_book_is_taken_as_one(library: Path, tmp_path: Path) -> None
     assert [ref.source for ref in index_files(str(tmp_path / "ab"), library).indexed] == [f"{tmp_path}/ab/lamp.txt"]
     assert index_files(tmp_path / "ab", library).failed == ()
     assert [ref.source for ref in index_books(bread(), library).indexed] == ["bread"]
+
+
+@pytest.mark.parametrize("paths", [None, 1, b"books", [None], [b"books"], [["books"]]])
+def test_what_is_no_path_is_refused(library: Path, paths: Any) -> None:
+    with pytest.raises(ReadingError, match="paths must be files, folders or glob patterns, not "):
+        index_files(paths, library)
+
+
+@pytest.mark.parametrize("books", [None, "text", ["text"], Path("a.txt"), {"a": 1}])
+def test_what_is_no_book_is_refused(library: Path, books: Any) -> None:
+    with pytest.raises(ReadingError, match="books must be Book records, as book_from_text makes, not "):
+        index_books(books, library)
 
 
 def test_a_given_book_is_read_back_as_it_was_given_with_its_language(library: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from llama_index.core.vector_stores.types import FilterOperator, MetadataFilter,
 
 from nlb_integrations import NLBIndex
 from nlb_integrations.llama_index import MergeNeighbours
+from nlb_integrations.mcp_results import BookItem
+from nlb_retriever import Retriever, book_from_text, index_books
 from tests.texts import TALES
 
 
@@ -109,3 +112,11 @@ def test_several_authors_are_named_together_and_kept_apart(library: Path) -> Non
     for name in ("Ann", "Bob"):
         filters = MetadataFilters(filters=[MetadataFilter(key="author", value=name)])
         assert index.as_retriever(filters=filters).retrieve("bread")[0].node.metadata["author"] == ["Ann", "Bob"]
+
+
+def test_mcp_lists_a_book_whose_year_a_former_version_took_though_it_is_none(library: Path) -> None:
+    texts = {"c. 1870": "Rye bread is dark.", "1890": "Wheat bread is light."}
+    books = [replace(book_from_text(texts[year], source=year), year=year) for year in texts]  # type: ignore[arg-type]
+    index_books(books, library)
+    with Retriever(library) as retriever:
+        assert [BookItem.of(record).year for record in retriever.store.books()] == [None, 1890]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -17,7 +16,7 @@ from nlb_integrations.conventions import CHAPTER_SEPARATOR, EXCLUDED
 from nlb_retriever.indexing.plan import is_random_name
 from nlb_retriever.reading.book import language_tag
 from nlb_retriever.reading.draft import clean
-from nlb_retriever.reading.text import book_from_text
+from nlb_retriever.reading.text import book_from_text, to_year
 from nlb_retriever.records import Book, Page, Section
 
 _OF_A_PART = ("page_label", "header_path", "chapter")
@@ -82,10 +81,10 @@ class DocumentGroup:
             Section(path=part.path or (), start=start, end=end, metadata=part.metadata)
             for part, (start, end) in zip(self.parts if self.nodes else (), pairwise(borders), strict=False)
         ]
-        year = _number(self.metadata.get("year"))
+        year = to_year(self.metadata.get("year"))
         language = _text(self.metadata.get("language"))
         author = self.metadata.get("author")
-        authors = ", ".join(map(str, author)) if isinstance(author, list | tuple) else None
+        authors = author if isinstance(author, list | tuple) else None
         kept = {"year": year is None, "language": language_tag(language) is None, "author": authors is not None}
         used = {"title", *(_OF_A_PART if self.nodes else ("page_label",)), *(key for key in kept if not kept[key])}
         return book_from_text(
@@ -276,9 +275,3 @@ def _excluded(members: Sequence[BaseNode]) -> dict[str, list[str]]:
 
 def _text(value: Any) -> str | None:
     return str(value) if value not in (None, "") else None
-
-
-def _number(value: Any) -> int | None:
-    """A value as a year, if it is one."""
-    found = re.fullmatch(r"\s*(-?\d{1,4})(?:\.0)?\s*", str(value))
-    return int(found[1]) if found else None
