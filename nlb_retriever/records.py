@@ -58,7 +58,7 @@ class Page:
     number: int
     """Physical page, from 1."""
     label: str
-    """Label as printed ("xii", "237"); the physical number as text where the file names none."""
+    """Label as printed ("xii", "237"); the physical number as text where neither the file nor its pages name one."""
 
 
 @dataclass(frozen=True, kw_only=True)

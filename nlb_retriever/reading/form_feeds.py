@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from nlb_retriever.reading.omissions import Omissions
+from nlb_retriever.reading.page_numbers import PageNumbers
 from nlb_retriever.reading.running_heads import without_running_heads
 
 LEAST_PAGES = 3
@@ -61,7 +62,7 @@ def join_pages(text: str, omissions: Omissions) -> str:
     if len(pages) < LEAST_PAGES:
         return text.replace("\f", "\n\n")
     full = [[" ".join(line.split()) for line in page if line.strip()] for page in pages]
-    kept = without_running_heads(full, [""] * len(pages), omissions)
+    kept = without_running_heads(full, PageNumbers(full, [""] * len(pages)), omissions)
     bodies = [_cut(page, lines, own) for page, lines, own in zip(pages, full, kept, strict=True)]
     joined: list[str] = []
     for body in filter(None, bodies):

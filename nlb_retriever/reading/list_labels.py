@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from nlb_retriever.reading.number_words import in_roman
 from nlb_retriever.reading.xmltree import attribute
 
 if TYPE_CHECKING:
@@ -22,13 +23,6 @@ _LONGEST = 40
 """Characters of a label; a longer one is text of a template."""
 _MOST = 3_999
 """The largest Roman number; larger ones and those below 1 are written with digits."""
-_ROMAN = tuple(
-    zip(
-        (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
-        "m cm d cd c xc l xl x ix v iv i".split(),
-        strict=True,
-    )
-)
 _KINDS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 """Of a list in HTML or OpenDocument, by its type."""
 _NO_LABEL = re.compile(r"list-style[^;]*\bnone\b|\bbreadcrumb|\btoc\b", re.IGNORECASE)
@@ -263,10 +257,7 @@ def _write(number: int, kind: str) -> str:
         case "none" | "bullet":
             return ""
         case "lowerRoman" | "upperRoman" if 0 < number <= _MOST:
-            text = ""
-            for value, letters in _ROMAN:
-                text += letters * (number // value)
-                number %= value
+            text = in_roman(number)
             return text.upper() if kind == "upperRoman" else text
         case "lowerLetter" | "upperLetter" if 0 < number <= _LETTERS * _LONGEST:
             text = chr(ord("a") + (number - 1) % _LETTERS) * ((number - 1) // _LETTERS + 1)

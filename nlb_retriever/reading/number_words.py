@@ -11,6 +11,13 @@ _FIGURES = re.compile(
     rf"(?:(?P<roman>{_ROMAN})(?:(?<=[IVX])(?:er|re|ère|e|ème))?"
     r"|(?P<arabic>\d{1,3})(?:(?i:st|nd|rd|th|er|re|ère|e|ème)|[ºª°])?)(?![\w’'])"
 )
+_ROMAN_LETTERS = tuple(
+    zip(
+        (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
+        "m cm d cd c xc l xl x ix v iv i".split(),
+        strict=True,
+    )
+)
 _WORDS = re.compile(r"[^\W\d_]+(?:[-’' ][^\W\d_]+){0,2}")
 _JOINTS = "-’' "
 _GOES_ON = re.compile(r"[\w’']")
@@ -205,6 +212,15 @@ CARDINALS = _folded(
 
 
 _FIRST_WORDS = frozenset(re.split(f"[{_JOINTS}]", word)[0] for word in ORDINALS | CARDINALS)
+
+
+def in_roman(number: int) -> str:
+    """A number in small Roman letters."""
+    text = ""
+    for value, letters in _ROMAN_LETTERS:
+        text += letters * (number // value)
+        number %= value
+    return text
 
 
 def roman(text: str) -> int:

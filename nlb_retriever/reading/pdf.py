@@ -15,6 +15,7 @@ from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.listings import without_listings
 from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.page_notes import Note, take_notes
+from nlb_retriever.reading.page_numbers import PageNumbers
 from nlb_retriever.reading.plain import title_page
 from nlb_retriever.reading.printed import (
     Bookmark,
@@ -70,12 +71,7 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
         bookmarks = _bookmarks(document)
         outlined = len(bookmarks) >= _OUTLINE
         whole, looks = _page_lines(document, limits, draft.omissions)
-        empty = [i for i, lines in enumerate(whole, 1) if not lines]
-        chars = sum(len(line) for lines in whole for line in lines)
-        if not chars or (chars < _STRAY_CHARS and 2 * len(empty) > count):
-            raise NotABook("has no text layer: run OCR on it first (for example with ocrmypdf)")
-        if sum(len(_DINGBATS.findall(line)) for lines in whole for line in lines) > _STRAY_SHARE * chars:
-            raise NotABook("has signs for letters in its text layer: run OCR on it first (ocrmypdf --force-ocr)")
+        _check_letters(whole)
         labels = [clean(document.get_page_label(i)).strip() for i in range(count)]
         metadata = document.get_metadata_dict()
         for i in range(document.count_attachments()):
@@ -83,9 +79,12 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
             draft.omissions.lose(name, "it is a file attached to the PDF")
     finally:
         document.close()
+    empty = [i for i, lines in enumerate(whole, 1) if not lines]
     if empty:
         draft.warnings.append(f"{len(empty)} of {count} pages hold no text (images?), the first is {empty[0]}")
-    unheaded = without_running_heads(whole, labels, draft.omissions)
+    numbers = PageNumbers(whole, labels)
+    unheaded = without_running_heads(whole, numbers, draft.omissions)
+    labels = numbers.printed()
     pages, notes = take_notes(without_listings(unheaded, draft.omissions), looks)
     lines = [line for page in pages for line in page]
     of_page = [i for i, page in enumerate(pages) for _ in page]
@@ -95,7 +94,7 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
     draft.text, places = join_lines(lines, titles)
     starts = [places[bisect_left(of_page, i)] for i in range(count)]
     draft.pages = [
-        Page(start=start, number=i, label=label or str(i))
+        Page(start=start, number=i, label=label)
         for i, (start, label) in enumerate(zip(starts, labels, strict=True), 1)
         if start < len(draft.text)
     ]
@@ -113,13 +112,22 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
     return draft
 
 
+def _check_letters(pages: Sequence[Sequence[str]]) -> None:
+    """Refuse what has no text layer, or one that says nothing."""
+    chars = sum(len(line) for lines in pages for line in lines)
+    if not chars or (chars < _STRAY_CHARS and 2 * sum(not lines for lines in pages) > len(pages)):
+        raise NotABook("has no text layer: run OCR on it first (for example with ocrmypdf)")
+    if sum(len(_DINGBATS.findall(line)) for lines in pages for line in lines) > _STRAY_SHARE * chars:
+        raise NotABook("has signs for letters in its text layer: run OCR on it first (ocrmypdf --force-ocr)")
+
+
 def _append_notes(draft: Draft, notes: Sequence[Note], labels: Sequence[str]) -> None:
     """Put footnotes into a section of their own at the end, each on its own page."""
     texts = [one_line(join_lines(note.lines, [])[0], len(draft.text)) for note in notes]
     ends = accumulate((len(text) + 2 for text in texts), initial=len(draft.text) + len("\n\nNotes\n\n"))
     draft.append_notes("\n\n".join(texts))
     draft.pages += [
-        Page(start=start, number=note.page + 1, label=labels[note.page] or str(note.page + 1))
+        Page(start=start, number=note.page + 1, label=labels[note.page])
         for start, note in zip(ends, notes, strict=False)
     ]
 

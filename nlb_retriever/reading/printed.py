@@ -11,7 +11,7 @@ from nlb_retriever.reading.draft import Heading
 from nlb_retriever.reading.headings import is_bibliography, parse_line
 from nlb_retriever.reading.numbering import numbered_lines
 from nlb_retriever.reading.outline import choose_headings
-from nlb_retriever.reading.running_heads import DATE_WORDS
+from nlb_retriever.reading.page_numbers import DATE_WORDS
 from nlb_retriever.reading.typography import FOOTNOTE_MARKS, Title, are_numbered
 
 _TERMINAL = re.compile(r"[.!?:…][\"'”’»)\]]*$")

@@ -15,6 +15,7 @@ from docx.oxml.ns import nsdecls
 from nlb_retriever.errors import NotABook, ReadingError
 from nlb_retriever.reading import Limits, read_book
 from nlb_retriever.reading.docx import read_docx
+from nlb_retriever.records import Book
 
 Write = Callable[..., Path]
 LINES = [
@@ -83,6 +84,27 @@ def test_pages_carry_printed_labels_and_physical_numbers(pdf: Write) -> None:
     assert [(p.number, p.label) for p in book.pages] == [(1, "ix"), (2, "x"), (3, "1"), (4, "2")]
     assert [p.start for p in book.pages] == sorted(p.start for p in book.pages)
     assert book.text[book.pages[2].start :].startswith("The very very old clock.")
+
+
+def labels(book: Book) -> list[str]:
+    return [page.label for page in book.pages]
+
+
+def test_pages_without_labels_have_the_numbers_that_are_printed_on_them(pdf: Write) -> None:
+    printed = ["", "", "iv", "v", "vi", *(str(n) if n % 4 else "" for n in range(1, 12))]
+    content = [
+        [f"The {'very ' * i}old clock.", *LINES, *([number] if number else [])] for i, number in enumerate(printed)
+    ]
+    assert labels(read_book(pdf(content))) == ["1", "2", "iv", "v", "vi", *(str(n) for n in range(1, 12))]
+    assert labels(read_book(pdf(content, labels="0 << /S /A >>")))[:3] == ["A", "B", "C"]
+
+
+def test_numbers_that_do_not_count_the_pages_around_are_no_page_s(pdf: Write) -> None:
+    rows = ["387", "", "388", "", "", "", "", "", "40", "", "", "", "", "2", "2", "2", "I", "II", "", "2", "21", "22"]
+    content = [[f"The {'very ' * i}old clock.", *LINES, *([number] if number else [])] for i, number in enumerate(rows)]
+    assert labels(read_book(pdf(content))) == [str(i + 1) for i in range(len(rows))]
+    both = [[str(n + 7), f"The {'very ' * n}old clock.", *LINES, str(n + 40)] for n in range(9)]
+    assert labels(read_book(pdf(both))) == [str(i + 1) for i in range(9)]
 
 
 def test_the_outline_gives_the_sections_even_on_one_page(pdf: Write) -> None:
