@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from itertools import pairwise, takewhile
 
 from nlb_retriever.reading.draft import one_line
+from nlb_retriever.reading.page_numbers import DATE_WORDS
 from nlb_retriever.reading.typography import FOOTNOTE_MARKS, HAS_WORD, LARGER, LONGEST, MOST_LINES, Look
 
 _UNKNOWN = re.compile(
@@ -20,15 +21,23 @@ _BETWEEN = 2
 _NAME = re.compile(
     r"[^\W\d_a-z][\w.’'-]*(?: (?:(?:de|del|der|den|van|von|da|di|dos|la|le|el|al|bin|ibn) )*[^\W\d_a-z][\w.’'-]*){1,3}"
 )
-_NO_NAME = re.compile(
-    r"\b(?:universit\w+|institut\w*|department|school|college|cent(?:er|re)|laborator\w+|edition|manual|guide|report|team"
-    r"|project|foundation|version|release|inc|ltd|press|street|conference|proceedings|journal|group|society"
-    r"|user|reference|programming|language|system|software|technical|volume|part|chapter|abstract)\b",
+_AFFILIATION = re.compile(
+    r"\b(?:\w*universit\w+|institut\w*|department|faculty|school|college|academy|cent(?:er|re)|laborator\w+|clinic"
+    r"|hospital|ministry|foundation|society|bank|inc|ltd)\b",
     re.IGNORECASE,
 )
-_MARKS = re.compile(r"(?<=[^\W\d_.])[\d∗*†‡§¶]+(?:,[\d∗*†‡§¶]+)*|[∗*†‡§¶]")
-"""Of footnotes, behind a name."""
+_NO_NAME = re.compile(
+    r"\b(?:edition|manual|guide|report|team|project|version|release|press|street|conference|proceedings|journal|group"
+    r"|user|reference|programming|language|system|software|technical|volume|part|chapter|abstract|museum|board|committee)\b",
+    re.IGNORECASE,
+)
+_MARKS = re.compile(r"(?<=[^\W\d_.])[\d∗*†‡§¶„]+(?:,[\d∗*†‡§¶„]+)*|[∗*†‡§¶]")
+"""Of footnotes, behind a name; old TeX's fonts have „ for †."""
 _SEPARATOR = re.compile(r"\s*(?:,?\s+(?:and|und|et|y|e)\s+|[,;&·])\s*")
+_YEAR = re.compile(r"\b\d{4}\b")
+_WORD = re.compile(r"[^\W\d_]+")
+_DATE = 4
+"""Words of a line that is a date ("the 12th of May 2023"), at most."""
 _BY = re.compile(r"by:?\s+", re.IGNORECASE)
 _BELOW = 2
 """Lines between the title and its authors."""
@@ -66,23 +75,52 @@ def read_title_page(
 
 
 def find_authors(lines: Sequence[str]) -> str | None:
-    """The names below a title: two or more in lines of nothing else, or one behind "by"; None where there are none.
+    """The names below a title, in lines of nothing else; None where there are none.
+
+    Two or more count, one only behind "by", or where an institution or a date follows and it is no text.
 
     Args:
         lines: below the title.
     """
+    may_be_one = True
     for start, line in enumerate(lines[: _BELOW + 1]):
         by = _BY.match(f"{line} ")
         below = [line[by.end() :] if by else line, *lines[start + 1 :]]
-        found = takewhile(bool, map(_names, below[1:] if by and not below[0] else below))
-        names = [name for of_line in found for name in of_line]
+        below = below[1:] if by and not below[0] else below
+        names = [name for of_line in _names_above(below) for name in of_line]
         if len(names) > 1 or (names and by):
             return ", ".join(dict.fromkeys(names))
+        if names and may_be_one and _is_one(below, start):
+            words = {word.strip(".,;:()") for each in lines for word in each.split()}
+            return names[0] if words.isdisjoint(names[0].lower().split()) else None
+        may_be_one = may_be_one and not (_is_below_name(line) or (line.isupper() and _NAME.fullmatch(line)))
     return None
 
 
+def _is_one(lines: Sequence[str], start: int) -> bool:
+    """Whether a name on the first line is an author's, by what follows."""
+    at_institution = _AFFILIATION.search(lines[0]) is not None
+    return not start if at_institution else any(map(_is_below_name, lines[1:2]))
+
+
+def _names_above(lines: Sequence[str]) -> Iterator[list[str]]:
+    """The names on the first lines; institutions stand behind them on each line or on none."""
+    for line in lines:
+        if not (names := _names(line)) or bool(_AFFILIATION.search(line)) != bool(_AFFILIATION.search(lines[0])):
+            return
+        yield names
+
+
+def _is_below_name(line: str) -> bool:
+    """Whether a line is an institution or a date."""
+    words = [word.casefold() for word in _WORD.findall(line)]
+    is_date = _YEAR.search(line) and len(words) <= _DATE and (not words or DATE_WORDS.intersection(words))
+    return bool(_AFFILIATION.search(line) or is_date)
+
+
 def _names(line: str) -> list[str]:
-    """The names that a line consists of; none where it holds something else."""
-    parts = [part for part in _SEPARATOR.split(_MARKS.sub("", line).strip(" ,;&")) if part]
-    named = (_NAME.fullmatch(part) and not (part.isupper() or _NO_NAME.search(part)) for part in parts)
-    return parts if all(named) else []
+    """The names that a line consists of, before institutions; none where it holds something else."""
+    parts = [part for part in _SEPARATOR.split(_MARKS.sub(",", line).strip(" ,;&")) if part]
+    names = [*takewhile(lambda part: not _AFFILIATION.search(part), parts)]
+    named = (_NAME.fullmatch(part) and not (part.isupper() or _NO_NAME.search(part)) for part in names)
+    return names if all(named) else []
