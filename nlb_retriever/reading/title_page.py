@@ -59,13 +59,17 @@ def read_title_page(
         headings: of sections that begin on the page; what has one of them is no title.
     """
     sizes = Counter(look.size for look in looks if look)
-    worded = [
-        (i, look) for i, (line, look) in enumerate(zip(lines, looks, strict=False)) if look and HAS_WORD.search(line)
-    ]
-    largest_size = max((look.size for _, look in worded), default=0.0)
+    worded = {
+        i: look.size for i, (line, look) in enumerate(zip(lines, looks, strict=False)) if look and HAS_WORD.search(line)
+    }
+    largest_size = max(worded.values(), default=0.0)
     if not sizes or largest_size <= LARGER * sizes.most_common(1)[0][0]:
         return None, None
-    largest = [i for i, look in worded if look.size == largest_size]
+    largest = [
+        i
+        for i, look in enumerate(looks[: len(lines)])
+        if look and look.size == largest_size and (i in worded or worded.get(i - 1) == largest_size)
+    ]
     apart = next((i for i, (a, b) in enumerate(pairwise(largest), 1) if b - a > _BETWEEN), len(largest))
     title = one_line(" ".join(lines[i] for i in largest[:apart])).rstrip(FOOTNOTE_MARKS)
     is_title = apart <= MOST_LINES and len(title) <= LONGEST

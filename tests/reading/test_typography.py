@@ -218,6 +218,12 @@ def test_a_title_may_be_the_running_head_of_all_pages(pdf: Write) -> None:
     assert book.title == "The Book of Bells" and book.text.count("Bells") <= 1
 
 
+def test_a_line_of_years_or_signs_is_part_of_the_title_above_it(pdf: Write) -> None:
+    front = ["20b\tThe Bells of the Sea,", "20b\t1540-1640", "Ann Author", "12 May 2022", *PROSE]
+    book = read_book(pdf([front, PROSE]))
+    assert (book.title, book.author) == ("The Bells of the Sea, 1540-1640", "Ann Author")
+
+
 def test_a_large_initial_is_no_title(pdf: Write) -> None:
     assert read_book(pdf([["20b\tThe Book of Bells", *PROSE[:3], "24\tT", *PROSE], PROSE])).title == "The Book of Bells"
 
