@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import nullcontext
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -50,6 +53,15 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, compiled: Path, monkeypat
     monkeypatch.setenv("NLB_HOME", str(folder))
     monkeypatch.delenv("NLB_LIBRARY", raising=False)
     return folder
+
+
+@pytest.fixture
+def no_locks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As since Python 3.12, whose `functools.cached_property` has no lock: several threads may compute a value."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("nlb_")]
+    classes = {each for module in modules for each in vars(module).values() if isinstance(each, type)}
+    for value in [value for each in classes for value in vars(each).values() if isinstance(value, cached_property)]:
+        monkeypatch.setattr(value, "lock", nullcontext(), raising=False)
 
 
 @pytest.fixture

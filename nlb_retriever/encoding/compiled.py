@@ -12,8 +12,9 @@ import hashlib
 import json
 import logging
 import os
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,8 @@ import numpy as np
 
 from nlb_retriever.atomic import write_file
 from nlb_retriever.config import home
-from nlb_retriever.encoding.openvino_core import load_openvino, shared_core
+from nlb_retriever.encoding.openvino_core import check_process, load_openvino, shared_core
+from nlb_retriever.errors import EncoderError
 
 if TYPE_CHECKING:
     import openvino
@@ -42,6 +44,73 @@ class CompiledModel:
     model: openvino.CompiledModel
     mapping: np.memmap[Any, Any] | None = None
     """The cache file that an imported model reads its weights from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """A queue of requests, and the model that they run, which has to live as long."""
+
+    queue: openvino.AsyncInferQueue
+    compiled: CompiledModel
+
+
+class LazyModel:
+    """A model that is loaded at its first use: from the cache, or compiled from its files.
+
+    For several threads: the first one loads it, and others wait (`functools.cached_property` lets each of them load
+    it since Python 3.12, and a queue whose model's file was unmapped ends the process).
+
+    Args:
+        path: the model.
+        settings: what it is compiled with.
+        files: names and SHA-256 of all that is compiled.
+        requests: how many run at a time.
+        check: called before it is compiled; refuses damaged files.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        settings: Settings,
+        *,
+        files: Mapping[str, str],
+        requests: int,
+        check: Callable[[], None],
+    ) -> None:
+        self._path = path
+        self._settings = settings
+        self._files = files
+        self._requests = requests
+        self._check = check
+        self._loading = threading.Lock()
+        self._loaded: Running | None = None
+
+    def load(self) -> Running:
+        """Load it, once.
+
+        Raises:
+            EncoderError: a file is missing or damaged, or this process was forked from one that had loaded OpenVINO.
+        """
+        check_process()
+        with self._loading:
+            if self._loaded is None:
+                compiled = self._compile()
+                queue = load_openvino().AsyncInferQueue(compiled.model, self._requests)
+                self._loaded = Running(queue=queue, compiled=compiled)
+            return self._loaded
+
+    def _compile(self) -> CompiledModel:
+        cache = cache_path(self._files, self._settings)
+        if cache and (kept := read_compiled(cache, self._settings)):
+            return kept
+        self._check()
+        try:
+            model = shared_core().compile_model(self._path, "CPU", dict(self._settings))
+        except RuntimeError as error:
+            raise EncoderError(f"OpenVINO cannot load {self._path}: {first_line(error)}") from error
+        if cache:
+            write_compiled(model, cache)
+        return CompiledModel(model=model)
 
 
 def cache_path(files: Mapping[str, str], settings: Settings) -> Path | None:

@@ -7,13 +7,13 @@ import json
 import os
 import threading
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlb_retriever.encoding.base import EncoderIdentity, Parts, Take, Vectors, encode_parts, encode_windows, pad
-from nlb_retriever.encoding.compiled import CompiledModel, cache_path, first_line, read_compiled, write_compiled
-from nlb_retriever.encoding.openvino_core import check_process, load_openvino, row_width, shared_core
+from nlb_retriever.encoding.compiled import LazyModel
+from nlb_retriever.encoding.openvino_core import row_width, shared_core
 from nlb_retriever.errors import EncoderError
 
 if TYPE_CHECKING:
@@ -72,9 +72,22 @@ class OpenVinoEncoder:
         self._config = _read_config(folder)
         self.identity = _identity(self._config, folder)
         self.backend = "openvino int8"
-        self._threads = threads or len(os.sched_getaffinity(0))
-        self._streams = 1 if latency else self._threads
+        threads = threads or len(os.sched_getaffinity(0))
+        self._streams = 1 if latency else threads
         self._running = threading.Lock()
+        self._model = LazyModel(
+            folder / MODEL_FILE,
+            {
+                "NUM_STREAMS": self._streams,
+                "INFERENCE_NUM_THREADS": threads,
+                "CPU_RUNTIME_CACHE_CAPACITY": _SHAPES_KEPT,
+                "PERFORMANCE_HINT": "LATENCY" if self._streams == 1 else "THROUGHPUT",
+            },
+            files=self._config["files"],
+            # of several streams none waits while results are taken: 3% faster
+            requests=self._streams + 1 if self._streams > 1 else 1,
+            check=partial(_check_files, folder, self._config),
+        )
         # Here rather than at the first text: what is left then needs no interpreter, so that a caller can open
         # its library in another thread meanwhile.
         from tokenizers import Tokenizer
@@ -101,7 +114,7 @@ class OpenVinoEncoder:
         query: bool = False,
     ) -> Parts:
         """See `ChunkEncoder.encode_parts`."""
-        if len(self._compiled.model.outputs) == 1:  # made by a former version
+        if len(self._model.load().compiled.model.outputs) == 1:  # made by a former version
             return Parts(whole=self.encode(texts, query=query), spans=[], states=[])
         return encode_parts(texts, starts, offsets, self.tokenizer, forward=self._run, **self._input(query=query))
 
@@ -127,9 +140,8 @@ class OpenVinoEncoder:
         def keep(request: Any, index: int) -> None:
             take(index, *(request.get_output_tensor(at).data for at in range(len(request.model_outputs))))
 
-        check_process()
+        queue = self._model.load().queue
         with self._running:
-            queue = self._queue
             queue.set_callback(keep)
             try:
                 for index, rows in enumerate(batches):
@@ -138,45 +150,18 @@ class OpenVinoEncoder:
             finally:  # after Ctrl-C, too: what runs while the process ends reads memory that is gone
                 queue.wait_all()
 
-    @cached_property
-    def _queue(self) -> Any:
-        """The compiled model's request queue.
-
-        Of several streams none waits while results are taken: there is one request more (3% faster).
-        """
-        requests = self._streams + 1 if self._streams > 1 else 1
-        return load_openvino().AsyncInferQueue(self._compiled.model, requests)
-
-    @cached_property
-    def _compiled(self) -> CompiledModel:
-        """The model from the cache, or compiled from its files, which are checked then."""
-        settings = {
-            "NUM_STREAMS": self._streams,
-            "INFERENCE_NUM_THREADS": self._threads,
-            "CPU_RUNTIME_CACHE_CAPACITY": _SHAPES_KEPT,
-            "PERFORMANCE_HINT": "LATENCY" if self._streams == 1 else "THROUGHPUT",
-        }
-        cache = cache_path(self._config["files"], settings)
-        if cache and (kept := read_compiled(cache, settings)):
-            return kept
-        self.check_files()
-        path = self._folder / MODEL_FILE
-        try:
-            model = shared_core().compile_model(path, "CPU", settings)
-        except RuntimeError as error:
-            raise EncoderError(f"OpenVINO cannot load {path}: {first_line(error)}") from error
-        if cache:
-            write_compiled(model, cache)
-        return CompiledModel(model=model)
-
     def check_files(self) -> None:
         """Compare the model's files with encoder.json, as is done before they are compiled.
 
         Raises:
             EncoderError: one is missing or damaged.
         """
-        for name in (MODEL_FILE, WEIGHTS_FILE, TOKENIZER_FILE):
-            check_file(self._folder, name, self._config)
+        _check_files(self._folder, self._config)
+
+
+def _check_files(folder: Path, config: dict[str, Any]) -> None:
+    for name in (MODEL_FILE, WEIGHTS_FILE, TOKENIZER_FILE):
+        check_file(folder, name, config)
 
 
 def check_file(folder: Path, name: str, config: dict[str, Any]) -> None:

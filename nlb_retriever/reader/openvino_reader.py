@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nlb_retriever.encoding.compiled import CompiledModel, cache_path, first_line, read_compiled, write_compiled
-from nlb_retriever.encoding.openvino_core import check_process, load_openvino, row_width, shared_core
-from nlb_retriever.errors import EncoderError
+from nlb_retriever.encoding.compiled import LazyModel
+from nlb_retriever.encoding.openvino_core import row_width
 from nlb_retriever.reader.files import MODEL, TOKENIZER, WEIGHTS, check_file, read_config
 from nlb_retriever.reader.interface import Reading, Scores, read_passages
 from nlb_retriever.reader.pairs import Row, pad_rows
@@ -40,12 +39,22 @@ class OpenVinoReader:
     def __init__(self, folder: Path, *, threads: int | None = None) -> None:
         from tokenizers import Tokenizer
 
-        self._folder = folder
-        self._config = read_config(folder)
-        self._threads = threads or len(os.sched_getaffinity(0))
+        config = read_config(folder)
+        threads = threads or len(os.sched_getaffinity(0))
         self._running = threading.Lock()
+        self._model = LazyModel(
+            folder / MODEL,
+            {
+                "NUM_STREAMS": threads,
+                "INFERENCE_NUM_THREADS": threads,
+                "CPU_RUNTIME_CACHE_CAPACITY": _SHAPES_KEPT,
+            },
+            files={name: config["files"].get(name, "") for name in (MODEL, WEIGHTS)},
+            requests=threads,
+            check=partial(_check_files, folder, config),
+        )
         self.backend = "openvino int8"
-        check_file(folder, TOKENIZER, self._config)
+        check_file(folder, TOKENIZER, config)
         self.tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
         self.tokenizer.no_padding()
         self.tokenizer.no_truncation()
@@ -62,9 +71,8 @@ class OpenVinoReader:
         def keep(request: Any, index: int) -> None:
             results[index] = tuple(request.get_output_tensor(number).data.copy() for number in (0, 1))
 
-        check_process()
+        queue = self._model.load().queue
         with self._running:
-            queue = self._queue
             queue.set_callback(keep)
             try:
                 for index, rows in enumerate(batches):
@@ -74,28 +82,7 @@ class OpenVinoReader:
                 queue.wait_all()
         return results
 
-    @cached_property
-    def _queue(self) -> Any:
-        """The compiled model's request queue, one request a thread."""
-        return load_openvino().AsyncInferQueue(self._compiled.model, self._threads)
 
-    @cached_property
-    def _compiled(self) -> CompiledModel:
-        """The model from the cache, or compiled from its files, which are checked then."""
-        settings = {
-            "NUM_STREAMS": self._threads,
-            "INFERENCE_NUM_THREADS": self._threads,
-            "CPU_RUNTIME_CACHE_CAPACITY": _SHAPES_KEPT,
-        }
-        cache = cache_path({name: self._config["files"].get(name, "") for name in (MODEL, WEIGHTS)}, settings)
-        if cache and (kept := read_compiled(cache, settings)):
-            return kept
-        for name in (MODEL, WEIGHTS):
-            check_file(self._folder, name, self._config)
-        try:
-            model = shared_core().compile_model(self._folder / MODEL, "CPU", settings)
-        except RuntimeError as error:
-            raise EncoderError(f"OpenVINO cannot load {self._folder / MODEL}: {first_line(error)}") from error
-        if cache:
-            write_compiled(model, cache)
-        return CompiledModel(model=model)
+def _check_files(folder: Path, config: dict[str, Any]) -> None:
+    for name in (MODEL, WEIGHTS):
+        check_file(folder, name, config)

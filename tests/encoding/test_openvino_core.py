@@ -5,6 +5,10 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -12,6 +16,8 @@ import pytest
 from nlb_retriever.encoding import load_encoder
 from nlb_retriever.encoding.base import pad
 from nlb_retriever.encoding.openvino import OpenVinoEncoder
+from nlb_retriever.encoding.openvino_core import shared_core
+from nlb_retriever.reader import find_reader, load_reader
 
 _ENCODERS_THEN_SIGNAL = """
 import gc, os, signal, threading
@@ -88,3 +94,40 @@ def test_what_runs_is_waited_for_after_an_interrupt(monkeypatch: pytest.MonkeyPa
     with pytest.raises(KeyboardInterrupt):
         encoder._run([[[101, *[2000] * 250, 102]] * 64] * 2, lambda index, *_: taken.append(index))
     assert taken == [0]
+
+
+def read_aloud() -> Callable[[], object]:
+    folder = find_reader()
+    assert folder
+    reader = load_reader(folder)
+    return lambda: reader.read("Who kept the lighthouse?", ["Old Tobias kept the lighthouse."])
+
+
+def encode() -> Callable[[], object]:
+    encoder = load_encoder(use="ask")
+    return lambda: encoder.encode_parts(["Who kept the lighthouse?"], [[0]])
+
+
+@pytest.mark.parametrize("model", [encode, read_aloud])
+@pytest.mark.usefixtures("no_locks")
+def test_one_of_several_threads_loads_a_model(
+    model: Callable[[], Callable[[], object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loading: set[int] = set()
+
+    def load_slowly() -> Any:
+        loading.add(threading.get_ident())
+        time.sleep(0.05)
+        return shared_core()
+
+    use = model()
+    monkeypatch.setattr("nlb_retriever.encoding.compiled.shared_core", load_slowly)
+    together = threading.Barrier(6)
+
+    def start(_: int) -> None:
+        together.wait()
+        use()
+
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(start, range(6)))
+    assert len(loading) == 1

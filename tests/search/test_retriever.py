@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -243,20 +244,23 @@ def test_a_library_of_a_changed_encoder_is_refused(library: Path, monkeypatch: p
         retriever.search("lamp")
 
 
+@pytest.mark.usefixtures("no_locks")
 def test_threads_share_a_retriever(library: Path) -> None:
-    with Retriever(library) as retriever:
-        expected = [hit.id for hit in retriever.search("the storm")]
-        found: list[list[str]] = []
+    """From its first search on."""
+    asks: list[Callable[[Retriever], object]] = [
+        lambda retriever: retriever.search("the storm", level="section"),
+        lambda retriever: retriever.answer("Who turned the lamp by hand?"),
+        lambda retriever: retriever.search("the storm"),
+    ]
+    with Retriever(library) as one, Retriever(library) as shared, ThreadPoolExecutor(6) as threads:
+        together = threading.Barrier(6)
 
-        def ask() -> None:
-            found.append([hit.id for hit in retriever.search("the storm")])
+        def ask(number: int) -> object:
+            together.wait()
+            return asks[number % 3](shared)
 
-        threads = [threading.Thread(target=ask) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert found == [expected] * 8
+        expected = [each(one) for each in asks]
+        assert list(threads.map(ask, range(6))) == expected * 2
 
 
 def test_an_open_retriever_sees_what_is_published_and_does_not_hold_up_a_writer(tmp_path: Path) -> None:
