@@ -15,7 +15,7 @@ from itertools import groupby, pairwise
 from nlb_integrations.prose.prompt import DECLINED
 from nlb_integrations.prose.records import ProseSentence
 from nlb_retriever.records import Citation, Hit
-from nlb_retriever.search.overlap import Overlap, find_overlap
+from nlb_retriever.search.overlap import find_overlap
 from nlb_retriever.text.languages import ENGLISH, find_language
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_retriever.text.words import word_ids
@@ -191,19 +191,19 @@ class Checker:
             return ProseSentence(text=text, citations=(), supported=True)
         if _LOOP.search(text):
             return ProseSentence(text=text, citations=(), supported=False)
-        pairs = [(hit, find_overlap(text, [hit.text], _language(hit.text))) for hit in self._hits]
-        scores = [_support(text, self._question, hit.text, overlap) for hit, overlap in pairs]
+        scores = [support(text, self._question, hit.text) for hit in self._hits]
         supporting = [index for index, score in enumerate(scores) if score >= SUPPORT]
         cited = [mark - 1 for mark in marks if mark - 1 in supporting] or sorted(
             supporting, key=lambda index: -scores[index]
         )[:1]
-        numbers = tuple(self._number(index, pairs[index][1]) for index in cited)
+        numbers = tuple(self._number(index, text) for index in cited)
         return ProseSentence(text=text, citations=numbers, supported=bool(cited))
 
-    def _number(self, index: int, overlap: Overlap) -> int:
-        """The citation's number; a new one quotes the passage's sentence that has most of the words."""
+    def _number(self, index: int, text: str) -> int:
+        """The citation's number; a new one quotes the passage's sentence that has most of the text's words."""
         if index not in self._numbers:
             hit = self._hits[index]
+            overlap = find_overlap(text, [hit.text], _language(hit.text))
             shares = overlap.shares[0]
             best = overlap.passages[0][shares.index(max(shares))]
             quote = hit.text[best.start : best.end]
@@ -218,14 +218,10 @@ def support(sentence: str, question: str, passage: str) -> float:
 
     A word or two occur in many passages: they must be in a sentence that is about the question.
     """
-    return _support(sentence, question, passage, find_overlap(sentence, [passage], _language(passage)))
-
-
-def _support(sentence: str, question: str, passage: str, overlap: Overlap) -> float:
-    """Support where the sentence's overlap with the passage is known."""
+    language = _language(passage)
+    overlap = find_overlap(sentence, [passage], language)
     if not overlap.words:
         return 0.0
-    language = _language(passage)
     question_words = word_ids(question, language)
     if question_words and len(overlap.words) < _FEW_WORDS:
         about = find_overlap(question, [passage], language)

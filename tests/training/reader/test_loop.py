@@ -6,6 +6,7 @@ import copy
 import os
 import signal
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,12 @@ from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
 from nlb_retriever.errors import TrainingError, TrainingInterrupted
+from nlb_retriever.reader.interface import Scores, read_passages
 from nlb_retriever.reader.network import ReaderNetwork
+from nlb_retriever.reader.pairs import Row, pad_rows
 from nlb_training.events import TrainingEvent
 from nlb_training.reader.distillation import score_rows
-from nlb_training.reader.evaluation import Paragraph, measure_paragraphs, network_reader
+from nlb_training.reader.evaluation import Paragraph, measure_paragraphs
 from nlb_training.reader.loop import FINAL, STATE, LoopSettings, read_final, run_stage
 from nlb_training.reader.rows import tokenize
 from tests.training.reader.questions import make_examples
@@ -37,7 +40,15 @@ def test_a_tiny_network_learns_who_has_what(network: ReaderNetwork, tokenizer: T
         Paragraph(question=each.question, text=each.candidates[1].text, answers=())
         for each in make_examples(40, seed=9)
     ]
-    figures = measure_paragraphs(network_reader(network, tokenizer), [*unseen, *none])
+    network.eval()
+
+    def forward(batches: list[list[Row]]) -> list[Scores]:
+        with torch.inference_mode():
+            scores = [network(*map(torch.from_numpy, pad_rows(batch))) for batch in batches]
+        return [(spans.numpy(), relevance.numpy()) for spans, relevance in scores]
+
+    read = partial(read_passages, tokenizer=tokenizer, batch_tokens=8192, forward=forward)
+    figures = measure_paragraphs(read, [*unseen, *none])
     assert figures["F1"] > 90
     assert figures["AUC relevance"] > 90
 

@@ -8,12 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from tokenizers import Tokenizer
 
-from nlb_retriever.reader.interface import Reading, Scores, read_passages
-from nlb_retriever.reader.network import ReaderNetwork
-from nlb_retriever.reader.pairs import Row, pad_rows
+from nlb_retriever.reader.interface import Reading
 from nlb_training.reader.answers import best_f1, exact_match
 from nlb_training.reader.sources import read_books, read_rows, squad_rows
 
@@ -28,25 +24,6 @@ class Paragraph:
     text: str
     answers: tuple[str, ...]
     """People's; empty where the paragraph does not answer."""
-
-
-def network_reader(network: ReaderNetwork, tokenizer: Tokenizer, *, batch_tokens: int = 8192) -> Read:
-    """Read with a network as it is trained: in bf16, on its device."""
-    network.eval()
-    device = network.words.weight.device
-
-    def forward(batches: list[list[Row]]) -> list[Scores]:
-        results = []
-        for batch in batches:
-            ids, types, mask = (torch.from_numpy(each).to(device) for each in pad_rows(batch))
-            with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16):
-                spans, relevance = network(ids, types, mask)
-            results.append((spans.float().cpu().numpy(), relevance.float().cpu().numpy()))
-        return results
-
-    return lambda question, passages: read_passages(
-        question, passages, tokenizer, batch_tokens=batch_tokens, forward=forward
-    )
 
 
 def squad_paragraphs(data: Path) -> list[Paragraph]:
