@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever.errors import ReadingError
-from nlb_retriever.indexing.plan import FileSource, Inputs, Plan, collect_inputs, hash_source, make_plan
+from nlb_retriever.indexing.plan import FileSource, Inputs, Plan, collect_inputs, hash_source, is_random_name, make_plan
 from nlb_retriever.reading import Discovery, discover
 from nlb_retriever.records import BookRecord, source_of
 
@@ -175,3 +175,14 @@ def test_a_book_whose_file_now_is_another_book_is_removed(folder: Path) -> None:
     plan = plan_of(folder, [replace(records[1], source=str(first)), records[2]], "certain")
     assert plan.duplicates == ((str(first), str(third)),)
     assert [record.id for record in plan.removed] == ["b"]
+
+
+def test_only_a_random_uuid_is_no_name() -> None:
+    assert is_random_name("16FD2706-8baf-433b-82eb-8c7fada847da")
+    for name in (
+        "6fa459ea-ee8a-3ca4-894e-db77e160355e",  # made of a name
+        "6ba7b810-9dad-11d1-80b4-00c04fd430c8",  # of a time and place
+        "16fd2706-8baf-433b-c2eb-8c7fada847da",  # not the usual form
+        "16fd2706-8baf-433b-82eb-8c7fada847da.txt",
+    ):
+        assert not is_random_name(name)

@@ -72,6 +72,23 @@ def test_a_book_that_was_removed_after_an_interruption_does_not_come_back(folder
     assert ids(library) == before
 
 
+def test_a_new_file_that_is_gone_after_an_interruption_is_no_book(folder: Path, library: Path) -> None:
+    index_files([folder / "kitchen.txt"], library)
+    before = ids(library)
+    (folder / "other.txt").write_text(LIGHTHOUSE.upper())
+
+    def stop(event: IndexEvent) -> None:
+        if event.kind == "done" and event.index == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        index_files([folder], library, chunk_tokens=64, rebuild=True, observer=stop)
+    for name in ("lighthouse.txt", "other.txt"):
+        (folder / name).unlink()
+    index_files([folder], library, chunk_tokens=64, rebuild=True)
+    assert ids(library) == before
+
+
 def test_a_dry_run_names_every_book_and_changes_nothing(folder: Path, library: Path) -> None:
     with pytest.raises(LibraryNotFound, match="no library at .* to rebuild"):
         index_files([folder], library, rebuild=True, dry_run=True)

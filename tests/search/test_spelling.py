@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever.records import Section
 from nlb_retriever.search.question import MOST_WORDS
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, resolve_scope
-from nlb_retriever.search.spelling import OFTEN, make_edits, respell
+from nlb_retriever.search.spelling import make_edits, respell
 
 ABBEY = """\
 The House of Girdlestone
@@ -111,7 +113,7 @@ def test_the_most_frequent_word_is_taken(tmp_path: Path) -> None:
 def test_a_word_that_the_encoder_knows_is_mended_beside_its_neighbour(tmp_path: Path) -> None:
     text = "Elizabeth Bennet wrote to Maria. The lizard slept. Captain Rusk had much capital, and capital it was. "
     text += "Many cries are heard. "
-    text += "Catherine left. " * OFTEN
+    text += "Catherine left. " * 20
     index_books([book_from_text(text, source="letters", title="Letters")], tmp_path / "library")
     with Retriever(tmp_path / "library") as retriever:
         for query, searched in (
@@ -128,12 +130,8 @@ def test_a_word_that_the_encoder_knows_is_mended_beside_its_neighbour(tmp_path: 
 
 
 def test_a_name_of_the_preface_is_spelled_as_its_own_book_does(tmp_path: Path) -> None:
-    poem = (
-        "Preface: Ariosto calls him Astolfo, her Marfisa. "
-        + "Astolpho flew. " * OFTEN
-        + "Marphisa rode. " * (OFTEN - 1)
-    )
-    books = {"Poem": poem, "Other": "Philippa wrote to Brunello. " * OFTEN, "Third": "Phillipa met Brunelo, once."}
+    poem = "Preface: Ariosto calls him Astolfo, her Marfisa. " + "Astolpho flew. " * 20 + "Marphisa rode. " * 19
+    books = {"Poem": poem, "Other": "Philippa wrote to Brunello. " * 20, "Third": "Phillipa met Brunelo, once."}
     index_books(
         [book_from_text(text, source=title, title=title) for title, text in books.items()], tmp_path / "library"
     )
@@ -142,6 +140,17 @@ def test_a_name_of_the_preface_is_spelled_as_its_own_book_does(tmp_path: Path) -
         assert spelled(retriever, "How does astolfo fly?") is None, "no name"
         assert spelled(retriever, "How does Marfisa ride?") is None, "Marphisa is not there often enough"
         assert spelled(retriever, "Whom did Phillipa meet?") is None, "Philippa is in another book"
+
+
+def test_a_name_of_three_passages_is_no_slip(tmp_path: Path) -> None:
+    said = ("Astolfo met Angelika. ", "Astolfo left Angelika. ", "Angelika wept. ", "Astolpho saw Angelica. " * 20)
+    borders = [0, *accumulate(map(len, said))]
+    cantos = [Section(path=("Canto",), start=start, end=end) for start, end in pairwise(borders)]
+    book = book_from_text("".join(said), source="poem", title="Poem", sections=cantos)
+    index_books([book], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        assert spelled(retriever, "How does Astolfo fly?") == "How does Astolpho fly?"
+        assert spelled(retriever, "How does Angelika flee?") is None
 
 
 def test_edits_are_one_letter_away() -> None:

@@ -287,10 +287,28 @@ def test_a_book_is_found_by_id_start_of_id_file_and_title(open_library: Opener) 
     assert store.find_book("emma").title == "Emma", "the whole title goes before a part of one"
     with pytest.raises(QueryError, match=r"fits 2 books: .*use an id"):
         store.find_book("abcd")
+    with pytest.raises(QueryError, match=r"no book 'abc'"):
+        store.find_book("abc")
     with pytest.raises(QueryError, match=r"no book 'Mobby Dick'.*similar: Moby Dick \(abcdef0123456789\)"):
         store.find_book("Mobby Dick")
     with pytest.raises(QueryError):
         store.find_book("")
+
+
+def test_a_stored_vector_of_another_length_than_one_is_a_problem(open_library: Opener) -> None:
+    store, made = open_library(), make_book(1)
+    made.vectors.sections[1] *= 2
+    store.publish(*made.parts)
+    [problem] = store.verify()
+    assert problem.startswith(f"book {made.book.id} (Title 1): has 1 damaged section vectors")
+
+
+def test_the_vectors_of_a_long_section_are_evenly_spread(open_library: Opener) -> None:
+    store, made = open_library(), make_book(1, sections=2, passages=9)
+    store.publish(*made.parts)
+    [found] = store.section_vectors([store.sections(made.book.id)[1].id], most=3)
+    assert [passage.ordinal for passage in store.get_passages(found.ids)] == [9, 13, 17]
+    np.testing.assert_allclose(found.passages, made.vectors.passages[9::4], rtol=1e-5)
 
 
 def test_books_of_many_batches_are_stored_whole(open_library: Opener) -> None:

@@ -239,6 +239,13 @@ def test_a_coarser_level_keeps_every_book_and_section_with_a_fitting_passage(whe
             check(coarse, level)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("key", ["page", "page_number", "ordinal", "start", "end", "text"])
+def test_what_a_passage_has_otherwise_than_its_section_is_left_out_for_that(key: str) -> None:
+    where = And((Condition(key, "is_empty"), Condition("section", "eq", 1)))
+    assert at_level(where, "section") == Condition("section", "eq", 1)
+    assert at_level(where, "book") is None
+
+
 @settings(max_examples=200, deadline=None)
 @given(where=TREES)
 def test_the_engines_part_of_a_filter_leaves_out_nothing_that_matches(where: Filter) -> None:
