@@ -20,7 +20,7 @@ from nlb_retriever.search.book_parts import (
 )
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.hits import read_book
-from nlb_retriever.search.imprint import date_book, name_author_of_part, name_authors
+from nlb_retriever.search.imprint import TITLE_PAGE, date_book, has_year, name_author_of_part, name_authors
 from nlb_retriever.search.quotes import WORDS, Quote, cite, is_prose, join_quotes
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, books_in, resolve_scope
@@ -145,8 +145,9 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         elif kind == "length":
             shorts, citations = _measure(read_book(books[0], scope, store))
         elif kind == "year":
-            shorts, citations = date_book(books[0], scope, store)
-            if not shorts and not books[0].year:
+            hits = read_book(books[0], scope, store, TITLE_PAGE)
+            shorts, citations = date_book(books[0], hits)
+            if hits and not shorts and not has_year(hits):  # a year without "published" the reader may understand
                 text = f"The library does not know when {books[0].title} was written."
                 return Answer(question=request.query, found=False, text=text)
         elif kind in {"about", "description", "setting"}:

@@ -20,7 +20,8 @@ _MANY = frozenset({"various", "various authors", "anonymous", "unknown"})
 """What stands for the author of a collection."""
 TITLE_PAGE = 3
 """First passages of a book that are read for its author's name and its year."""
-_PUBLISHED = re.compile(r"(?:\b(?:published|copyright)\b|©)[^\n]{0,80}?\b(?P<year>1[4-9]\d\d|20\d\d)\b", re.IGNORECASE)
+_YEAR = re.compile(r"\b(?P<year>1[4-9]\d\d|20\d\d)\b")
+_PUBLISHED = re.compile(rf"(?:\b(?:published|copyright)\b|©)[^\n]{{0,80}}?{_YEAR.pattern}", re.IGNORECASE)
 
 
 def name_authors(
@@ -65,12 +66,15 @@ def _cite_author(book: BookRecord, hits: Sequence[Hit]) -> tuple[Citation, ...]:
     return cite(hits, quotes[:1])
 
 
-def date_book(book: BookRecord, scope: Scope, store: LibraryStore) -> tuple[list[ShortAnswer], list[Citation]]:
+def date_book(book: BookRecord, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
     """The year that the library knows, or else the title page, with the first sentence that has it.
 
     Where none has it, the first sentence of prose is cited.
+
+    Args:
+        book: whose year it is.
+        hits: its first passages.
     """
-    hits = read_book(book, scope, store, TITLE_PAGE)
     quotes = [
         Quote(hit=index, order=order, start=start, end=end)
         for index, hit in enumerate(hits)
@@ -84,3 +88,8 @@ def date_book(book: BookRecord, scope: Scope, store: LibraryStore) -> tuple[list
     prose = (each for each in quotes if is_prose(hits[each.hit], each.start, each.end))
     quote = next(chain(with_year, prose), quotes[0])
     return [ShortAnswer(text=year, citation=0)], [*cite(hits, [quote])]
+
+
+def has_year(hits: Sequence[Hit]) -> bool:
+    """Whether some passages have a number that may be a year."""
+    return any(_YEAR.search(hit.text) for hit in hits)

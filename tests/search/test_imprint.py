@@ -37,7 +37,7 @@ def test_a_year_that_no_sentence_has_is_cited_by_prose(tmp_path: Path) -> None:
         ("First published by Stone and Company, 1897", "1897"),
         ("Copyright, 1905, by Ann One", "1905"),
         ("© Ann One 2015", "2015"),
-        ("Printed for 1897 readers", None),
+        ("Printed for 18970 readers", None),
     ],
 )
 @pytest.mark.parametrize("question", ["When was The Voyage published?", "what year was the voyage written"])
@@ -54,6 +54,13 @@ def test_a_year_that_is_not_known_is_the_title_pages(
 def test_a_part_of_a_title_has_no_year_either(tmp_path: Path, question: str) -> None:
     with _library(tmp_path, STORY, "Ann One The Voyage") as retriever:
         assert retriever.answer(question).text == "The library does not know when Ann One The Voyage was written."
+
+
+def test_a_year_without_a_word_for_it_is_left_to_the_reader(tmp_path: Path) -> None:
+    with _library(tmp_path, f"On Fog\n\nLisbon, May 2017\n\n{STORY}", "On Fog") as retriever:
+        assert (
+            retriever.answer("When was On Fog published?").text != "The library does not know when On Fog was written."
+        )
 
 
 def test_what_is_no_title_may_have_a_year_in_the_text(tmp_path: Path) -> None:
