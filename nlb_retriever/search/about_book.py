@@ -35,7 +35,7 @@ _WORK = r"(?:book|novel|story|tale|play|poem)"
 _TITLE = r"(?P<title>.+?)"
 _OF = rf"(?: (?:of|in) {_TITLE})?"
 _IS = r"(?:['’]s| is| was)"
-_PARTS = rf"chapters|tales|stories|poems|plays|essays|{'|'.join(NUMBERED)}"
+_PARTS = rf"chapters|tales|stories|poems|plays|essays|fables|recipes|{'|'.join(NUMBERED)}"
 _QUESTIONS = compile_forms(
     (
         ("author", rf"who(?: wrote|(?:{_IS}| are| were) the (?:author|writer)s? of)\s+{_TITLE}"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import dropwhile
@@ -46,6 +47,8 @@ FOUND = 20
 ENDS = frozenset({"first line", "last line", "beginning", "end"})
 """Kinds of questions on how something begins or ends."""
 _REMEMBERED = 10_000  # titles
+_SEVERAL = 3
+"""Least tales of which a title is a part's."""
 _TALE = re.compile(r"(?:the )?(?:adventure|tale|story|fable|legend) of\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!?…।॥؟۔。！？｡—-][\s\"'”’)»_*\]」』】》〉）]*$")
 _THE_END = re.compile(r"\W*(?:the end|end|finis)\W*", re.IGNORECASE)
@@ -200,7 +203,7 @@ def find_parts(word: str | None, hits: Sequence[Hit]) -> list[tuple[str, Hit]]:
         return [(find_chapter(hit)[-1], hit) for hit in find_chapters(hits)]
     if word in NUMBERED:
         return find_numbered(_singular(word), hits)
-    return [(find_tale(hit)[-1], hit) for hit in find_tales(hits)]
+    return [(tale[-1], hit) for tale, hit in find_tales(hits)]
 
 
 def find_outer_parts(hits: Sequence[Hit]) -> tuple[str, list[tuple[str, Hit]]]:
@@ -210,14 +213,24 @@ def find_outer_parts(hits: Sequence[Hit]) -> tuple[str, list[tuple[str, Hit]]]:
     return word, find_parts(word, hits) if word else []
 
 
-def find_tales(hits: Sequence[Hit]) -> list[Hit]:
-    """The first passage of each tale of a collection, in order; takes what `find_chapters` does."""
-    tales = [(), *map(find_tale, hits)]
-    return [hit for hit, before, own in zip(hits, tales, tales[1:], strict=False) if own and own != before]
+def find_tales(hits: Sequence[Hit]) -> list[tuple[tuple[str, ...], Hit]]:
+    """The titles, as `tales_of` has them, and the first passage of each tale of a collection, in order."""
+    tales = [(), *tales_of(hits)]
+    return [(own, hit) for hit, before, own in zip(hits, tales, tales[1:], strict=False) if own and own != before]
 
 
-def find_tale(hit: Hit) -> tuple[str, ...]:
-    """The titles from a hit's outermost part to its tale; none where it is in none.
+def tales_of(hits: Sequence[Hit]) -> list[tuple[str, ...]]:
+    """For each hit the titles from its outermost part to its tale; none where it is in none.
+
+    What several have below them is a part of each: "Ingredients", "Method".
+    """
+    tales = [*map(_find_tale, hits)]
+    counts = Counter(tale[-1] for tale in {*tales} if len(tale) > 1)
+    return [tale[:-1] if len(tale) > 1 and counts[tale[-1]] >= _SEVERAL else tale for tale in tales]
+
+
+def _find_tale(hit: Hit) -> tuple[str, ...]:
+    """The titles from a hit's outermost part to the innermost that may be a tale's.
 
     Chapters and parts have numbers, tales only as "Adventure II. The League" or "VII. The Adventure of the Carbuncle".
     """

@@ -21,10 +21,10 @@ from nlb_retriever.search.book_parts import (
     ends_sentence,
     find_beginning,
     find_chapters,
-    find_tale,
     find_tales,
     find_titled_sections,
     quote_end,
+    tales_of,
 )
 from nlb_retriever.search.digest_forms import KINDS, NUMBER, NUMBERED, read_digest_question
 from nlb_retriever.search.hits import read_book
@@ -201,11 +201,12 @@ def _read_part(
         kinds = {kind, *" ".join(re.findall(NUMBERED, name, re.IGNORECASE)).lower().split()}
         if kinds & _COUNTED or (is_part and any(_has_first(each, book, store) for each in kinds & _NUMBERED)):
             raise
-        tales = find_tales(read_book(book, scope, store)) if kind == "story" else []
+        hits = read_book(book, scope, store) if kind == "story" else []
+        tales = find_tales(hits)
         if not 0 < number <= len(tales):
             return None
-        own = find_tale(tales[number - 1])
-        return [hit for hit in read_book(book, scope, store) if find_tale(hit) == own]
+        own, _ = tales[number - 1]
+        return [hit for hit, tale in zip(hits, tales_of(hits), strict=True) if tale == own]
 
 
 def _has_first(kind: str, book: BookRecord, store: LibraryStore) -> bool:

@@ -8,6 +8,8 @@ from typing import TypeAlias
 
 LONGEST = 500
 """Characters of a question that has a form."""
+TALE = r"tale|poem|play|essay|fable|recipe|hymn|song|sermon"
+"""Words for a piece of a collection, but for "story" and "entry"."""
 Forms: TypeAlias = Sequence[tuple[str, re.Pattern[str]]]
 
 

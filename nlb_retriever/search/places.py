@@ -15,8 +15,8 @@ from nlb_retriever.reader import Reader
 from nlb_retriever.records import Answer, Confidence, Hit, ShortAnswer
 from nlb_retriever.search.about_book import find_titled
 from nlb_retriever.search.answer import compose_all, compose_answer, order_by_words
-from nlb_retriever.search.book_parts import find_chapter, find_tale
-from nlb_retriever.search.forms import compile_forms, match_form
+from nlb_retriever.search.book_parts import find_chapter, tales_of
+from nlb_retriever.search.forms import TALE, compile_forms, match_form
 from nlb_retriever.search.question import name_of
 from nlb_retriever.search.quotes import SENTENCES, choose_quotes, cite, join_quotes
 from nlb_retriever.search.readings import READ_TO_ANSWER, read_hits
@@ -40,7 +40,7 @@ HELD = 0.5
 FEW = 3
 """Words of what is looked for that a passage should have, all of them."""
 _BOOKS = r"book|novel|document|manual|file|paper|thesis"
-_TALES = r"story|stories|tale|poem|play|essay"
+_TALES = rf"story|stories|entry|entries|{TALE}"
 _CHAPTERS = r"chapter|section|part|letter|canto|stave|act|scene|volume|appendix"
 _PAGES = r"page"
 _PASSAGES = r"passage|paragraph|sentence|line|quote|quotation|mention|description|account|moment|place|bit"
@@ -48,9 +48,10 @@ _UNIT = rf"(?P<unit>{_BOOKS}|{_TALES}|{_CHAPTERS}|{_PAGES}|point(?= (?:of|in)))(
 _TITLE = r"(?: (?:of|in|from) (?P<title>(?!which\b|whom\b|what\b).+?))?"
 _AUXILIARY = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)"
 _TELLS = (
-    r"(?:(?:is|are|was|were) (?:all )?(?:about|set in|set on)|(?:has|have)(?! been)|contains?|mentions?|describes?"
-    r"|tells?(?: us)?(?: of| about| how| the story of)?|deals? with|discuss(?:es)?|explains?|covers?|features?"
-    r"|talks? (?:about|of)|speaks? (?:about|of)|introduces?|includes?|takes? place in|treats?(?: of)?|says?(?: that)?)"
+    r"(?:(?:is|are|was|were) (?:all )?(?:about|set in|set on)|(?:has|have)(?! been)"
+    r"|contains?|mentions?|describes?|tells?(?: us)?(?: of| about| how| the story of)?|deals? with|discuss(?:es)?"
+    r"|explains?|covers?|features?|talks? (?:about|of)|speaks? (?:about|of)|introduces?|includes?|takes? place in"
+    r"|treats?(?: of)?|says?(?: that)?)"
 )
 _LINK = (
     r"(?:(?:on|at|in|from) which|where|when|which|that|about|on|of|with|describing|mentioning|containing|discussing"
@@ -68,6 +69,11 @@ _QUESTIONS = compile_forms(
     (
         ("in", rf"(?:in|on|at|from) (?:which|what) {_UNIT}(?:{_TITLE} {_AUXILIARY})? {_REST}"),
         ("tells", rf"(?:which|what)(?: of (?:my|our|your|these|the))? {_UNIT}{_TITLE} {_TELLS} {_REST}"),
+        (
+            "tells",
+            rf"(?:which|what) (?P<unit>{_BOOKS}|{_TALES})(?P<many>s)?{_TITLE}"
+            rf" (?:uses?|needs?(?! to\b)|calls? for) {_REST}",
+        ),
         (
             "tells",
             rf"(?:which|what) {_UNIT}(?: (?:are there|is there|do (?:i|we|you) have))? (?:about|on|with) {_REST}",
@@ -144,7 +150,7 @@ def read_place_question(question: str) -> PlaceQuestion | None:
         word=word,
         wanted=found["rest"],
         title=found.get("title"),
-        many=bool(found.get("many")) or word == "stories",
+        many=bool(found.get("many")) or word in {"stories", "entries"},
         about=kind == "about",
         rest=question[match.start("title") : match.end("rest")] if kind == "find" and found["title"] else None,
     )
@@ -221,7 +227,7 @@ def _name_places(question: PlaceQuestion, result: SearchResult, limit: int | Non
     """The titles of the best hits' places, each with a sentence of it."""
     hits = result.hits
     in_book = result.request.book is not None
-    places = [_place(question, hit, in_book=in_book) for hit in hits]
+    places = [_place(question, hit, tale, in_book=in_book) for hit, tale in zip(hits, tales_of(hits), strict=True)]
     best = {place: index for index, place in reversed([*enumerate(places)])}
     ranked = sorted(best, key=lambda place: best[place])
     lead = hits[0].score - hits[best[ranked[1]]].score if len(ranked) > 1 else SURE
@@ -235,7 +241,7 @@ def _name_places(question: PlaceQuestion, result: SearchResult, limit: int | Non
     rest = [quote for quote in order if places[quote.hit] == shown[0]]
     quotes = choose_quotes(hits, [*filter(None, firsts), *rest], limit)
     citations = cite(hits, sorted(quotes, key=lambda quote: shown.index(places[quote.hit])))
-    cited = [_place(question, citation.hit, in_book=in_book) for citation in citations]
+    cited = [places[hits.index(citation.hit)] for citation in citations]
     shorts = [ShortAnswer(text=" › ".join(place[1:]), citation=cited.index(place)) for place in shown if place in cited]
     if question.many and shorts:
         shorts = [ShortAnswer(text="; ".join(short.text for short in shorts), citation=shorts[0].citation)]
@@ -265,14 +271,14 @@ def _extend(answer: Answer, rest: Answer, most: int) -> Answer:
     return replace(answer, citations=citations, text=join_quotes(citations))
 
 
-def _place(question: PlaceQuestion, hit: Hit, *, in_book: bool) -> tuple[str, ...]:
-    """The id of a hit's book, and the titles that name the place that it is in."""
+def _place(question: PlaceQuestion, hit: Hit, tale: tuple[str, ...], *, in_book: bool) -> tuple[str, ...]:
+    """The id of a hit's book, and the titles that name the place that it is in, as its tale."""
     if question.unit == "book" and not in_book:
         return hit.book_id, hit.title
     own = [depth for depth, title in enumerate(hit.section, 1) if title.lower().startswith(question.word)]
     if own:
         return (hit.book_id, *hit.section[: own[-1]])
-    if question.unit == "tale" and (tale := find_tale(hit)):
+    if question.unit == "tale" and tale:
         return (hit.book_id, *tale)
     if (question.unit == "tale" and not in_book) or not hit.section:
         return hit.book_id, hit.title
