@@ -18,7 +18,7 @@ from nlb_retriever.search.book_parts import (
     quote_end,
     skip_front,
 )
-from nlb_retriever.search.forms import compile_forms, match_form
+from nlb_retriever.search.forms import WORK, compile_forms, match_form
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.imprint import TITLE_PAGE, date_book, has_year, name_author_of_part, name_authors
 from nlb_retriever.search.quotes import WORDS, Quote, cite, is_prose, join_quotes
@@ -31,7 +31,7 @@ from nlb_retriever.text.characters import find_characters
 from nlb_retriever.text.languages import number_of_words
 from nlb_retriever.text.sentences import sentence_spans
 
-_WORK = r"(?:book|novel|story|tale|play|poem)"
+_WORK = rf"(?:{WORK}|article|story|tale|play|poem)"
 _TITLE = r"(?P<title>.+?)"
 _OF = rf"(?: (?:of|in) {_TITLE})?"
 _IS = r"(?:['’]s| is| was)"
@@ -80,9 +80,9 @@ _QUESTIONS = compile_forms(
         ("description", rf"describe {_TITLE}"),
     )
 )
-_THIS = re.compile(rf"it|this|(?:this|the) {_WORK}|this (?:paper|article|thesis|report|manual)", re.IGNORECASE)
+_THIS = re.compile(rf"it|this|(?:this|the) {_WORK}", re.IGNORECASE)
 _CALLED = re.compile(rf"the {_WORK} (?:called |titled )?", re.IGNORECASE)
-_KIND = re.compile(rf" (?:{_WORK}|licen[cs]e|agreement|contract|manual|handbook|guide|report|file)$", re.IGNORECASE)
+_KIND = re.compile(rf" (?:{_WORK}|licen[cs]e|handbook|guide)$", re.IGNORECASE)
 """Behind a title: "the Artistic license"."""
 _OUTER = " _*\"'“”‘’«»"
 NAMED, CHAPTERS = 5, 60
@@ -184,13 +184,13 @@ def find_titled(title: str | None, scope: Scope, store: LibraryStore, *, in_part
     title = (title or "").strip(_OUTER)
     bare = _CALLED.sub("", title, count=1).strip(_OUTER) if _CALLED.match(title) else title
     books = books_in(scope, store)
-    if not title or _THIS.fullmatch(title):
-        books = without_copies(books)
-        return books if len(books) == 1 else []
     names = {title, bare, _KIND.sub("", title)}
     titled = without_copies(
         book for book in books if any(is_titled(book, name) for name in names) or is_titled_by(book, bare)
     )
+    if not titled and (not title or _THIS.fullmatch(title)):
+        books = without_copies(books)
+        return books if len(books) == 1 else []
     if titled or not in_part:
         return titled
     titled = without_copies(book for book in books if is_in_title(book, bare))

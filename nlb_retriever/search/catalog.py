@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from nlb_retriever.records import Answer, BookRecord, ShortAnswer
 from nlb_retriever.search.book_parts import find_beginning
-from nlb_retriever.search.forms import compile_forms, match_form
+from nlb_retriever.search.forms import WORKS, compile_forms, match_form
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import SENTENCES, join_quotes
 from nlb_retriever.search.request import SearchRequest
@@ -24,7 +24,7 @@ _NAMES = re.compile(r"[,;&]|\sand\s")
 """Between the names of several authors, and between a last name and the first."""
 FIRST = 3
 """First passages of a book, of which a sentence is quoted."""
-_BOOKS = r"(?:books?|novels?|works?|plays?|titles?|documents?|files?)"
+_BOOKS = rf"(?:{WORKS}|works?|plays?|titles?|book|novel|document|file)"
 _HAVE = r"(?: (?:do (?:you|i|we) have|are there|are|is|have (?:you|i|we)(?: got)?))?"
 _HERE = r"(?: (?:here|(?:are )?in (?:the|my|your|our|this) (?:library|collection)))?"
 _AUTHOR = r"(?P<author>(?:(?! (?:do|have|are|is|did) )[^?])+?)"
@@ -103,6 +103,8 @@ def answer_catalog(request: SearchRequest, store: LibraryStore, limit: int | Non
         return None
     kind, match = question
     found = match.groupdict()
+    if request.book and kind in {"count", "books"} and " are there" in request.query.lower():
+        return None  # on those that this book has or tells of
     with store.session():
         scope = resolve_scope(request, store)
         books = books_in(scope, store)

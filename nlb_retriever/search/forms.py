@@ -8,6 +8,9 @@ from typing import TypeAlias
 
 LONGEST = 500
 """Characters of a question that has a form."""
+WORK = r"book|novel|paper|report|thesis|document|file|manual|agreement|contract|judgment|judgement"
+"""Words for a book of a library. An article may also be a part of one, and a letter is of the plot."""
+WORKS = rf"(?:(?:{WORK})s|theses)"
 TALE = r"tale|poem|play|essay|fable|recipe|hymn|song|sermon"
 """Words for a piece of a collection, but for "story" and "entry"."""
 Forms: TypeAlias = Sequence[tuple[str, re.Pattern[str]]]

@@ -16,7 +16,7 @@ from nlb_retriever.records import Answer, Confidence, Hit, ShortAnswer
 from nlb_retriever.search.about_book import find_titled
 from nlb_retriever.search.answer import compose_all, compose_answer, order_by_words
 from nlb_retriever.search.book_parts import find_chapter, tales_of
-from nlb_retriever.search.forms import TALE, compile_forms, match_form
+from nlb_retriever.search.forms import TALE, WORK, compile_forms, match_form
 from nlb_retriever.search.question import name_of
 from nlb_retriever.search.quotes import SENTENCES, choose_quotes, cite, join_quotes
 from nlb_retriever.search.readings import READ_TO_ANSWER, read_hits
@@ -39,7 +39,7 @@ words: at least this share."""
 HELD = 0.5
 FEW = 3
 """Words of what is looked for that a passage should have, all of them."""
-_BOOKS = r"book|novel|document|manual|file|paper|thesis"
+_BOOKS = rf"{WORK}|article"
 _TALES = rf"story|stories|entry|entries|{TALE}"
 _CHAPTERS = r"chapter|section|part|letter|canto|stave|act|scene|volume|appendix"
 _PAGES = r"page"
@@ -48,7 +48,7 @@ _UNIT = rf"(?P<unit>{_BOOKS}|{_TALES}|{_CHAPTERS}|{_PAGES}|point(?= (?:of|in)))(
 _TITLE = r"(?: (?:of|in|from) (?P<title>(?!which\b|whom\b|what\b).+?))?"
 _AUXILIARY = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)"
 _TELLS = (
-    r"(?:(?:is|are|was|were) (?:all )?(?:about|set in|set on)|(?:has|have)(?! been)"
+    r"(?:(?:is|are|was|were) (?:all )?(?:about|set in|set on)|(?:has|have)(?! (?:been|he|she|it|they)\b)"
     r"|contains?|mentions?|describes?|tells?(?: us)?(?: of| about| how| the story of)?|deals? with|discuss(?:es)?"
     r"|explains?|covers?|features?|talks? (?:about|of)|speaks? (?:about|of)|introduces?|includes?|takes? place in"
     r"|treats?(?: of)?|says?(?: that)?)"
@@ -111,7 +111,7 @@ _QUESTIONS = compile_forms(
         ("about", rf"(?:describe|explain)(?: to me)? {_REST}"),
     )
 )
-_THIS = re.compile(r"it|this|(?:this|the) (?:book|novel|story|tale|play|poem|text|library)", re.IGNORECASE)
+_THIS = re.compile(rf"it|this|(?:this|the) (?:{_BOOKS}|{_TALES}|text|library)", re.IGNORECASE)
 _WROTE = re.compile(r"\b(?:describe|write|publish|argue|claim|propose|state)\b", re.IGNORECASE)
 
 

@@ -138,10 +138,15 @@ def test_the_scope_decides_which_book_is_meant(retriever: Retriever) -> None:
     assert retriever.answer("Who wrote Poems?", where=french).short == "Zoe Two"
     assert retriever.answer("Who wrote this book?", book="Country Bread").short == "Jean Baker"
     assert retriever.answer("Who is the author of it?", book="Country Bread").short == "Jean Baker"
+    for kind in ("paper", "report", "agreement", "judgment"):
+        assert retriever.answer(f"Who wrote the {kind}?", book="Country Bread").short == "Jean Baker"
     for question, options in (
         ("Who wrote Country Bread?", {"where": french}),
         ("Who wrote Country Bread?", {"book": "The Lamp"}),
         ("Who wrote this book?", {}),
+        ("Who wrote the recipe?", {"book": "Country Bread"}),
+        ("Who wrote the letter?", {"book": "Country Bread"}),
+        ("Who wrote the document that was eaten?", {"book": "Country Bread"}),
     ):
         assert retriever.answer(question, **options).short != "Jean Baker"  # type: ignore[arg-type]
 
@@ -158,6 +163,16 @@ def test_the_scope_decides_which_book_is_meant(retriever: Retriever) -> None:
 def test_other_questions_are_answered_from_the_text(retriever: Retriever, question: str) -> None:
     authors = {author for _, _, author, _ in BOOKS}
     assert retriever.answer(question).short not in authors - {None}
+
+
+def test_what_a_book_is_called_may_be_its_title(tmp_path: Path) -> None:
+    texts = {"The Contract": "The cook is paid on Sunday.", "Lease": "The house is let. "}
+    books = [book_from_text(text, source=title, title=title, author=f"{title} Inc") for title, text in texts.items()]
+    index_books(books, tmp_path / "library")
+    with Retriever(tmp_path / "library") as contracts:
+        assert contracts.answer("What is the contract about?").text == texts["The Contract"]
+        assert contracts.answer("Who wrote the contract?").short == "The Contract Inc"
+        assert contracts.answer("What is the agreement about?", book="Lease").text == texts["Lease"].strip()
 
 
 @pytest.mark.parametrize("title", ["Nobody's Book", "Blank"])

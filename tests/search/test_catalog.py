@@ -59,6 +59,9 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("How many works did Ann Miller write?", "2"),
         ("Who are the authors?", "Ann Miller; Jules Verné"),
         ("Which authors are there?", "Ann Miller; Jules Verné"),
+        ("How many papers are there?", "5"),
+        ("Which reports by Ann Miller do I have?", "Bread; Poems"),
+        ("List the contracts", "Blank; Bread; Poems; The Lamp; The Reef"),
     ],
 )
 def test_the_library_answers_for_itself(retriever: Retriever, question: str, short: str) -> None:
@@ -146,6 +149,8 @@ def test_no_encoder_is_loaded(retriever: Retriever, monkeypatch: pytest.MonkeyPa
 def test_the_scope_decides_what_counts(retriever: Retriever) -> None:
     assert retriever.answer("How many books are there?", where=Condition("year", "gte", 1900)).short == "2"
     assert retriever.answer("What books do I have?", book="Poems").short == "Poems"
+    for question in ("How many papers are there?", "Which books are there?"):
+        assert answer_catalog(SearchRequest(query=question, book="Poems"), retriever.store) is None
     assert len(retriever.answer("What books do I have?", limit=2).citations) == 2
 
 
