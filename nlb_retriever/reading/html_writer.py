@@ -43,6 +43,7 @@ _BOILERPLATE = re.compile(r"\bpg-boilerplate\b|\bpgheader\b|\bpgfooter\b|(?:^|\s
 _PAGE_BREAKS = frozenset({"pagebreak", "doc-pagebreak", ".pagenum", ".pageno", ".x-ebookmaker-pageno"})
 _REFERENCES = frozenset({"noteref", "doc-noteref", "backlink", "doc-backlink", "annoref", ".noteref", ".fnanchor"})
 """EPUB types, roles and (with a dot) classes, those of Project Gutenberg."""
+_UNSEEN = re.compile(r"\bdisplay\s*:\s*none\b", re.IGNORECASE)
 _MARK = re.compile(r"[\d*†‡§()\[\],]{1,5}")
 """What a raised link to a note reads."""
 _NOTES = frozenset({"footnote", "doc-footnote", "rearnote", "endnote"})
@@ -130,6 +131,12 @@ def _dropped_capital(node: LexborNode, attributes: Mapping[str, str | None]) -> 
     return letter if text is not None and (text.text_content or "")[:1].isalpha() else ""
 
 
+def _is_unseen(tag: str, attributes: Mapping[str, str | None], node: LexborNode) -> bool:
+    """Whether a style hides an element: no heading, and no formula, of which a picture is shown."""
+    style = attributes.get("style") or ""
+    return bool(_UNSEEN.search(style)) and tag not in _HEADINGS and node.css_first("math") is None
+
+
 class Writer:
     """Collects text; what is about to come (breaks, anchors) waits until there is text after it."""
 
@@ -209,11 +216,11 @@ class Writer:
             if (content := self._short(node, SKIPPED[name][1])) is not None:
                 self.page.omissions.skip_element(SKIPPED[name][0], count_words(content))
                 return True
-        apart = tag == "aside" or "hidden" in attributes
-        if apart and kinds & _NOTES and (content := self._short(node, _LONGEST_NOTE)) is not None:
+        hidden = "hidden" in attributes
+        if (hidden or tag == "aside") and kinds & _NOTES and (content := self._short(node, _LONGEST_NOTE)) is not None:
             self.page.notes += f"{content}\n\n" if content else ""
             return True
-        if "hidden" in attributes and (content := self._short(node, _HIDDEN)) is not None:
+        if (hidden or _is_unseen(tag, attributes, node)) and (content := self._short(node, _HIDDEN)) is not None:
             self.page.omissions.skip_element("hidden element", count_words(content))
             return True
         matter = sorted(kinds & self.matter.keys()) if tag in _SECTIONS else []

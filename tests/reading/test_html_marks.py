@@ -90,3 +90,13 @@ def test_very_deep_raised_text_takes_no_time() -> None:
     page = html_to_text(f"<p>y{'<sup>a' * 20_000}<a href='#a'>1</a></p>")
     assert page.text.startswith("yaaa")
     assert len(page.text) > 20_000
+
+
+def test_what_a_style_hides_is_skipped_and_named() -> None:
+    math = '<span style="display: none"><math><mi>x</mi></math></span>'
+    page = html_to_text(
+        '<p>The work takes <span style="color:red;Display : NONE">ninety</span> forty days.</p>'
+        f'<p style="display:none">The reserve price is 71,000.</p><h2 style="display:none">Terms</h2>{math}'
+    )
+    assert page.text == "The work takes forty days.\n\nTerms\n\nx"
+    assert page.omissions.warnings() == ["boilerplate skipped: 2 hidden elements (7 words)"]
