@@ -54,10 +54,13 @@ _ADDRESS = re.compile(
 
 
 def make_parser() -> MarkdownIt:
-    """A parser of CommonMark with tables. Its core rule and renderers are bound to what they are given, not global."""
+    """A parser of CommonMark with tables and struck text.
+
+    Its core rule and renderers are bound to what they are given, not global.
+    """
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark", {"maxNesting": 10 * _DEEPEST}).enable("table")
+    parser = MarkdownIt("commonmark", {"maxNesting": 10 * _DEEPEST}).enable(["table", "strikethrough"])
     rules = parser.block.ruler
     rules.before("table", "too_deep", _too_deep)
     table = next(rule.fn for rule in rules.__rules__ if rule.name == "table")
@@ -76,6 +79,8 @@ def make_parser() -> MarkdownIt:
     parser.core.ruler.push("tags_in_prose", _tags_in_prose)
     parser.add_render_rule("image", _render_image)
     parser.add_render_rule("fence", _render_fence)
+    parser.add_render_rule("s_open", lambda *_: "<del>")
+    parser.add_render_rule("s_close", lambda *_: "</del>")
     return parser
 
 

@@ -13,6 +13,7 @@ SKIPPED: Mapping[str, tuple[str, int]] = {
     "button": ("<button> element", 200),
     "x-select": ("<select> element", 500),
     "x-textarea": ("<textarea> element", 200),
+    "del": ("deleted stretch", 2_000),
     "rt": ("<rt> element", 60),
     "rp": ("<rp> element", 5),
     "annotation": ("formula source", 5_000),

@@ -100,3 +100,9 @@ def test_what_a_style_hides_is_skipped_and_named() -> None:
     )
     assert page.text == "The work takes forty days.\n\nTerms\n\nx"
     assert page.omissions.warnings() == ["boilerplate skipped: 2 hidden elements (7 words)"]
+
+
+def test_deleted_text_is_skipped_and_named() -> None:
+    page = html_to_text("<p>The deposit is <del>500</del> <ins>800</ins> pounds<del>, or <b>more</b></del>.</p>")
+    assert page.text == "The deposit is 800 pounds."
+    assert page.omissions.warnings() == ["boilerplate skipped: 2 deleted stretches (3 words)"]

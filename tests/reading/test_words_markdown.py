@@ -192,6 +192,14 @@ def test_what_looks_like_a_tag_in_prose_stays_as_it_is_written(tmp_path: Path, p
     assert prose in read(tmp_path, f"{STORY}\n\n{prose}\n\nEnd.").text
 
 
+def test_struck_text_is_left_out_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("The deposit is ~~500~~ 800 pounds, 5~~6, and `~~code~~`.\n\n~~~\nfenced\n~~~\n")
+    book = read_book(path)
+    assert book.text == "The deposit is 800 pounds, 5~~6, and ~~code~~.\n\nfenced"
+    assert book.warnings == ("boilerplate skipped: 1 deleted stretch (1 word)",)
+
+
 @pytest.mark.parametrize("depth", [10, 30, 300, 3_000])
 @pytest.mark.parametrize("mark", ["> ", "- ", "1. ", "* > "])
 def test_deep_nesting_keeps_its_words(tmp_path: Path, mark: str, depth: int) -> None:
