@@ -20,6 +20,8 @@ _TEI = re.compile(rb"<(?:[\w.-]+:)?(?:TEI|teiCorpus)(?:\.2)?[\s>]")
 _BEGINNING = 16_384
 """Bytes in which an XML file's outermost element begins."""
 _SUFFIXES = ", ".join(sorted(FORMATS))
+_HIDDEN = (".", "~$")
+"""How the names of hidden files begin, and those by which Word locks a document that is open."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +146,7 @@ def _add_matches(pattern: str, search: _Search) -> None:
         search.fail(os.path.abspath(pattern), "no file matches this pattern")  # noqa: PTH100
     for match in matches:
         path = Path(os.path.abspath(match))  # noqa: PTH100
-        if path.name.startswith("."):
+        if path.name.startswith(_HIDDEN):
             search.skipped["hidden"] += 1
         elif os.path.isdir(path):  # noqa: PTH112 - never raises
             _walk(path, search)
@@ -171,7 +173,7 @@ def _walk(folder: Path, search: _Search) -> None:
         below = []
         for name in names:
             path = current / name
-            if name.startswith("."):
+            if name.startswith(_HIDDEN):
                 search.skipped["hidden"] += 1
             elif os.path.isdir(path):  # noqa: PTH112 - never raises
                 below.append(path)

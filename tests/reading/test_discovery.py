@@ -13,7 +13,17 @@ from nlb_retriever.reading import discover, hash_file, read_book
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Path:
-    for name in ["b.txt", "a.md", "sub/c.epub", "sub/notes.xls", ".hidden.txt", ".git/d.txt", "sub/.e/f.txt", "G.PDF"]:
+    for name in [
+        "b.txt",
+        "a.md",
+        "sub/c.epub",
+        "sub/notes.xls",
+        ".hidden.txt",
+        ".git/d.txt",
+        "sub/.e/f.txt",
+        "G.PDF",
+        "~$b.docx",
+    ]:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("Once upon a time.")
@@ -27,7 +37,7 @@ def names(folder: Path, *inputs: str | Path) -> list[str]:
 def test_a_folder_is_walked_in_sorted_order_and_the_rest_is_counted(shelf: Path) -> None:
     found = discover([shelf])
     assert [str(f.relative_to(shelf)) for f in found.files] == ["G.PDF", "a.md", "b.txt", "sub/c.epub"]
-    assert found.skipped == {"hidden": 3, "no book's suffix": 1}
+    assert found.skipped == {"hidden": 4, "no book's suffix": 1}
     assert found.failed == ()
 
 
