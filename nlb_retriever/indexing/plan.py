@@ -11,12 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from nlb_retriever.errors import ReadingError
+from nlb_retriever.errors import NotABook, ReadingError
 from nlb_retriever.reading import Discovery, hash_file, hash_of_bytes
 from nlb_retriever.reading.limits import shown
 from nlb_retriever.records import Book, BookRecord, FailedFile, path_of, source_of
 
 _RANDOM_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
+
+_EMPTY = hashlib.sha256().hexdigest()
 
 Prune = Literal["no", "certain", "all"]
 """Which books to remove whose files are gone (`plan_removals`)."""
@@ -106,7 +108,10 @@ def collect_inputs(discovery: Discovery, books: Iterable[Book] = ()) -> Inputs:
     failed: list[FailedFile] = []
     for path in discovery.files:
         try:
-            files.append(hash_source(path))
+            file = hash_source(path)
+            if hash_of_bytes(file.content_hash) == _EMPTY:  # or all of them would be copies of one
+                raise NotABook(f"{shown(path)}: is empty (0 bytes)")
+            files.append(file)
         except ReadingError as error:
             failed.append(FailedFile(source=source_of(path), reason=str(error)))
     return Inputs(

@@ -121,6 +121,16 @@ def test_a_file_that_is_deleted_while_others_are_hashed_fails_alone(folder: Path
         hash_source(folder / "one" / "b.txt")
 
 
+def test_empty_files_are_no_copies_of_each_other(folder: Path) -> None:
+    for name in ("a.txt", "b.txt"):
+        (folder / "one" / name).write_bytes(b"")
+    inputs = collect_inputs(discover([folder]))
+    assert [failed.reason for failed in inputs.failed] == [
+        f"{folder / 'one' / name}: is empty (0 bytes)" for name in ("a.txt", "b.txt")
+    ]
+    assert make_plan(inputs, []).duplicates == ()
+
+
 def test_a_known_path_with_new_bytes_is_a_new_version_and_known_bytes_elsewhere_a_rename(folder: Path) -> None:
     files = collect_inputs(discover([folder])).files
     changed = record_of(folder / "one" / "a.txt")
