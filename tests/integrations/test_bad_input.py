@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from llama_index.core.base.llms.types import CompletionResponse
 from llama_index.core.llms import MockLLM
-from llama_index.core.schema import QueryBundle
+from llama_index.core.schema import Document, QueryBundle, TextNode
 from llama_index.core.vector_stores.types import FilterOperator, MetadataFilter, MetadataFilters
 
-from nlb_integrations import NLBRetriever
+from nlb_integrations import NLBIndex, NLBRetriever
 from nlb_retriever import Retriever, index_files
 from nlb_retriever.errors import LibraryBusy, LibraryNotFound, MismatchError, NlbError, QueryError, StoreError
 from nlb_retriever.store import open_store
@@ -125,3 +125,29 @@ def test_retrieval_works_while_the_llm_is_down(opened: Retriever) -> None:
         engine.query(STORM)
     assert len(engine.retrieve(QueryBundle(STORM))) == 2
     assert nlb.as_query_engine().query(STORM).source_nodes
+
+
+def test_one_id_or_document_is_taken_as_one(opened: Retriever, tmp_path: Path) -> None:
+    nlb = NLBRetriever(opened)
+    parent = nlb.retrieve(STORM)[0].node.parent_node
+    assert parent
+    assert nlb.get_nodes(parent.node_id) == nlb.get_nodes([parent.node_id]) != []
+    index = NLBIndex.from_documents(Document(text="The dog ran away.", id_="dog"), tmp_path)
+    assert index.refresh_ref_docs(Document(text="The dog came back.", id_="dog")) == [True]
+    index.insert_nodes(TextNode(text="The cat sat.", id_="cat"))
+    assert set(index.ref_doc_info) == {"dog", "cat"}
+
+
+@pytest.mark.parametrize("wrong", [None, "text", ["text"], [Document(text="x"), None], {"a": 1}])
+def test_what_is_no_document_is_refused(wrong: Any, tmp_path: Path) -> None:
+    index = NLBIndex(tmp_path)
+    ways = (index.insert, index.insert_nodes, index.update_ref_doc, index.refresh_ref_docs)
+    for write in (*ways, NLBIndex.from_documents, NLBIndex.from_nodes):
+        with pytest.raises(QueryError, match="give LlamaIndex's documents or nodes, not "):
+            write(wrong)
+
+
+@pytest.mark.parametrize("ids", [None, 1, [None]])
+def test_what_is_no_id_is_refused(ids: Any, opened: Retriever) -> None:
+    with pytest.raises(QueryError, match="an id must be a string, not "):
+        NLBRetriever(opened).get_nodes(ids)

@@ -13,6 +13,7 @@ from typing import Any
 from llama_index.core.schema import BaseNode, Document, MetadataMode
 
 from nlb_integrations.conventions import CHAPTER_SEPARATOR, EXCLUDED
+from nlb_retriever.errors import several
 from nlb_retriever.indexing.plan import is_random_name
 from nlb_retriever.reading.book import language_tag
 from nlb_retriever.reading.draft import clean
@@ -100,6 +101,15 @@ class DocumentGroup:
             metadata={key: value for key, value in self.metadata.items() if key not in used},
             volatile=_VOLATILE,
         )
+
+
+def listed(items: BaseNode | Sequence[BaseNode]) -> tuple[Any, ...]:
+    """Documents or nodes, which may be one, as a tuple.
+
+    Raises:
+        QueryError: one is neither.
+    """
+    return several(items, BaseNode, "give LlamaIndex's documents or nodes")
 
 
 def group(items: Sequence[BaseNode]) -> list[DocumentGroup]:

@@ -22,7 +22,7 @@ from llama_index.core.schema import BaseNode, Document, NodeWithScore, QueryBund
 from llama_index.core.settings import Settings
 from llama_index.core.storage.docstore.types import RefDocInfo
 
-from nlb_integrations.llama_index.books import DocumentGroup, group, pages_of, roots, with_nodes, with_pages
+from nlb_integrations.llama_index.books import DocumentGroup, group, listed, pages_of, roots, with_nodes, with_pages
 from nlb_integrations.llama_index.embeddings import chunk_encoder
 from nlb_integrations.llama_index.ref_docs import RefDocs, by_source
 from nlb_integrations.llama_index.retriever import FOR_RETRIEVER, NLBRetriever
@@ -91,12 +91,12 @@ class NLBIndex:
 
     @classmethod
     def from_documents(
-        cls, documents: Sequence[Document], library: str | Path | None = None, **settings: Any
+        cls, documents: Document | Sequence[Document], library: str | Path | None = None, **settings: Any
     ) -> NLBIndex:
         """Bring a library up to date with documents; other books in it stay.
 
         Args:
-            documents: in order.
+            documents: in order, or one.
             library: see the class.
             settings: the class's other arguments.
         """
@@ -105,7 +105,9 @@ class NLBIndex:
         return index
 
     @classmethod
-    def from_nodes(cls, nodes: Sequence[BaseNode], library: str | Path | None = None, **settings: Any) -> NLBIndex:
+    def from_nodes(
+        cls, nodes: BaseNode | Sequence[BaseNode], library: str | Path | None = None, **settings: Any
+    ) -> NLBIndex:
         """Bring a library up to date with nodes of other parsers.
 
         The nodes of one document, in their order here, are one book, and each node is one of its sections, with
@@ -113,18 +115,18 @@ class NLBIndex:
         into passages, which never cross a node's border. Of nested nodes the outermost are taken.
         """
         index = cls(library, **settings)
-        index._write(group(roots(nodes)), "refresh")
+        index._write(group(roots(listed(nodes))), "refresh")
         return index
 
     # -- writing --------------------------------------------------------------------------------
 
     def insert(self, document: Document) -> None:
         """Add a document: it replaces one with the same id; a page is added to the book of its file."""
-        self._write(group([document]), "add")
+        self._write(group(listed(document)), "add")
 
-    def insert_nodes(self, nodes: Sequence[BaseNode]) -> None:
+    def insert_nodes(self, nodes: BaseNode | Sequence[BaseNode]) -> None:
         """Add nodes of other parsers (see `from_nodes`); nodes that their book already holds cost nothing."""
-        self._write(group(roots(nodes)), "add")
+        self._write(group(roots(listed(nodes))), "add")
 
     def update_ref_doc(self, document: Document, **update_kwargs: Any) -> None:
         """Replace a document, or a page of a file; add it where there is none.
@@ -133,21 +135,22 @@ class NLBIndex:
             document: the new version.
             update_kwargs: LlamaIndex's; there is no docstore here.
         """
-        self._write(group([document]), "update")
+        self._write(group(listed(document)), "update")
 
-    def refresh_ref_docs(self, documents: Sequence[Document], **update_kwargs: Any) -> list[bool]:
+    def refresh_ref_docs(self, documents: Document | Sequence[Document], **update_kwargs: Any) -> list[bool]:
         """Add new documents and update changed ones.
 
         Pass all pages of a file: pages that are missing leave the book. (Without its first page, they are taken as
         some of its pages, and the others stay.)
 
         Args:
-            documents: in order.
+            documents: in order, or one.
             update_kwargs: LlamaIndex's; there is no docstore here.
 
         Returns:
             For each document, whether it was added or updated.
         """
+        documents = listed(documents)
         groups = by_source(group(documents), self._entries())
         done = {ref.source for ref in self._write(groups, "refresh").indexed}
         written = {owner for each in groups if each.source in done for owner in each.owners}
@@ -172,13 +175,13 @@ class NLBIndex:
     async def ainsert(self, document: Document) -> None:
         await asyncio.to_thread(self.insert, document)
 
-    async def ainsert_nodes(self, nodes: Sequence[BaseNode]) -> None:
+    async def ainsert_nodes(self, nodes: BaseNode | Sequence[BaseNode]) -> None:
         await asyncio.to_thread(self.insert_nodes, nodes)
 
     async def aupdate_ref_doc(self, document: Document, **update_kwargs: Any) -> None:
         await asyncio.to_thread(self.update_ref_doc, document)
 
-    async def arefresh_ref_docs(self, documents: Sequence[Document], **update_kwargs: Any) -> list[bool]:
+    async def arefresh_ref_docs(self, documents: Document | Sequence[Document], **update_kwargs: Any) -> list[bool]:
         return await asyncio.to_thread(self.refresh_ref_docs, documents)
 
     async def adelete_ref_doc(self, ref_doc_id: str, delete_from_docstore: bool = False) -> None:

@@ -27,7 +27,7 @@ from nlb_integrations.llama_index.engines import ExtractiveQueryEngine, SearchTo
 from nlb_integrations.llama_index.events import SearchEvent, dispatcher
 from nlb_integrations.llama_index.filters import to_filter
 from nlb_integrations.llama_index.nodes import to_nodes
-from nlb_retriever.errors import QueryError
+from nlb_retriever.errors import QueryError, several
 from nlb_retriever.model.vectors import EncodedQuery, RawQuery
 from nlb_retriever.records import Answer, Level, Mode, Strategy
 from nlb_retriever.search.hits import to_hit
@@ -123,12 +123,16 @@ class NLBRetriever(BaseRetriever):
         """Close the library; a later search opens it again."""
         self.library.close()
 
-    def get_nodes(self, ids: Sequence[str]) -> list[BaseNode]:
+    def get_nodes(self, ids: str | Sequence[str]) -> list[BaseNode]:
         """Sections and passages by the ids that a retrieved node's PARENT, PREVIOUS and NEXT have.
 
         Args:
-            ids: those of books, and of nothing in the library, are left out.
+            ids: or one; those of books, and of nothing in the library, are left out.
+
+        Raises:
+            QueryError: one is no string.
         """
+        ids = several(ids, str, "an id must be a string")
         store = self.library.store
         records = store.get_passages(ids), store.get_sections(ids)
         nodes = [scored.node for level in records for scored in to_nodes([to_hit(each) for each in level], store)]
