@@ -5,16 +5,19 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from haystack import Pipeline
+from llama_index.core import Document
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore
 
-from nlb_integrations import NLBRetriever, haystack, langchain
+from nlb_integrations import NLBIndex, NLBRetriever, haystack, langchain
 from nlb_integrations.llama_index import MergeNeighbours, NextLevelReranker, ReaderReranker
 from nlb_retriever import Retriever
+from tests.texts import KITCHEN
 
 STORM = "What broke in the November storm?"
 Copy = Callable[[Any], Any]
@@ -43,6 +46,16 @@ def test_copies_of_every_frameworks_retriever_find_the_same(copied: Copy, opened
         again = copied(retriever)
         assert getattr(again, search)(STORM) == getattr(retriever, search)(STORM)
         again.library.close()
+
+
+@copies
+def test_a_copy_of_an_index_writes_and_reads_the_library_for_itself(copied: Copy, tmp_path: Path) -> None:
+    document = Document(text=KITCHEN, metadata={"file_path": str(tmp_path / "kitchen.txt")})
+    index = NLBIndex.from_documents(document, tmp_path / "library", chunk_tokens=64)
+    again = copied(index)
+    assert (again.report, again.refresh_ref_docs(document)) == (index.report, [False])
+    again.delete_ref_doc(document.node_id)  # a random id, which the library does not hold
+    assert not again.ref_doc_info and not index.ref_doc_info
 
 
 def test_a_pipeline_of_haystack_is_copied(opened: Retriever) -> None:

@@ -89,6 +89,11 @@ class NLBIndex:
         self.report: IndexReport | None = None
         """What the last write did; `failed` names what could not be indexed."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, also in another process, opens the library for itself."""
+        make = partial(type(self), device=self._device, show_progress=self._show_progress, **self._settings)
+        return make, (self._location,), {"_names": {**self._names}, "report": self.report}
+
     @classmethod
     def from_documents(
         cls, documents: Document | Sequence[Document], library: str | Path | None = None, **settings: Any
