@@ -62,6 +62,12 @@ def test_running_heads_with_few_pages_each_are_skipped_where_others_count_the_pa
     assert any("on 10 pages" in warning for warning in book.warnings)
 
 
+def test_the_first_running_head_with_its_page_s_number_is_skipped_but_on_the_first_page(pdf: Write) -> None:
+    heads = [f"{i + 1} Bells" if i < 5 else f"Ann Author {i + 1}" if i % 2 else f"{i + 1} The Clock" for i in range(11)]
+    book = read_book(pdf([[line, f"{'Very ' * i}old.", *LINES, "It rang and"] for i, line in enumerate(heads)]))
+    assert [line for line in heads if line in book.text] == ["1 Bells"]
+
+
 def test_names_with_numbers_are_kept_on_pages_that_others_count(pdf: Write) -> None:
     heads = [f"Psalm {i + 11}" if i == 5 else f"{i + 11} THE CLOCK" for i in range(9)]
     assert "Psalm 16" in read_book(pdf([[line, f"{'Very ' * i}old.", *LINES] for i, line in enumerate(heads)])).text
