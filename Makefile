@@ -31,6 +31,7 @@ check: setup
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+	! $(VENV)/bin/mypy --platform darwin --follow-imports skip --cache-dir .mypy_cache/darwin | grep '^.*: error: Module .*has no attribute'
 	$(VENV)/bin/lint-imports
 
 setup: $(VENV)/installed

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import threading
 from collections.abc import Sequence
 from functools import partial
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from nlb_retriever.encoding.base import EncoderIdentity, Parts, Take, Vectors, encode_parts, encode_windows, pad
 from nlb_retriever.encoding.compiled import LazyModel
-from nlb_retriever.encoding.openvino_core import row_width, shared_core
+from nlb_retriever.encoding.openvino_core import row_width, shared_core, usable_cores
 from nlb_retriever.errors import EncoderError
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class OpenVinoEncoder:
         self._config = _read_config(folder)
         self.identity = _identity(self._config, folder)
         self.backend = "openvino int8"
-        threads = threads or len(os.sched_getaffinity(0))
+        threads = threads or usable_cores()
         self._streams = 1 if latency else threads
         self._running = threading.Lock()
         self._model = LazyModel(

@@ -81,6 +81,11 @@ def check_process() -> None:
         )
 
 
+def usable_cores() -> int:
+    """How many cores this process may use; where nobody can say, as on macOS, how many there are."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def row_width(longest: int, *, step: int) -> int:
     """Tokens that rows are padded to: a multiple, as OpenVINO keeps compiled code for every width that it has seen."""
     width = -(-longest // step) * step

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
 from functools import partial
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlb_retriever.encoding.compiled import LazyModel
-from nlb_retriever.encoding.openvino_core import row_width
+from nlb_retriever.encoding.openvino_core import row_width, usable_cores
 from nlb_retriever.reader.files import MODEL, TOKENIZER, WEIGHTS, check_file, read_config
 from nlb_retriever.reader.interface import Reading, Scores, read_passages
 from nlb_retriever.reader.pairs import Row, pad_rows
@@ -40,7 +39,7 @@ class OpenVinoReader:
         from tokenizers import Tokenizer
 
         config = read_config(folder)
-        threads = threads or len(os.sched_getaffinity(0))
+        threads = threads or usable_cores()
         self._running = threading.Lock()
         self._model = LazyModel(
             folder / MODEL,

@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from nlb_retriever.errors import ReadingError, ReadingLimit
@@ -53,7 +54,8 @@ def main() -> None:
 
 def _limit(kind: int, value: int) -> None:
     hard = resource.getrlimit(kind)[1]
-    resource.setrlimit(kind, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
+    with suppress(OSError, ValueError):  # macOS refuses limits of memory: those of time and size remain
+        resource.setrlimit(kind, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
 
 
 def _end_with_parent() -> None:

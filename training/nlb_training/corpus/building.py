@@ -6,7 +6,6 @@ import fcntl
 import hashlib
 import json
 import logging
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -18,6 +17,7 @@ import numpy as np
 from nlb_retriever.atomic import TEMPORARY, write_file
 from nlb_retriever.config import expand
 from nlb_retriever.encoding import ChunkEncoder, EncoderIdentity
+from nlb_retriever.encoding.openvino_core import usable_cores
 from nlb_retriever.errors import MismatchError, ReadingError, TrainingError
 from nlb_retriever.indexing.report import IndexEvent
 from nlb_retriever.model.checkpoint import FILES
@@ -185,7 +185,7 @@ class _Build:
 
     def _encode_all(self, todo: Mapping[Path, Sequence[Chunking]], keys: Mapping[Path, Mapping[Chunking, str]]) -> None:
         cuda = "cuda" in self.encoder.backend
-        readers = min(_MAX_READERS, max(1, len(os.sched_getaffinity(0)) // _CORES_PER_READER))
+        readers = min(_MAX_READERS, max(1, usable_cores() // _CORES_PER_READER))
         with ReaderPool(workers=readers) as pool:
             jobs = run_ahead(self._cut(pool, todo, keys))
             for batch in cut_batches(jobs, CUDA_BATCH_TOKENS if cuda else BATCH_TOKENS):
