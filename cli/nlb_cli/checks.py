@@ -185,8 +185,9 @@ def _reader() -> Check:
 def _repaired(location: str | Path) -> Iterator[Check]:
     from nlb_retriever.indexing.repair import repair_library
 
-    for line in repair_library(location):
-        yield Check("repair", "note", line)
+    repair = repair_library(location)
+    yield from (Check("repair", "note", line) for line in repair.done)
+    yield from (Check("repair", "problem", line) for line in repair.lost)
 
 
 def _library(location: str | Path, *, named: bool) -> tuple[Manifest | None, list[Check]]:

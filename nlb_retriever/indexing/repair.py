@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -15,13 +16,23 @@ from nlb_retriever.records import Book, BookRecord, path_of
 from nlb_retriever.store import LibraryStore, RescuedLibrary, open_store
 
 
+@dataclass(frozen=True, kw_only=True)
+class Repair:
+    """What came of a repair, one line each; nothing where all was well."""
+
+    done: Sequence[str] = ()
+    """What was wrong, and what was done about it."""
+    lost: Sequence[str] = ()
+    """What could not be saved."""
+
+
 def repair_library(
     location: str | Path,
     *,
     device: str = "auto",
     load: Callable[[str], ChunkEncoder] | None = None,
     observer: Observer | None = None,
-) -> list[str]:
+) -> Repair:
     """Make a library whole again; until it is, it stays as it was, and the same call goes on where one was stopped.
 
     A book whose text and vectors are whole is copied; one whose text is whole is encoded again; one whose text is
@@ -33,9 +44,6 @@ def repair_library(
         load: loads a chunk encoder by its name or folder, for callers that keep theirs; `device` is then ignored.
         observer: called at every step.
 
-    Returns:
-        What was wrong and what was done about it, one line each; none where all is well.
-
     Raises:
         LibraryNotFound: there is none.
         LibraryBusy: another process writes to it.
@@ -45,14 +53,14 @@ def repair_library(
     """
     try:
         with open_store(location, writer=True) as store:
-            return store.repair()
+            return Repair(done=store.repair())
     except LibraryDamaged:
         if not isinstance(location, Path):
             raise
     with RescuedLibrary(location) as old:
-        lines = [*old.notes, *old.lost]
+        lines, lost = [*old.notes], [*old.lost]
         if old.restore_head():
-            return [*lines, "restored library.json from its copy"]
+            return Repair(done=[*lines, "restored library.json from its copy"])
         with old.start_rebuild(old.manifest) as new:
             present = {book.id for book in new.books()}
             missing = [record for record in old.books() if record.id not in present]
@@ -60,9 +68,9 @@ def repair_library(
             encoders = load or partial(load_encoder, device=device)
             outcome = carry_out(Plan(tasks=tuple(tasks)), new, new.manifest, load=encoders, observer=observer)
             lines += [f"made again: {book.title} ({book.source})" for book in outcome.indexed]
-            lines += [f"lost: {failed.reason}" for failed in outcome.failed]
+            lost += [f"lost: {failed.reason}" for failed in outcome.failed]
             new.take_over()
-    return lines
+    return Repair(done=lines, lost=lost)
 
 
 def _copy(record: BookRecord, old: RescuedLibrary, new: LibraryStore, lines: list[str]) -> Task | None:

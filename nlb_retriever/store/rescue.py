@@ -29,6 +29,8 @@ from nlb_retriever.store.backends.segment import PART_ARRAYS, Segment
 from nlb_retriever.store.library import LibraryStore
 from nlb_retriever.store.lock import WriterLock
 
+_AGAIN = "index your books again"
+
 
 @dataclass(frozen=True)
 class StoredVectors:
@@ -133,24 +135,17 @@ class RescuedLibrary:
                 return read_head(self._folder / name)[0]
             except (LibraryDamaged, FileNotFoundError) as error:
                 self.notes.append(f"{name} cannot be read ({error})")
-        self.notes.append("books that were removed or replaced may be back")
         return None
 
     def _find_books(self, head: Head | None) -> dict[str, _Found]:
-        refs: Mapping[str, SegmentRef | None] = (
-            {ref.name: ref for ref in head.segments} if head else dict.fromkeys(sorted(self._files()))
-        )
+        refs = {ref.name: ref for ref in head.segments} if head else {}
+        segments = {name: segment for name, ref in refs.items() if (segment := self._open(name, ref, self.lost))}
+        if head is None or len(segments) < len(refs):
+            segments |= self._open_others(head, refs)
         manifests = [head.manifest] if head else []
         books: dict[str, _Found] = {}
-        for name, ref in refs.items():
-            try:
-                segment = _Rescued(
-                    ArrayFile(self._folder / SEGMENTS / name, ref.seal if ref else None, is_strict=False)
-                )
-            except (LibraryDamaged, FileNotFoundError) as error:
-                count = ref.books - len(ref.hidden) if ref else "its"
-                self.lost.append(f"{count} books of segment {name} are lost ({error})")
-                continue
+        for name in sorted(segments):  # later ones have later versions
+            segment, ref = segments[name], refs.get(name)
             self.notes += [f"{name} is damaged ({array})" for array in segment.damaged]
             if ref is not None and not segment.damaged:
                 try:
@@ -164,15 +159,36 @@ class RescuedLibrary:
                 record = segment.read_record(index, head.sources if head else {})
                 if record is None:
                     self.lost.append(f"a book of segment {name} is lost: it cannot even be named")
-                else:  # without a head, later segments have later versions
+                else:
                     books[record.id] = _Found(segment, index, record)
         if not manifests:
             raise LibraryDamaged(
                 f"library {self.location} is damaged beyond repair (nothing of it can be read): remove the folder, "
-                "then index your books again"
+                f"then {_AGAIN}"
             )
         self.manifest = manifests[0]
         return books
+
+    def _open(self, name: str, ref: SegmentRef | None, lost: list[str]) -> _Rescued | None:
+        try:
+            return _Rescued(ArrayFile(self._folder / SEGMENTS / name, ref.seal if ref else None, is_strict=False))
+        except (LibraryDamaged, FileNotFoundError) as error:
+            count = ref.books - len(ref.hidden) if ref else 0
+            books = f"{count:,} book{'' if count == 1 else 's'}" if ref else "the books"
+            reason = "it is missing" if isinstance(error, FileNotFoundError) else error
+            lost.append(f"{books} of segment {name} {'is' if count == 1 else 'are'} lost ({reason}): {_AGAIN}")
+            return None
+
+    def _open_others(self, head: Head | None, refs: Mapping[str, SegmentRef]) -> dict[str, _Rescued]:
+        """Segments that the head does not name: in a copy of a library in use it may be older than they, or newer."""
+        lost = self.lost if head is None else []  # a writer that was stopped may have left a part of one
+        names = sorted(set(self._files()).difference(refs))
+        others = {name: segment for name in names if (segment := self._open(name, None, lost))}
+        if head:
+            others = {name: each for name, each in others.items() if each.file.facts.get("library") == head.library}
+        if others:
+            self.notes.append("books that were removed or replaced may be back")
+        return others
 
     def _files(self) -> Iterator[str]:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):

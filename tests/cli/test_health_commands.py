@@ -143,3 +143,24 @@ def test_damage_is_found_and_mended(nlb: InProcess, shelf: Path, tmp_path: Path)
         assert {book.title: store.book_text(book.id) for book in store.books()} == right
     assert "Indexed" not in nlb("index", shelf.parent / "books", "--library", library).out
     assert nlb("doctor", "--repair", "--library", library).out.count("repair") == 0
+
+
+def test_a_copy_of_a_library_in_use_keeps_its_books_and_a_loss_is_a_problem(
+    nlb: InProcess, shelf: Path, tmp_path: Path
+) -> None:
+    library, heads = Path(shutil.copytree(shelf, tmp_path / "copy")), ("library.json", "library.copy.json")
+    old = {name: (library / name).read_bytes() for name in heads}
+    with open_store(library, writer=True) as store:
+        gone, *kept = [book.title for book in store.books()]
+        store.remove(store.find_book(gone).id)
+        store.optimize(purge=True)
+    for name in heads:
+        (library / name).write_bytes(old[name])
+    mended = nlb("doctor", "--repair", "--library", library)
+    assert mended.code == 1
+    [line] = [line for line in mended.out.splitlines() if line.startswith("problem")]
+    assert "lost (it is missing): index your books again" in line
+    assert "[Errno" not in mended.out
+    with open_store(library) as store:
+        assert {book.title for book in store.books()} >= set(kept)
+    assert nlb("doctor", "--library", library).code == 0

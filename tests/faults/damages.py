@@ -108,7 +108,8 @@ def damage_files(dice: random.Random, folder: Path, tally: Tally) -> None:
         if dice.random() < 0.3:
             lines = [f"rebuilt: {index_files([books], library, rebuild=True).warnings}"]
         else:
-            lines = repair_library(library, load=encoder)
+            repair = repair_library(library, load=encoder)
+            lines = [*repair.done, *repair.lost]
     except LibraryDamaged as error:  # nothing at all can be read
         _expect_clear(error, what)
         shutil.rmtree(library)

@@ -120,7 +120,7 @@ def test_books_that_a_damaged_library_has_lost_are_reported_as_failed(folder: Pa
     os.truncate(segment, 1000)
     for dry_run in (True, False):
         [failed] = index_files([folder], library, rebuild=True, dry_run=dry_run).failed
-        assert failed.reason.startswith(f"{library}: 1 books of segment {segment.name} are lost (")
+        assert failed.reason.startswith(f"{library}: 1 book of segment {segment.name} is lost (")
     assert ids(library).keys() == {"kitchen.txt", "lighthouse.txt"}
     assert index_files([folder], library, rebuild=True).failed == ()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from nlb_retriever.errors import LibraryDamaged, StoreError
 from nlb_retriever.indexing.repair import repair_library
 from nlb_retriever.store import RescuedLibrary, open_store
 from nlb_retriever.store.backends.array_file import ArrayFile
-from tests.store.books import MANIFEST
+from tests.store.books import MANIFEST, make_book
 from tests.store.sample import BOOKS, make_library, read_all
 
 
@@ -194,6 +195,27 @@ def test_a_library_whose_head_is_lost_is_rescued(copy: Path, right: list[object]
             assert read_all(store) == right
 
 
+@pytest.mark.parametrize("is_older", [True, False])
+def test_a_head_that_is_older_or_newer_than_the_segments_loses_no_book(
+    copy: Path, tmp_path: Path, *, is_older: bool
+) -> None:
+    """As in a copy of a library in use."""
+    before = shutil.copytree(copy, tmp_path / "before")
+    with open_store(copy, writer=True) as store:
+        store.publish(*make_book(5).parts)
+        assert store.optimize(purge=True)
+        store.remove(BOOKS[0].book.id)
+    mixed, heads = (copy, before) if is_older else (before, copy)
+    for name in ("library.json", "library.copy.json"):
+        shutil.copy(heads / name, mixed / name)
+    with RescuedLibrary(mixed) as rescued:
+        assert {record.id for record in rescued.books()} >= {made.book.id for made in BOOKS[1:]}
+        assert rescued.notes == ["books that were removed or replaced may be back"]
+        assert all(line.endswith("lost (it is missing): index your books again") for line in rescued.lost)
+        assert rescued.lost
+        assert not rescued.restore_head()
+
+
 @pytest.mark.parametrize("name", ["segment", "segments", "library.copy.json"])
 def test_what_may_not_be_read_is_not_taken_for_lost(bound_folder: Path, name: str) -> None:
     make_library(bound_folder / "library")
@@ -225,7 +247,7 @@ def test_nothing_but_our_errors_comes_out_of_segments_that_are_nonsense(copy: Pa
             open_store(copy)
         with RescuedLibrary(copy) as rescued:
             assert len(rescued.books()) == 3
-            assert "books of segment" in rescued.lost[0]
+            assert f"1 book of segment {segment.name} is lost" in rescued.lost[0]
 
 
 def test_a_file_that_a_stranger_made_is_refused_without_a_traceback(tmp_path: Path) -> None:
