@@ -10,7 +10,7 @@ BOOKS ?= docs
 TESTS ?= tests
 
 ifeq ($(BOOKS),docs)
-QUESTION ?= How many tokens does a passage have?
+QUESTION ?= How many characters may a question have?
 else
 QUESTION ?= How does it end?
 endif
