@@ -107,6 +107,8 @@ _EAST_ASIAN_KIND = {
 }
 STAGE = re.compile(r"(?:(?:re-?)?enter|exit|exeunt|by)\b", re.IGNORECASE)
 """Stage directions and the author's name under a tale's title are no headings."""
+_SPEECH = re.compile(r"[A-Z]{3}[A-Z’'. ]{0,30}(?:[.:]|\[.*?\])\s*\S")
+"""Of a play: a name in capitals and what its bearer says, perhaps with a stage direction between."""
 _DECORATION = " \t_*=#~|/[]{}<>\\"
 _PAGE_TAIL = re.compile(r"(?<!\b[Nn]o)(?<!\bNO)(?:[ .·…_]{2,}|\t)[ ]*(?:\d{1,4}|[ivxl]{1,6})$")
 
@@ -157,7 +159,9 @@ def parse_line(line: str, start: int, end: int, *, is_title: bool = False) -> li
         return [Candidate(start, end, "bare", east_asian_number(match["number"]), text, rest, "word")]
     if not text or not (_is_capital(text[0]) or text[0].isdigit() or text[0] == "§") or STAGE.match(text):
         return []
-    if (found := _keyword(text, start, end)) or (found := _bare(text, start, end)):
+    if found := _keyword(text, start, end):
+        return found
+    if (found := _bare(text, start, end)) and (is_title or not has_speaker(found[0].rest)):
         return found
     if len(text) <= 90 and (match := _NAMED.fullmatch(text)) and not text.islower():
         name = (match["name"] or "appendix").lower()
@@ -280,3 +284,8 @@ def is_speech(line: str) -> bool:
     return line[-1] in ".!?”\"'’" and (
         line[0] in "“\"‘'" or sum(w[0].isupper() for w in words) < max(1, 0.6 * len(words))
     )
+
+
+def has_speaker(line: str) -> bool:
+    """Whether a line begins with the name of who says it in a play: "HAMLET. Words, words, words." is no title."""
+    return _SPEECH.match(line) is not None and not line.isupper()

@@ -25,6 +25,7 @@ from nlb_retriever.reading.headings import (
     STAGE,
     UNNUMBERED,
     Candidate,
+    has_speaker,
     is_speech,
     parse_line,
     strip_line,
@@ -54,8 +55,6 @@ _ITEMS, _CHAPTERS = 20, 0.15
 """Lines that begin with a number, and the share of them that chapters have at least: of 650 texts the chapters of none
 have between 0.15 and 0.2 of 20 such lines."""
 _MIDDLE = re.compile(r"[\w,;]$")
-_SPEECH = re.compile(r"[A-Z]{3}[A-Z’'. ]{0,30}(?:[.:]|\[.*?\])\s*\S")
-"""Of a play: a name in capitals and what its bearer says, perhaps with a stage direction between."""
 _EMPHASIS = re.compile(r"(?<![^\W_])_([^_]+)_|_([^_]+)_(?![^\W_])|(?<![^\W_])_+|_+(?![^\W_])|=")
 """Marks of italics and bold: not those within "ignore_quotes"."""
 _SUMMARY = re.compile("chap", re.IGNORECASE)
@@ -243,7 +242,7 @@ def _plain(line: str) -> bool:
     text = strip_line(line)
     return (
         0 < len(text) <= 90
-        and not (_SPEECH.match(text) and not text.isupper())
+        and not has_speaker(text)
         and not STAGE.match(text)
         and text[0] not in "“\"‘'(["
         and not text.endswith((".", "!", '"', "”", "'", "’", ")"))

@@ -155,6 +155,11 @@ def test_speakers_in_capitals_make_no_sections() -> None:
     assert all(p[0].startswith("Part ") for p in paths(lines))
 
 
+def test_numbers_of_speakers_make_no_sections() -> None:
+    assert not find_headings(book("I. PORT. Ha, ha, ha!", "II. PORT. A gentle Man is he", "III. PORT. Ho!"))
+    assert len(find_headings(book("I. THE DOOR. AND WHO CAME", "II. THE STAIR", "III. THE CLOCK: AN END"))) == 3
+
+
 def test_short_speeches_make_no_sections() -> None:
     speeches = ["HAMLET. How so?", "THE KING. [Aside] Who Knows?", "OPHELIA: Nothing, My Lord", "FIRST CLOWN. Whose?"]
     lines = book(*(f"{speech[:-1]} {number}?" for number in range(8) for speech in speeches))
