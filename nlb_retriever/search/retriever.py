@@ -22,6 +22,7 @@ from nlb_retriever.search.about_book import answer_about_book
 from nlb_retriever.search.answer import ALL_PASSAGES, PASSAGES, compose_all, compose_answer
 from nlb_retriever.search.catalog import answer_catalog
 from nlb_retriever.search.courtesy import bare_question
+from nlb_retriever.search.dates import narrow_to_date
 from nlb_retriever.search.definition import answer_definition
 from nlb_retriever.search.digest import answer_digest
 from nlb_retriever.search.places import answer_place
@@ -256,7 +257,7 @@ class Retriever:
         # the first two without a search, and so without its encoder
         answer = answer_catalog(request, self.store, limit) or answer_about_book(request, self.store, limit)
         if answer is None:
-            request = narrow_to_title(request, self.store)
+            request = narrow_to_date(narrow_to_title(request, self.store), self.store)
             answer = self.find_place(request, limit, all_passages=all_passages)
         if answer:
             return replace(answer, question=question)

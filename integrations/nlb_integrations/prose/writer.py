@@ -24,6 +24,7 @@ from nlb_integrations.prose.secrets import hide_secrets
 from nlb_retriever.errors import LanguageModelError, NlbError
 from nlb_retriever.records import Answer, Hit
 from nlb_retriever.search.courtesy import bare_question
+from nlb_retriever.search.dates import narrow_to_date
 from nlb_retriever.search.quotes import NOT_FOUND
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.retriever import Retriever
@@ -122,7 +123,7 @@ class Writer:
             rerank=self.retriever.has_reader,
             relevant_only=True,
         )
-        request = narrow_to_title(request, self.retriever.store)
+        request = narrow_to_date(narrow_to_title(request, self.retriever.store), self.retriever.store)
         found = self.retriever.find_place(request)  # all of a chapter, or what a question looks for without its frame
         if found is None:
             result = self.retriever.run(request)
