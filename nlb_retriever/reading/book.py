@@ -28,8 +28,8 @@ from nlb_retriever.records import Book
 logger = logging.getLogger(__name__)
 
 FORMATS = {
-    ".txt": "plain", ".text": "plain", ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html",
-    ".xhtml": "html", ".epub": "epub", ".pdf": "pdf", ".docx": "docx", ".doc": "doc",
+    ".txt": "plain", ".text": "plain", ".srt": "plain", ".vtt": "plain", ".md": "markdown", ".markdown": "markdown",
+    ".html": "html", ".htm": "html", ".xhtml": "html", ".epub": "epub", ".pdf": "pdf", ".docx": "docx", ".doc": "doc",
     ".odt": "odt", ".fb2": "fb2", ".fb2.zip": "fb2", ".rtf": "rtf", ".rst": "rst",
     ".adoc": "plain", ".asciidoc": "plain", ".mobi": "kindle", ".azw": "kindle", ".azw3": "kindle", ".prc": "kindle",
     ".tei": "tei", ".tei.xml": "tei", ".xml": "tei", ".mhtml": "mhtml", ".mht": "mhtml",

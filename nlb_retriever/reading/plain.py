@@ -9,6 +9,7 @@ from itertools import accumulate
 from pathlib import Path
 from textwrap import dedent
 
+from nlb_retriever.reading.cues import read_cues
 from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import INVISIBLE, Draft, Heading, clean, one_line
 from nlb_retriever.reading.form_feeds import join_pages, with_form_feeds
@@ -35,8 +36,8 @@ _BETWEEN = "\n\n\n"
 def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
     """Read a text file. Without wrapper, hard wraps, control characters and soft hyphens its text is the file's.
 
-    But it is in NFC, a blank line stands below the rule of a title, boxes are open, and pages are joined
-    (`form_feeds`).
+    But it is in NFC, a blank line stands below the rule of a title, boxes are open, pages are joined (`form_feeds`),
+    and subtitles have no numbers and times (`cues`).
 
     Raises:
         NotABook: the file is binary (message without the path).
@@ -46,7 +47,7 @@ def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
     text = "\f".join(map(clean, text.split("\f")))
     if "\f" in text or "\f" in (text := with_form_feeds(text)):
         text = join_pages(text, draft.omissions)
-    draft.text = text = _BOX.sub(_open_box, INVISIBLE.sub("", clean(text)))
+    draft.text = text = _BOX.sub(_open_box, read_cues(INVISIBLE.sub("", clean(text)), draft.omissions))
     pieces = [text]
     wrapper = find_wrapper(text)
     if wrapper and (kept := kept_pieces(text, wrapper, draft.omissions)):

@@ -1,0 +1,46 @@
+"""Subtitles: what is said is read, without numbers, times and styles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever.reading import read_book
+
+SAID = [
+    "Captain, the engine\nis on fire again.",
+    "- Where is the map?\n- Under the piano.",
+    "<i>Nobody leaves",
+    "without the dog.</i>",
+]
+WORDS = [
+    "Captain, the engine is on fire again.",
+    "- Where is the map?",
+    "- Under the piano.",
+    "Nobody leaves without the dog.",
+]
+SUBRIP = "\n\n".join(f"{n}\n00:03:{n:02},463 --> 00:03:{n:02},998\n{said}" for n, said in enumerate(SAID, 1))
+WEBVTT = "WEBVTT - North\n\nNOTE made by hand\n\n" + "\n\n".join(
+    f"03:{n:02}.463 --> 03:{n:02}.998 align:left\n{said}" for n, said in enumerate(SAID, 1)
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("north.srt", SUBRIP), ("north.txt", SUBRIP.replace("\n", "\r\n")), ("north.vtt", WEBVTT), ("north.txt", WEBVTT)],
+)
+def test_of_subtitles_what_is_said_is_read(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8", newline="")
+    book = read_book(path)
+    assert book.text.splitlines() == WORDS
+    assert [warning.partition(" (")[0] for warning in book.warnings] == [
+        "boilerplate skipped: numbers, times and styles of subtitles"
+    ]
+
+
+def test_a_text_with_a_few_times_is_read_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(f"The first lines of a file are these:\n\n{SUBRIP[:60]}\n\nIt has no more.\n", encoding="utf-8")
+    assert "-->" in read_book(path).text
