@@ -306,6 +306,7 @@ def _report(request: IndexRequest, inputs: Inputs, plan: Plan, outcome: Outcome)
         kept=tuple(map(_ref, plan.kept)),
         failed=(*inputs.failed, *plan.failed, *outcome.failed),
         skipped=inputs.discovery.skipped,
+        suffixes=inputs.discovery.suffixes,
         warnings=outcome.warnings,
         tokens=outcome.tokens,
         dry_run=request.dry_run,

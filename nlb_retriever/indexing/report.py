@@ -40,6 +40,8 @@ class IndexReport:
     failed: tuple[FailedFile, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
     """Reason -> number of files in folders that are not books."""
+    suffixes: Mapping[str, int] = field(default_factory=dict)
+    """No book's suffix -> number of such files in folders; the most frequent ones, in this order."""
     warnings: tuple[tuple[str, str], ...] = ()
     """Files, each with what was lost or repaired in reading it."""
     seconds: float = 0.0
@@ -60,6 +62,7 @@ class IndexReport:
             "failed": [{"source": file.source, "reason": file.reason} for file in self.failed],
             "warnings": [{"source": source, "warning": warning} for source, warning in self.warnings],
             "skipped": dict(self.skipped),
+            "suffixes": dict(self.suffixes),
             "seconds": round(self.seconds, 3),
             "tokens": self.tokens,
             "dry_run": self.dry_run,

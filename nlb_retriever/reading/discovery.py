@@ -20,6 +20,8 @@ _TEI = re.compile(rb"<(?:[\w.-]+:)?(?:TEI|teiCorpus)(?:\.2)?[\s>]")
 _BEGINNING = 16_384
 """Bytes in which an XML file's outermost element begins."""
 _SUFFIXES = ", ".join(sorted(FORMATS))
+_NAMED = 20
+"""Suffixes of other files that are named, at most."""
 _HIDDEN = (".", "~$")
 """How the names of hidden files begin, and those by which Word locks a document that is open."""
 
@@ -32,6 +34,8 @@ class Discovery:
     """Absolute paths, each file once, in the order of the inputs and sorted inside folders."""
     skipped: Mapping[str, int] = field(default_factory=dict)
     """Reason -> number of files in folders that were left out."""
+    suffixes: Mapping[str, int] = field(default_factory=dict)
+    """No book's suffix -> number of such files in folders; the most frequent ones, in this order."""
     failed: tuple[FailedFile, ...] = ()
     """What was named, or is a folder below it, and cannot be read: one entry each."""
     folders: tuple[Path, ...] = ()
@@ -70,6 +74,7 @@ class _Search:
     seen: dict[tuple[int, int], Path] = field(default_factory=dict)
     """Device and inode of each folder that was entered, and the folder from which."""
     skipped: Counter[str] = field(default_factory=Counter)
+    suffixes: Counter[str] = field(default_factory=Counter)
     failed: list[FailedFile] = field(default_factory=list)
     folders: list[Path] = field(default_factory=list)
     unreadable: list[Path] = field(default_factory=list)
@@ -111,6 +116,7 @@ def discover(inputs: Iterable[str | Path]) -> Discovery:
     return Discovery(
         files=tuple(search.files),
         skipped=dict(search.skipped),
+        suffixes=dict(search.suffixes.most_common(_NAMED)),
         failed=tuple(search.failed),
         folders=tuple(search.folders),
         unreadable=tuple(search.unreadable),
@@ -198,6 +204,7 @@ def _add_found(path: Path, search: _Search) -> None:
         search.skipped["no regular file"] += 1
     elif suffix_of(path) not in FORMATS:
         search.skipped["no book's suffix"] += 1
+        search.suffixes[shown(suffix_of(path)) or "none"] += 1
     elif path.suffix.lower() == ".xml" and not _is_tei(path):
         search.skipped["XML that is no book"] += 1
     else:

@@ -100,7 +100,7 @@ def test_a_second_run_tells_new_changed_renamed_and_gone_books(nlb: InProcess, b
         f"  remove  {books}/orchard.md\n"
         "  keep    0 books unchanged\n"
         f"Left out: {books}/copy.txt is the same as {books}/cat.txt.\n"
-        "Skipped in folders: 1 no book's suffix.\n"
+        "Skipped in folders: 1 no book's suffix (.png).\n"
         f"Library: {library}\n"
     )
     assert titles(library) == ["A NIGHT AT THE OBSERVATORY", "Orchard Letters", "THE LAMP OF SKERRY"]
@@ -110,7 +110,7 @@ def test_a_second_run_tells_new_changed_renamed_and_gone_books(nlb: InProcess, b
         "Indexed 2 books (1 of them changed) in S: N tokens.\n"
         "1 book renamed, 1 book removed.\n"
         f"Left out: {books}/copy.txt is the same as {books}/cat.txt.\n"
-        "Skipped in folders: 1 no book's suffix.\n"
+        "Skipped in folders: 1 no book's suffix (.png).\n"
         f"Library: {library}\n"
     )
     assert titles(library) == ["A NIGHT AT THE OBSERVATORY", "THE CAT", "THE LAMP OF SKERRY"]
@@ -159,7 +159,9 @@ def test_a_bad_file_is_named_and_the_rest_is_indexed(nlb: InProcess, tmp_path: P
     assert titles(library) == ["THE CAT"]
 
     told = json.loads(ran.out)
-    assert {"indexed", "unchanged", "removed", "renamed", "failed", "skipped", "seconds", "tokens"} <= set(told)
+    assert {"indexed", "unchanged", "removed", "renamed", "failed", "skipped", "suffixes", "seconds", "tokens"} <= set(
+        told
+    )
     assert [book["title"] for book in told["indexed"]] == ["THE CAT"]
     assert [file["source"] for file in told["failed"]] == [str(broken)]
 

@@ -38,6 +38,7 @@ def test_a_folder_is_walked_in_sorted_order_and_the_rest_is_counted(shelf: Path)
     found = discover([shelf])
     assert [str(f.relative_to(shelf)) for f in found.files] == ["G.PDF", "a.md", "b.txt", "sub/c.epub"]
     assert found.skipped == {"hidden": 4, "no book's suffix": 1}
+    assert found.suffixes == {".xls": 1}
     assert found.failed == ()
 
 

@@ -24,6 +24,8 @@ ChunkTokens = Annotated[
     int | None, typer.Option(min=0, metavar="N", help="Tokens a chunk; 0 for a sentence a chunk. [default: 256]")
 ]
 
+_SUFFIXES = 5
+"""Of files that are no books, as many are named."""
 _LEAST_TOKENS = 10_000
 """Below this a rate says more about the start than about the encoder."""
 
@@ -134,5 +136,10 @@ def _left_out(report: IndexReport) -> Iterator[Line]:
     for source, same_as in report.duplicates:
         yield line(f"Left out: {exact(source)} is the same as {exact(same_as)}.")
     if report.skipped:
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.skipped.items()))
-        yield line(f"Skipped in folders: {reasons}.")
+        suffixes = [*map(exact, report.suffixes)]
+        named = ", ".join([*suffixes[:_SUFFIXES], *(["..."] if suffixes[_SUFFIXES:] else [])])
+        reasons = [
+            f"{count:,} {reason}{f' ({named})' if 'suffix' in reason else ''}"
+            for reason, count in sorted(report.skipped.items())
+        ]
+        yield line(f"Skipped in folders: {', '.join(reasons)}.")
