@@ -60,7 +60,7 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
-        if "password" in str(error).lower():
+        if "password" in str(error).lower() and b"/Encrypt" in data:  # else PDFium names the error of a file before
             raise ReadingError("is encrypted with a password: save a copy without one") from error
         raise ReadingError("is a damaged or truncated PDF file") from error
     try:

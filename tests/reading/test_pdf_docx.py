@@ -160,6 +160,8 @@ def test_an_encrypted_pdf_asks_for_a_copy_without_password(pdf: Write) -> None:
         writer.write(stream)
     with pytest.raises(ReadingError, match="encrypted with a password"):
         read_book(path)
+    with pytest.raises(ReadingError, match="damaged"):  # and PDFium's error is that of the file before
+        read_book(pdf([]))
 
 
 def make_docx(path: Path) -> Path:
