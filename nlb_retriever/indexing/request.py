@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import SupportsIndex
 
 from nlb_retriever.config import DEFAULT_CHUNK_TOKENS, RELEASED, UNTRAINED, Manifest, expand
 from nlb_retriever.encoding import (
@@ -14,12 +16,13 @@ from nlb_retriever.encoding import (
     find_term_projection,
     identify_encoder,
 )
-from nlb_retriever.errors import MismatchError
+from nlb_retriever.errors import EncoderError, MismatchError, brief
 from nlb_retriever.indexing.plan import Prune
 from nlb_retriever.indexing.report import Observer
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.records import Book
+from nlb_retriever.text.chunking import FEWEST_TOKENS, MOST_TOKENS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +57,7 @@ def choose_manifest(request: IndexRequest, pinned: Manifest | None) -> Manifest:
         pinned: the library's own; None for a new library.
 
     Raises:
-        EncoderError: an encoder is not found.
+        EncoderError: an encoder is not found, or `chunk_tokens` is none.
         MismatchError: the checkpoint does not fit the chunk encoder.
     """
     name = request.chunk_encoder or (pinned.chunk_encoder if pinned and _is_current(pinned) else DEFAULT_ENCODER)
@@ -63,6 +66,7 @@ def choose_manifest(request: IndexRequest, pinned: Manifest | None) -> Manifest:
     tokens = request.chunk_tokens
     if tokens is None:
         tokens = pinned.chunk_tokens if pinned else checkpoint.config.chunk_tokens or DEFAULT_CHUNK_TOKENS
+    tokens = _check_tokens(tokens)
     checkpoint.check(identity, tokens)
     terms = find_term_projection(identity.sha256)
     return Manifest(
@@ -75,6 +79,17 @@ def choose_manifest(request: IndexRequest, pinned: Manifest | None) -> Manifest:
         order_dim=checkpoint.projections.section_dim - identity.dim if checkpoint.projections else 0,
         terms_sha256=pinned.terms_sha256 if pinned else terms.sha256 if terms else None,
     )
+
+
+def _check_tokens(tokens: object) -> int:
+    """A chunk length as a number; a wrong one that a new library pins would stay in it."""
+    number = operator.index(tokens) if isinstance(tokens, SupportsIndex) else -1
+    if number and not FEWEST_TOKENS <= number <= MOST_TOKENS:
+        raise EncoderError(
+            f"chunk_tokens must be a whole number from {FEWEST_TOKENS} to {MOST_TOKENS:,}, or 0 for one sentence a "
+            f"chunk, not {brief(tokens)}"
+        )
+    return number
 
 
 def _pinned_name(name: str | Path) -> str:

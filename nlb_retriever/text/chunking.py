@@ -26,6 +26,8 @@ from nlb_retriever.text.sentences import sentence_spans
 
 SENTENCE_TOKENS = 256
 """Longest chunk, with [CLS] and [SEP], where each sentence is a chunk of its own."""
+FEWEST_TOKENS, MOST_TOKENS = 10, 1_000_000
+"""Of a chunk."""
 
 _BLOCK = 1_000_000  # characters looked at together: bounds memory on a section of 50 MB
 _LONG_WORD = 100  # characters; longer ones are cut at their punctuation
@@ -94,7 +96,7 @@ class Chunker:
                 "fixed" fills every chunk up to a word's end, as the paper does.
 
         Raises:
-            EncoderError: a chunk of so few tokens holds no text.
+            EncoderError: a chunk of so few tokens holds no text, or of so many is too long.
         """
         special = tokenizer.num_special_tokens_to_add(False)
         self._limit = (tokens or SENTENCE_TOKENS) - special
@@ -103,6 +105,8 @@ class Chunker:
                 f"a chunk of {tokens} tokens holds no text beside {special} special ones: "
                 f"use {special + 8} or more, or 0 for one sentence a chunk"
             )
+        if tokens > MOST_TOKENS:
+            raise EncoderError(f"a chunk of {tokens:,} tokens is too long: use at most {MOST_TOKENS:,}")
         if tokenizer.truncation or tokenizer.padding:
             tokenizer = Tokenizer.from_str(tokenizer.to_str())
             tokenizer.no_truncation()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nlb_retriever import index_files
-from nlb_retriever.errors import MismatchError, QueryError, ReadingError, StoreError
+from nlb_retriever.errors import EncoderError, MismatchError, QueryError, ReadingError, StoreError
 from nlb_retriever.indexing.indexer import index_books
 from nlb_retriever.reading.text import book_from_text
 from nlb_retriever.records import Book, Page, Section
@@ -65,6 +65,15 @@ def test_one_path_or_book_is_taken_as_one(library: Path, tmp_path: Path) -> None
 def test_what_is_no_path_is_refused(library: Path, paths: Any) -> None:
     with pytest.raises(ReadingError, match="paths must be files, folders or glob patterns, not "):
         index_files(paths, library)
+
+
+@pytest.mark.parametrize("tokens", [-1, 9, "256", 64.0, True, 10**9])
+def test_a_wrong_chunk_length_is_refused_and_makes_no_library(library: Path, tokens: Any) -> None:
+    with pytest.raises(
+        EncoderError, match=f"chunk_tokens must be a whole number from 10 to 1,000,000, .*not {tokens!r}"
+    ):
+        index_books(bread(), library, chunk_tokens=tokens)
+    assert not library.exists()
 
 
 @pytest.mark.parametrize("books", [None, "text", ["text"], Path("a.txt"), {"a": 1}])

@@ -170,7 +170,9 @@ def test_a_tokenizer_with_truncation_is_left_as_it_was() -> None:
     assert tokenizer.to_str() == before
 
 
-def test_a_chunk_too_short_for_text_is_refused_with_the_numbers() -> None:
+def test_a_chunk_too_short_for_text_or_too_long_is_refused_with_the_numbers() -> None:
+    with pytest.raises(EncoderError, match=r"chunk of 1,000,000,000 tokens is too long: use at most 1,000,000"):
+        Chunker(minilm_tokenizer(), tokens=10**9)
     with pytest.raises(EncoderError, match=r"chunk of 9 tokens holds no text beside 2 special .* use 10 or"):
         Chunker(MINILM, tokens=9)
 
