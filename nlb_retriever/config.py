@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from nlb_retriever.errors import LibraryNotFound, MismatchError, NlbError, StoreError
+from nlb_retriever.errors import LibraryNotFound, MismatchError, NlbError, StoreError, brief
 from nlb_retriever.records import Level
 
 RELEASED = "released"
@@ -135,6 +135,8 @@ def locate_library(library: str | Path | None = None) -> str | Path:
         library = os.environ.get("NLB_LIBRARY") or "default"
     if isinstance(library, Path):
         return _absolute(library, "library")
+    if not isinstance(library, str):
+        raise StoreError(f"a library is a folder, a name or a URL, not {brief(library)}")
     if "://" in library:
         return _check_url(library)
     if "/" in library or os.sep in library or library in {".", ".."} or library.startswith("~"):
@@ -158,10 +160,12 @@ def expand(path: str | Path) -> Path:
     """A path with its `~` or `~name` replaced.
 
     Raises:
-        NlbError: there is no such user.
+        NlbError: there is no such user, or it is no path.
     """
     try:
         return Path(path).expanduser()
+    except TypeError as error:
+        raise NlbError(f"a name or a folder must be a string or a Path, not {brief(path)}") from error
     except RuntimeError as error:
         raise NlbError(f"{path}: there is no home folder of that user: write the whole path") from error
 

@@ -24,7 +24,7 @@ from nlb_retriever.encoding.openvino import (
     read_identity,
 )
 from nlb_retriever.encoding.terms import TermProjection
-from nlb_retriever.errors import EncoderError, extra
+from nlb_retriever.errors import EncoderError, brief, extra
 
 if TYPE_CHECKING:
     from nlb_retriever.encoding.torch import TorchEncoder
@@ -51,9 +51,11 @@ def load_encoder(name: str | Path = DEFAULT_ENCODER, *, device: str = "auto", us
             and no device searched where an int8 model is at hand.
 
     Raises:
-        EncoderError: it is not to be found or is damaged.
+        EncoderError: it is not to be found or is damaged, or the device is none.
         MissingExtra: it needs torch, which is not installed.
     """
+    if not isinstance(device, str):
+        raise EncoderError(f"device must be auto, cpu or a torch device such as cuda, not {brief(device)}")
     on_cpu = device == "cpu" or (device == "auto" and (use == "ask" or not _has_cuda()))
     if on_cpu and (folder := _int8_folder(name)):
         return OpenVinoEncoder(folder, latency=use == "ask")

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Concatenate, ParamSpec, TypeVar
 
-from nlb_retriever.config import Manifest, locate_library
+from nlb_retriever.config import Manifest, expand, locate_library
 from nlb_retriever.encoding import ChunkEncoder, load_encoder
 from nlb_retriever.errors import EncoderError, LibraryRebuilt, NlbError
 from nlb_retriever.model.vectorizer import Vectorizer
@@ -69,7 +69,7 @@ class Retriever:
     ) -> None:
         self._location = locate_library(library)
         self._device = device
-        self._reader_folder = Path(reader) if reader is not None else find_reader()
+        self._reader_folder = expand(reader) if reader is not None else find_reader()
         self._reader: Reader | None = None
         self._opening = threading.Lock()
         self._reading = threading.Lock()

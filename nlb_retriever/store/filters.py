@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
-from nlb_retriever.errors import QueryError
+from nlb_retriever.errors import QueryError, brief
 from nlb_retriever.records import Level
 
 Operator = Literal[
@@ -96,12 +96,15 @@ def check(where: Filter, level: Level) -> Filter:
     if not isinstance(where, Condition):
         if not isinstance(where, And | Or | Not):
             raise QueryError(f"{where!r} is not a filter: use Condition, And, Or, Not")
-        if not where.children:
+        children = tuple(where.children) if isinstance(where.children, Iterable) else (where.children,)
+        if not children:
             raise QueryError(f"a filter's {type(where).__name__} needs at least one condition")
-        return type(where)(tuple(check(child, level) for child in where.children))
+        return type(where)(tuple(check(child, level) for child in children))
     words, numbers = KEYWORD_KEYS[level], NUMBER_KEYS[level]
     if where.op not in OPERATORS:
         raise QueryError(f"unknown filter operator {where.op!r}; known: {', '.join(OPERATORS)}")
+    if not isinstance(where.key, str):
+        raise QueryError(f"a filter's key must be a string, not {brief(where.key)}")
     if where.key.startswith(METADATA):
         return _check_metadata_condition(where)
     wordy = where.key == TEXT_KEY and where.op in TEXT_OPERATORS and level != "book"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nlb_retriever import index_files
-from nlb_retriever.errors import EncoderError, MismatchError, QueryError, ReadingError, StoreError
+from nlb_retriever.errors import EncoderError, MismatchError, NlbError, QueryError, ReadingError, StoreError
 from nlb_retriever.indexing.indexer import index_books
 from nlb_retriever.reading.text import book_from_text
 from nlb_retriever.records import Book, Page, Section
@@ -74,6 +74,12 @@ def test_a_wrong_chunk_length_is_refused_and_makes_no_library(library: Path, tok
     ):
         index_books(bread(), library, chunk_tokens=tokens)
     assert not library.exists()
+
+
+@pytest.mark.parametrize("wrong", [{"device": None}, {"chunk_encoder": 1}, {"checkpoint": 1}, {"library": b"library"}])
+def test_a_setting_that_is_none_is_refused(library: Path, wrong: dict[str, Any]) -> None:
+    with pytest.raises(NlbError, match=r"(device|a name or a folder|a library) (must be|is) .*, not "):
+        index_books(bread(), **{"library": library, **wrong})
 
 
 @pytest.mark.parametrize("books", [None, "text", ["text"], Path("a.txt"), {"a": 1}])

@@ -258,8 +258,8 @@ def test_an_ollama_that_fails_is_not_taken_for_one_that_is_down(monkeypatch: pyt
         open_llm("ollama:tiny")
 
 
-@pytest.mark.parametrize("name", ["gpt", "ollama:", "", "smollm3", "ftp://x/v1", "model.bin"])
-def test_an_unknown_name_is_refused_with_the_known_ones(name: str) -> None:
+@pytest.mark.parametrize("name", ["gpt", "ollama:", "", "smollm3", "ftp://x/v1", "model.bin", None, ["smollm2"]])
+def test_an_unknown_name_is_refused_with_the_known_ones(name: Any) -> None:
     with pytest.raises(QueryError, match=r"name smollm2, \./model\.gguf, ollama:NAME"):
         open_llm(name)
 
@@ -267,7 +267,7 @@ def test_an_unknown_name_is_refused_with_the_known_ones(name: str) -> None:
 def test_a_missing_file_or_one_that_is_no_model_is_reported(tmp_path: Path) -> None:
     pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
     with pytest.raises(QueryError, match="no model at"):
-        open_llm(str(tmp_path / "none.gguf"))
+        open_llm(tmp_path / "none.gguf")
     (tmp_path / "bad.gguf").write_bytes(b"GGUF" + bytes(1000))
     with pytest.raises(LanguageModelError, match="cannot be used: llama.cpp takes"):
         open_llm(str(tmp_path / "bad.gguf"))

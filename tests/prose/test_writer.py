@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 from llama_index.core.llms import ChatMessage, ChatResponse, MockLLM
 
+from nlb_integrations import NLBRetriever
 from nlb_integrations.prose import Chat, Prose, ProseSentence, Writer
 from nlb_integrations.prose.chat import make_query
 from nlb_integrations.prose.llamacpp import LlamaCpp
 from nlb_integrations.prose.prompt import DECLINED, INSTRUCTIONS, messages, turn_messages
 from nlb_retriever import Retriever
-from nlb_retriever.errors import LanguageModelError, QueryError
+from nlb_retriever.errors import LanguageModelError, QueryError, StoreError
 from nlb_retriever.records import Answer
 from tests.prose.scripted import Scripted
 
@@ -41,6 +42,16 @@ def test_an_answer_is_prose_with_citations_that_hold(retriever: Retriever) -> No
     assert {"question", "searched", "found", "short", "confidence", "answer", "citations", "sentences", "model"} == set(
         answer.to_json()
     )
+
+
+def test_a_library_may_be_named_and_what_is_no_model_or_library_is_refused(retriever: Retriever) -> None:
+    assert Writer(script("It broke the clock [1]."), retriever.location).answer(STORM).supported
+    with pytest.raises(LanguageModelError, match="llm must be one of LlamaIndex's, as open_llm makes, not 'smollm2'"):
+        Writer("smollm2", retriever)  # type: ignore[arg-type]
+    with pytest.raises(StoreError, match="a library is a folder, a name or a URL, not "):
+        Writer(script(), NLBRetriever(retriever))  # type: ignore[arg-type]
+    with pytest.raises(QueryError, match="the question must be words, not None"):
+        Writer(script(), retriever).answer(None)  # type: ignore[arg-type]
 
 
 def test_of_a_chapter_the_model_sees_all_parts(retriever: Retriever) -> None:

@@ -289,6 +289,8 @@ def _score(payload: dict[str, Any]) -> float:
         (And(()), "And needs at least one condition"),
         (Not((Or(()),)), "Or needs at least one"),
         ("year = 3", "is not a filter"),
+        (Or(None), "None is not a filter"),  # type: ignore[arg-type]
+        (Condition(None, "eq", "x"), "a filter's key must be a string, not None"),  # type: ignore[arg-type]
     ],
 )
 def test_a_filter_that_cannot_be_applied_says_why(where: Any, message: str) -> None:
@@ -299,7 +301,9 @@ def test_a_filter_that_cannot_be_applied_says_why(where: Any, message: str) -> N
 
 def test_values_are_taken_in_the_keys_own_type(store: LibraryStore) -> None:
     assert found(store, "book", Condition("year", "eq", "1803")) == expected("book", Condition("year", "eq", 1803))
-    assert check(Condition("page", "eq", 12), "passage") == Condition("page", "eq", "12")
+    page = Condition("page", "eq", "12")
+    assert check(Condition("page", "eq", 12), "passage") == page
+    assert check(Or(page), "passage") == Or((page,))  # type: ignore[arg-type]
 
 
 def test_all_of_leaves_out_what_is_not_given() -> None:

@@ -15,7 +15,7 @@ from nlb_integrations.prose.llamacpp import WINDOW, LlamaCpp
 from nlb_integrations.prose.secrets import hide_secrets
 from nlb_integrations.prose.tokens import ServerTokenizer
 from nlb_retriever.config import expand
-from nlb_retriever.errors import LanguageModelError, MissingExtra, QueryError, extra
+from nlb_retriever.errors import LanguageModelError, MissingExtra, QueryError, brief, extra
 
 TIMEOUT = 120.0
 """Seconds to wait for a server's next words."""
@@ -24,7 +24,7 @@ _OPENAI = "https://api.openai.com/v1"
 _OLLAMA_PORT = 11434
 
 
-def open_llm(name: str, *, max_tokens: int = ANSWER_TOKENS, timeout: float = TIMEOUT) -> LLM:
+def open_llm(name: str | Path, *, max_tokens: int = ANSWER_TOKENS, timeout: float = TIMEOUT) -> LLM:
     """Open a language model.
 
     Args:
@@ -39,6 +39,9 @@ def open_llm(name: str, *, max_tokens: int = ANSWER_TOKENS, timeout: float = TIM
         LanguageModelError: the server does not answer or has no such model, or the file is no model.
         MissingExtra: what the model needs is not installed.
     """
+    name = os.fspath(name) if isinstance(name, os.PathLike) else name
+    if not isinstance(name, str):
+        raise QueryError(f"a language model has a name, not {brief(name)}: name {KNOWN}")
     kind, _, rest = name.partition(":")
     if name == "smollm2":
         return LlamaCpp(path=_smollm2(), max_tokens=max_tokens)

@@ -15,13 +15,14 @@ from typing import Any, TypeVar
 
 from llama_index.core.llms import LLM, ChatMessage, ChatResponse
 
+from nlb_integrations.conventions import as_retriever
 from nlb_integrations.prose.budget import answer_room, counter_of, fit
 from nlb_integrations.prose.citations import Checker
 from nlb_integrations.prose.pieces import ModelText
 from nlb_integrations.prose.prompt import messages
 from nlb_integrations.prose.records import Prose, ProseSentence
 from nlb_integrations.prose.secrets import hide_secrets
-from nlb_retriever.errors import LanguageModelError, NlbError
+from nlb_retriever.errors import LanguageModelError, NlbError, brief
 from nlb_retriever.records import Answer, Hit
 from nlb_retriever.search.courtesy import bare_question
 from nlb_retriever.search.dates import narrow_to_date
@@ -30,6 +31,7 @@ from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.search.titles import narrow_to_title
 from nlb_retriever.store import Filter
+from nlb_retriever.text.cleaning import clean_query
 
 PASSAGES = 5
 """In the prompt, at most."""
@@ -51,13 +53,19 @@ class Writer:
 
     Args:
         llm: any of LlamaIndex's.
-        retriever: of the library.
+        retriever: of the library; or its folder, name or server URL.
         passages: at most so many are in the prompt, the best first.
+
+    Raises:
+        LanguageModelError: `llm` is none.
+        StoreError: `retriever` is none, nor a library.
     """
 
-    def __init__(self, llm: LLM, retriever: Retriever, *, passages: int = PASSAGES) -> None:
+    def __init__(self, llm: LLM, retriever: Retriever | str | Path, *, passages: int = PASSAGES) -> None:
+        if not isinstance(llm, LLM):
+            raise LanguageModelError(f"llm must be one of LlamaIndex's, as open_llm makes, not {brief(llm)}")
         self.llm = llm
-        self.retriever = retriever
+        self.retriever = as_retriever(retriever)
         self.passages = passages
         # Not the event loop's own: models that are waited for would block all that uses those.
         self._threads = ThreadPoolExecutor(thread_name_prefix="nlb-writer")
@@ -114,7 +122,7 @@ class Writer:
         """
         query = query or question
         request = SearchRequest(
-            query=bare_question(query),
+            query=bare_question(clean_query(query)),
             limit=self.passages,
             book=book,
             section=section,
