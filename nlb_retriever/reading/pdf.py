@@ -16,6 +16,7 @@ from nlb_retriever.reading.listings import without_listings
 from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.page_notes import Note, take_notes
 from nlb_retriever.reading.page_numbers import PageNumbers
+from nlb_retriever.reading.pdf_looks import LookReader
 from nlb_retriever.reading.plain import title_page
 from nlb_retriever.reading.printed import (
     Bookmark,
@@ -27,11 +28,11 @@ from nlb_retriever.reading.printed import (
 )
 from nlb_retriever.reading.running_heads import without_running_heads
 from nlb_retriever.reading.title_page import is_given, read_title_page
-from nlb_retriever.reading.typography import Look, LookReader, find_titles
+from nlb_retriever.reading.typography import Look, find_titles
 from nlb_retriever.records import Page
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument, PdfPage
+    from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
 
 _STRAY_CHARS = 20
 """A scan of which most pages are empty may hold as many characters of no sense."""
@@ -153,9 +154,15 @@ def _page_lines(
         seen: dict[str, Look] = {}
         try:
             page = document[i]
-            textpage = page.get_textpage()
-            text = textpage.get_text_range() if textpage.count_chars() else ""
-            seen = {_SPACES.sub(" ", _clean(f"{line}\r\n")).strip(): look for line, look in reader.read(textpage, text)}
+            textpage, text = _text_of(page)
+            rotation = page.get_rotation()
+            if rotation and (upright := reader.find_rotation(textpage, text)) != rotation:
+                rotation = upright
+                textpage.close()
+                page.set_rotation(upright)  # as pdfium orders lines by where they are shown
+                textpage, text = _text_of(page)
+            read = reader.read(textpage, text, rotation)
+            seen = {_SPACES.sub(" ", _clean(f"{line}\r\n")).strip(): look for line, look in read}
             textpage.close()
             text += "".join(f"\n{written}" for written in _annotations(page, omissions))
             page.close()
@@ -169,6 +176,11 @@ def _page_lines(
         pages.append([_SPACES.sub(" ", line).strip() for line in text.split("\n") if line.strip()])
         looks.append(seen)
     return pages, looks
+
+
+def _text_of(page: PdfPage) -> tuple[PdfTextPage, str]:
+    textpage = page.get_textpage()
+    return textpage, textpage.get_text_range() if textpage.count_chars() else ""
 
 
 def _clean(text: str) -> str:

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from nlb_retriever.reading.headings import parse_line
 
-if TYPE_CHECKING:
-    from pypdfium2 import PdfTextPage
-
 FOOTNOTE_MARKS = "*∗†‡§¹ "
 """Behind a title."""
-_LINE = re.compile("[^\r\n\x02\ufffe\uffff]+[\x02\ufffe\uffff]?")
-"""Of a page as pdfium gives it: a hyphen at a line's end is one of three marks, and ends the line."""
-_LETTER = re.compile(r"[^\W_]")
-_BOLD = re.compile(r"bold|black|heavy|demi|-medi$|(?:cm|sf|lm|ec)bx|biolinumTB|libertineTB|,b$|-bd", re.IGNORECASE)
 _HYPHEN = re.compile(r"(?<=[^\W\d_])- (?=[^\W\d_A-Z])")
 """At the end of a title's line."""
 _CAPTION = re.compile(
@@ -90,70 +82,6 @@ class _Run(NamedTuple):
     last: int
     text: str
     look: Look
-
-
-def _letters(text: str, start: int, end: int) -> Iterator[int]:
-    """The first letter or number of a part of a text, the last one and one between."""
-    if not (first := _LETTER.search(text, start, end)):
-        return
-    yield first.start()
-    last = next(i for i in range(end - 1, start - 1, -1) if text[i].isalnum())
-    if last > first.start():
-        yield last
-        if between := _LETTER.search(text, (first.start() + last) // 2 + 1, last):
-            yield between.start()
-
-
-class LookReader:
-    """Reads how the lines of a PDF's pages are set, from three of their letters, or one where it is set as most are."""
-
-    def __init__(self) -> None:
-        from pypdfium2 import raw
-
-        self._matrix = raw.FS_MATRIX()
-        self._name = ctypes.create_string_buffer(128)
-        self._flags = ctypes.c_int()
-        self._seen: Counter[Look] = Counter()
-        self._commonest = Look(0.0, False)
-
-    def read(self, textpage: PdfTextPage, text: str) -> Iterator[tuple[str, Look]]:
-        """Each line of a page's text with its look, but for those without letters and numbers, turned and unseen ones.
-
-        Args:
-            textpage: the page.
-            text: its text as pdfium gives it.
-        """
-        wide = max(text, default="") > "\uffff"
-        for match in _LINE.finditer(text):
-            looks: list[Look] = []
-            for i in _letters(text, match.start(), match.end()):
-                look = self._look(textpage, len(text[:i].encode("utf-16-le", "surrogatepass")) // 2 if wide else i)
-                if look is None:
-                    looks = []
-                    break
-                looks.append(look)
-                self._seen[look] += 1
-                if self._seen[look] >= self._seen[self._commonest]:
-                    self._commonest = look
-                    break
-            if looks:
-                yield match[0], Look(min(look.size for look in looks), all(look.bold for look in looks))
-
-    def _look(self, textpage: PdfTextPage, index: int) -> Look | None:
-        """The look of a character; None where it is turned, unknown or, as what a scanner has read, not to be seen."""
-        from pypdfium2 import raw
-
-        at = raw.FPDFText_GetCharIndexFromTextIndex(textpage, index)
-        matrix = self._matrix
-        if at < 0 or not raw.FPDFText_GetMatrix(textpage, at, matrix) or abs(matrix.b) > abs(matrix.a):
-            return None
-        drawn = raw.FPDFText_GetTextObject(textpage, at)
-        if drawn and raw.FPDFTextObj_GetTextRenderMode(drawn) == raw.FPDF_TEXTRENDERMODE_INVISIBLE:
-            return None
-        size = raw.FPDFText_GetFontSize(textpage, at) * (matrix.c**2 + matrix.d**2) ** 0.5
-        self._name[0] = b"\0"
-        raw.FPDFText_GetFontInfo(textpage, at, self._name, len(self._name), self._flags)
-        return Look(round(2 * size) / 2, _BOLD.search(self._name.value.decode("latin-1")) is not None)
 
 
 def find_titles(lines: Sequence[str], pages: Sequence[int], looks: Sequence[Look | None]) -> list[Title]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -153,6 +154,26 @@ def test_the_looks_of_a_scan_tell_nothing() -> None:
     looks = [Look(8 + i % 7, False) for i in range(len(lines))]
     assert find_titles(lines, [0] * len(lines), looks) == []
     assert read_title_page(lines[:3], [None] * 3) == (None, None)
+
+
+@pytest.mark.parametrize(("rotation", "moved"), [(90, (792, 0)), (180, (612, 792)), (270, (0, 612))])
+@pytest.mark.parametrize("turned", [False, True])
+def test_turned_pages_are_read_as_upright_ones(pdf: Write, rotation: int, moved: tuple[int, int], turned: bool) -> None:
+    pypdf = pytest.importorskip("pypdf")
+    content = [["20b\tThe Book of Bells", "Ann Author", "12 May 2022", *PROSE], *pages("10b")]
+    upright = read_book(pdf(content))
+    path = pdf(content)
+    writer = pypdf.PdfWriter(clone_from=pypdf.PdfReader(io.BytesIO(path.read_bytes())))
+    for page in writer.pages:
+        page.rotate(rotation)
+        if turned:
+            page.add_transformation(pypdf.Transformation().rotate(rotation).translate(*moved))
+            page.mediabox.upper_right = (612, 792) if rotation == 180 else (792, 612)
+    with path.open("wb") as stream:
+        writer.write(stream)
+    book = read_book(path)
+    assert (book.title, book.author, book.text) == (upright.title, upright.author, upright.text)
+    assert titles(book) == titles(upright) == TITLES
 
 
 def test_what_a_scanner_has_read_below_the_picture_has_no_look(pdf: Write) -> None:
