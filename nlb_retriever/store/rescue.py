@@ -134,7 +134,7 @@ class RescuedLibrary:
             try:
                 return read_head(self._folder / name)[0]
             except (LibraryDamaged, FileNotFoundError) as error:
-                self.notes.append(f"{name} cannot be read ({error})")
+                self.notes.append(f"{name} cannot be read ({_reason(error)})")
         return None
 
     def _find_books(self, head: Head | None) -> dict[str, _Found]:
@@ -175,8 +175,7 @@ class RescuedLibrary:
         except (LibraryDamaged, FileNotFoundError) as error:
             count = ref.books - len(ref.hidden) if ref else 0
             books = f"{count:,} book{'' if count == 1 else 's'}" if ref else "the books"
-            reason = "it is missing" if isinstance(error, FileNotFoundError) else error
-            lost.append(f"{books} of segment {name} {'is' if count == 1 else 'are'} lost ({reason}): {_AGAIN}")
+            lost.append(f"{books} of segment {name} {'is' if count == 1 else 'are'} lost ({_reason(error)}): {_AGAIN}")
             return None
 
     def _open_others(self, head: Head | None, refs: Mapping[str, SegmentRef]) -> dict[str, _Rescued]:
@@ -193,6 +192,10 @@ class RescuedLibrary:
     def _files(self) -> Iterator[str]:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             yield from (path.name for path in (self._folder / SEGMENTS).iterdir() if path.suffix == ".seg")
+
+
+def _reason(error: Exception) -> str:
+    return "it is missing" if isinstance(error, FileNotFoundError) else str(error)
 
 
 class _Rescued(Segment):

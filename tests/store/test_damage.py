@@ -189,6 +189,7 @@ def test_a_library_whose_head_is_lost_is_rescued(copy: Path, right: list[object]
         titles = {record.title for record in rescued.books()}
         assert titles >= {made.book.title for made in BOOKS}
         assert any("may be back" in note for note in rescued.notes) == (how == "both")
+        assert rescued.notes[0] == "library.json cannot be read (it is missing)"
         assert rescued.manifest == MANIFEST
     if how == "head":
         with open_store(copy) as store:
