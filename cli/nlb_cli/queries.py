@@ -62,7 +62,7 @@ def answer_lines(lines: Iterable[bytes], defaults: Query, search: Callable[[Quer
             answer |= found_json(search(query))
         except QueryError as error:
             failed += 1
-            answer |= {"hits": [], "error": str(error)}
+            answer |= {"searched": None, "hits": [], "error": str(error)}
         write(f"{to_json(answer, indent=None)}\n")
     return failed
 

@@ -104,6 +104,7 @@ def test_a_file_of_questions_is_answered_line_by_line_in_order(nlb: InProcess, s
     assert [answer["level"] for answer in told[:3]] == ["passage", "book", "section"]
     assert told[1]["hits"][0]["title"] == "Orchard Letters"
     assert {hit["title"] for hit in told[2]["hits"]} == {"THE LAMP OF SKERRY"}
+    assert all(answer["searched"] is None for answer in told)
     assert [("error" in answer) for answer in told] == [False] * 3 + [True] * 6 + [False]
     assert told[4]["error"].startswith("line 5 starts like JSON")
     assert "no such book" in told[6]["error"]

@@ -36,6 +36,16 @@ def test_the_keys_of_json_are_those_of_the_table(user: Path, nlb: InProcess) -> 
     answer = output(nlb, "ask", "Who is hunting the white whale?")
     assert keys("ask") - {"quote", "quote_start", "quote_end"} == set(answer)
     assert keys("a hit") | {"quote", "quote_start", "quote_end"} == set(answer["citations"][0])
+    [book, *_] = output(nlb, "books")
+    assert keys("books") == set(book)
+    shown = output(nlb, "show", book["book_id"], "--text")
+    parts = {"number", "section", "section_id", "start", "end", "page"}
+    assert keys("show") - parts == {"books", "sections", "text"}
+    assert set(shown) == keys("books") | {"text"}
+    assert parts == set(shown["sections"][0])
+    assert keys("show --section") == set(output(nlb, "show", book["book_id"], "--section", "1"))
+    assert keys("info") == set(output(nlb, "info"))
+    assert keys("doctor") == set(output(nlb, "doctor"))
 
 
 def keys(row: str) -> set[str]:
@@ -44,11 +54,10 @@ def keys(row: str) -> set[str]:
     return set(re.findall("`(.*?)`", re.sub(r"\(.*?\)", "", cell)))
 
 
-def output(nlb: InProcess, *arguments: str) -> dict[str, Any]:
+def output(nlb: InProcess, *arguments: str) -> Any:
     ran = nlb(*arguments, "--json")
     assert ran.code == 0, ran.err
-    document: dict[str, Any] = json.loads(ran.out)
-    return document
+    return json.loads(ran.out)
 
 
 def test_the_extras_are_those_of_the_package() -> None:
