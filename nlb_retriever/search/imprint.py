@@ -20,8 +20,13 @@ _MANY = frozenset({"various", "various authors", "anonymous", "unknown"})
 """What stands for the author of a collection."""
 TITLE_PAGE = 3
 """First passages of a book that are read for its author's name and its year."""
-_YEAR = re.compile(r"\b(?P<year>1[4-9]\d\d|20\d\d)\b")
-_PUBLISHED = re.compile(rf"(?:\b(?:published|copyright)\b|©)[^\n]{{0,80}}?{_YEAR.pattern}", re.IGNORECASE)
+_YEAR = re.compile(r"(?<![^\W_])(1[4-9]\d\d|20\d\d)(?![^\W_])")
+_PUBLISHED = re.compile(
+    rf"(?:\b(?:published|copyright)\b|©)[^\n]{{0,80}}?{_YEAR.pattern}"
+    rf"|^(?:[^\w\n]|_)*{_YEAR.pattern}(?=(?:[^\w\n]|_)*$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A year behind such a word, or alone in its line."""
 
 
 def name_authors(
@@ -80,14 +85,20 @@ def date_book(book: BookRecord, hits: Sequence[Hit]) -> tuple[list[ShortAnswer],
         for index, hit in enumerate(hits)
         for order, (start, end) in enumerate(sentence_spans(hit.text))
     ]
-    printed = (found for each in quotes if (found := _PUBLISHED.search(hits[each.hit].text, each.start, each.end)))
-    year = f"{book.year}" if book.year else next((found["year"] for found in printed), None)
-    if not year or not quotes:
+    if not book.year:
+        for each in quotes:
+            found = _PUBLISHED.search(hits[each.hit].text)
+            if not found or found.end() > each.end:
+                continue
+            year = found[1] or found[2]
+            if year not in book.title:
+                return [ShortAnswer(text=year, citation=0)], [*cite(hits, [each])]
+    if not book.year or not quotes:
         return [], []
-    with_year = (each for each in quotes if year in hits[each.hit].text[each.start : each.end])
+    with_year = (each for each in quotes if f"{book.year}" in hits[each.hit].text[each.start : each.end])
     prose = (each for each in quotes if is_prose(hits[each.hit], each.start, each.end))
     quote = next(chain(with_year, prose), quotes[0])
-    return [ShortAnswer(text=year, citation=0)], [*cite(hits, [quote])]
+    return [ShortAnswer(text=f"{book.year}", citation=0)], [*cite(hits, [quote])]
 
 
 def has_year(hits: Sequence[Hit]) -> bool:

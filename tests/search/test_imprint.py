@@ -37,6 +37,7 @@ def test_a_year_that_no_sentence_has_is_cited_by_prose(tmp_path: Path) -> None:
         ("First published by Stone and Company, 1897", "1897"),
         ("Copyright, 1905, by Ann One", "1905"),
         ("© Ann One 2015", "2015"),
+        ("_1818._", "1818"),
         ("Printed for 18970 readers", None),
     ],
 )
@@ -54,6 +55,18 @@ def test_a_year_that_is_not_known_is_the_title_pages(
 def test_a_part_of_a_title_has_no_year_either(tmp_path: Path, question: str) -> None:
     with _library(tmp_path, STORY, "Ann One The Voyage") as retriever:
         assert retriever.answer(question).text == "The library does not know when Ann One The Voyage was written."
+
+
+def test_the_line_that_gives_the_year_is_cited(tmp_path: Path) -> None:
+    lines = "Made from the edition of 1897.\n\nFirst published by Stone and Company, 1897."
+    with _library(tmp_path, f"The Voyage\n\n{lines}\n\n{STORY}", "The Voyage") as retriever:
+        answer = retriever.answer("When was The Voyage published?")
+        assert answer.text == "First published by Stone and Company, 1897."
+
+
+def test_a_title_is_no_year(tmp_path: Path) -> None:
+    with _library(tmp_path, f"1984\n\n{STORY}", "1984") as retriever:
+        assert retriever.answer("When was 1984 published?").short != "1984"
 
 
 def test_a_year_without_a_word_for_it_is_left_to_the_reader(tmp_path: Path) -> None:
