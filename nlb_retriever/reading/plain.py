@@ -116,6 +116,8 @@ def title_page(text: str) -> tuple[str | None, str | None]:
         if any(t == author or "@" in t for t in title):  # of a manuscript, whose author's address is above
             above = "\n".join(lines[: lines.index(line)]).rstrip().rpartition("\n\n")[2]
             title = above.split("\n")
+        if any(title[0] == " ".join(title[1:end]) for end in range(2, len(title) + 1)):
+            del title[0]  # a half-title
         if not title or not author or len(author) > 60 or not title_like(author):
             return None, None
         if any(p[0].kind not in {"caps", "bare"} for t in title if (p := parse_line(t, 0, 0))):

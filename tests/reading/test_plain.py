@@ -196,6 +196,12 @@ def test_title_and_author_on_the_first_page_are_taken(tmp_path: Path) -> None:
     assert (book.title, book.author) == ("THE CLOCK", "Ann Author")
 
 
+@pytest.mark.parametrize("title", ["THE CLOCK", "THE\nCLOCK", "THE CLOCK\n\nA TALE"])
+def test_a_half_title_is_no_part_of_the_title(tmp_path: Path, title: str) -> None:
+    book = read(tmp_path, f"THE CLOCK\n\n{title}\n\nBY\n\nAnn Author\n\nOnce upon a time there was a clock.\n")
+    assert (book.title, book.author) == (title.replace("\n\n", " ").replace("\n", " "), "Ann Author")
+
+
 def test_one_line_of_fifty_megabytes_is_cut_into_sections(tmp_path: Path) -> None:
     data = b"It struck twelve. " * 2_800_000
     draft = read_plain(data, tmp_path / "x.txt", Limits())
