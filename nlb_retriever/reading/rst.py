@@ -11,10 +11,11 @@ from itertools import pairwise
 from pathlib import Path
 
 from nlb_retriever.reading.decode import decode
-from nlb_retriever.reading.draft import Draft
+from nlb_retriever.reading.draft import FRONT, Draft, one_line
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.omissions import count_words
 from nlb_retriever.reading.plain import read_plain
+from nlb_retriever.reading.underlined import FEW, find_underlined
 
 _EXPLICIT = re.compile(r"(?P<indent>[^\S\n]*)\.\.(?:[^\S\n]+(?P<rest>.*))?")
 """A directive, target, footnote or comment."""
@@ -33,6 +34,8 @@ _QUOTED = re.compile(r"``([^`\n][^`]{0,300}?)``|`([^`\n][^`]{0,300}?)`_{0,2}(?!\
 _EMPHASIS = re.compile(r"(?<![\w*\\])(\*{1,2})(?=[^\s*])([^*]{1,300}?)(?<=\S)\1(?![\w*])")
 _TARGET = re.compile(r"(?<=\S)\s*<[^<>]{1,300}>$")
 
+_AUTHOR = re.compile(r"^:authors?:[^\S\n]+([^\n$]+)", re.MULTILINE | re.IGNORECASE)
+"""In the fields below a document's title."""
 _GRID_RULE = re.compile(r"[+|][-=+|\s]*")
 """Above, between and below the rows of a grid table, some of whose cells may go on ("|     +-----+")."""
 _RULED = re.compile(r"^(?P<title>\S[^\n]{0,200})\n(?P<mark>[=~^\"'*+#_:.-])(?P=mark){2,}$", re.MULTILINE)
@@ -51,6 +54,9 @@ def read_rst(data: bytes, path: Path, limits: Limits) -> Draft:
     shown = _EMPHASIS.sub(r"\2", shown)
     shown = _RULED.sub(lambda m: f"{m['title']}\n{m['mark'] * max(len(m['title']), 3)}", shown)
     draft = read_plain(shown.encode("utf-8", "surrogatepass"), path, limits)
+    draft.headings = draft.headings or find_underlined(draft.text, FEW)
+    if author := _AUTHOR.search(text, 0, FRONT):
+        draft.author = one_line(author[1])
     draft.warnings += [note] if note else []
     words = count_words(text) - count_words(shown)
     draft.omissions.skip("marks, options and comments of reStructuredText", max(words, 0))

@@ -32,14 +32,16 @@ _FOLLOWED = re.compile(r"\n[^\S\n]*\S")
 _LONGER, _INDENT = 3, 3
 """Characters that a rule may be longer or shorter than its title, and of blanks before that."""
 _LEAST = 3
+FEW = 2
+"""Titles that tell the sections where the format says that they are titles."""
 _LONGEST_RULE = 160
 _TITLE_PAGE = 1_500
 
 is_rule = re.compile(rf"\s*{_RULE}").fullmatch
 
 
-def find_underlined(text: str) -> list[Heading]:
-    """Lines that stand alone above a rule of about their length; empty where there are fewer than three.
+def find_underlined(text: str, least: int = _LEAST) -> list[Heading]:
+    """Lines that stand alone above a rule of about their length; empty where there are fewer than `least`.
 
     Without these, lines between two rules that are alike.
 
@@ -48,10 +50,10 @@ def find_underlined(text: str) -> list[Heading]:
     """
     if not _ANY_RULE.search(text):
         return []
-    return _find(text, _find_before) or _find(text, _find_rule)
+    return _find(text, _find_before, least) or _find(text, _find_rule, least)
 
 
-def _find(text: str, find_before: Callable[[str, re.Match[str]], re.Match[str] | None]) -> list[Heading]:
+def _find(text: str, find_before: Callable[[str, re.Match[str]], re.Match[str] | None], least: int) -> list[Heading]:
     levels: dict[tuple[str, bool], int] = {}
     found: list[tuple[Heading, tuple[str, bool]]] = []
     for match in _UNDERLINED.finditer(text):
@@ -63,7 +65,7 @@ def _find(text: str, find_before: Callable[[str, re.Match[str]], re.Match[str] |
         found.append((Heading(match.start("title"), level, match["title"]), look))
     if found and found[0][1] not in {look for _, look in found[1:]} and _is_first(text, found[0][0].start):
         found = found[1:]
-    return [heading for heading, _ in found] if len(found) >= _LEAST else []
+    return [heading for heading, _ in found] if len(found) >= least else []
 
 
 def part_titles(text: str) -> str:
@@ -90,8 +92,8 @@ def _find_rule(text: str, match: re.Match[str]) -> re.Match[str] | None:
     return before if same and title_like(match["title"]) and not _COMMAND.search(match["title"]) else None
 
 
-def find_marked(text: str) -> list[Heading]:
-    """Paragraphs of one line that begin with "#" or "=", deeper with more of these; empty where there are few.
+def find_marked(text: str, least: int = _LEAST) -> list[Heading]:
+    """Paragraphs of one line that begin with "#" or "=", deeper with more; empty where there are fewer than `least`.
 
     A first one on a level of its own is the book's title, and none of them. Of the two signs the one with more counts.
     """
@@ -105,7 +107,7 @@ def find_marked(text: str) -> list[Heading]:
     headings = max(found.values(), key=len)
     if headings and headings[0].level < min((heading.level for heading in headings[1:]), default=0):
         headings = headings[1:]
-    return headings if len(headings) >= _LEAST else []
+    return headings if len(headings) >= least else []
 
 
 def find_title(text: str) -> str | None:

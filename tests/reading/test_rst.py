@@ -102,3 +102,11 @@ def test_grid_tables_are_read_without_their_rules(tmp_path: Path) -> None:
     assert "Clock      | Wound on\n" in text and "Town Hall  | Mondays\n" in text
     assert "+-" not in text.replace("a +--+ b", "") and "+=" not in text
     assert "|not| cut: a +--+ b." in text and "| a line" in text
+
+
+def test_two_titles_are_sections_and_a_field_names_the_author(tmp_path: Path) -> None:
+    head = "=====\nFlood\n=====\n\n:Author: Hugo Lind <h@example.org>\n:Date: 2022\n\n"
+    (tmp_path / "a.rst").write_text(f"{head}Risks\n=====\n\n{LINE}\n\nCosts\n=====\n\n{LINE}\n")
+    book = read_book(tmp_path / "a.rst")
+    assert (book.title, book.author) == ("Flood", "Hugo Lind")
+    assert [section.title for section in book.sections] == ["Risks", "Costs"]
