@@ -31,14 +31,14 @@ FORMATS = {
     ".txt": "plain", ".text": "plain", ".srt": "plain", ".vtt": "plain", ".md": "markdown", ".markdown": "markdown",
     ".html": "html", ".htm": "html", ".xhtml": "html", ".epub": "epub", ".pdf": "pdf", ".docx": "docx", ".doc": "doc",
     ".odt": "odt", ".fb2": "fb2", ".fb2.zip": "fb2", ".rtf": "rtf", ".rst": "rst",
-    ".adoc": "plain", ".asciidoc": "plain", ".mobi": "kindle", ".azw": "kindle", ".azw3": "kindle", ".prc": "kindle",
+    ".adoc": "adoc", ".asciidoc": "adoc", ".mobi": "kindle", ".azw": "kindle", ".azw3": "kindle", ".prc": "kindle",
     ".tei": "tei", ".tei.xml": "tei", ".xml": "tei", ".mhtml": "mhtml", ".mht": "mhtml",
 }  # fmt: skip
 """Module of this package that reads files of each suffix."""
 _NAMES = {
     "plain": "text", "markdown": "text", "html": "text", "epub": "EPUB", "pdf": "PDF", "docx": "Word", "doc": "Office",
     "odt": "OpenDocument", "fb2": "text", "rst": "text", "rtf": "RTF", "kindle": "Kindle", "tei": "text",
-    "mhtml": "text",
+    "adoc": "text", "mhtml": "text",
 }  # fmt: skip
 _TWO_LETTERS = {
     "eng": "en", "fra": "fr", "fre": "fr", "deu": "de", "ger": "de", "spa": "es", "ita": "it", "por": "pt", "nld": "nl",

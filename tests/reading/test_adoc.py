@@ -1,0 +1,75 @@
+"""AsciiDoc: its header says title and author, and its comments are no text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever.reading import read_book
+
+LINE = "The clock of the town is wound on Mondays, and the bell is rung by whoever has wound it."
+SOURCE = f"""\
+// A comment above.
+= Bridge Inspection
+Nora Falk <nora@example.org>; Bo Ek
+v1.2, 2021-05-06
+:toc:
+:note: hidden
+
+// A comment.
+
+Findings
+--------
+
+{LINE}
+
+////
+A block of them.
+
+----
+////
+
+----
+// A comment in code.
+----
+
+== Actions
+
+{LINE} // not one
+"""
+
+
+def test_the_header_is_read_and_comments_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "report.adoc"
+    path.write_text(SOURCE.replace("Findings\n--------", "== Findings"))
+    book = read_book(path)
+    assert (book.title, book.author) == ("Bridge Inspection", "Nora Falk, Bo Ek")
+    assert [section.title for section in book.sections] == ["Findings", "Actions"]
+    assert "A comment in code." in book.text
+    assert f"{LINE} // not one" in book.text
+    for mark in ("above", "block", "////", ":toc:", "hidden", "A comment."):
+        assert mark not in book.text
+    assert book.warnings == ("boilerplate skipped: comments and attributes of AsciiDoc (12 words)",)
+
+
+def test_a_rule_below_a_title_begins_no_code(tmp_path: Path) -> None:
+    path = tmp_path / "report.asciidoc"
+    path.write_text(SOURCE)
+    assert "A block of them" not in read_book(path).text
+
+
+@pytest.mark.parametrize("below", [LINE, ":author: Ann", "", "include::a.adoc[]"])
+def test_what_is_no_name_is_no_author(tmp_path: Path, below: str) -> None:
+    path = tmp_path / "report.adoc"
+    path.write_text(f"= The Clock\n{below}\n\n{LINE}\n")
+    book = read_book(path)
+    assert (book.title, book.author) == ("The Clock", None)
+    assert LINE in book.text
+
+
+def test_long_lines_of_marks_take_no_time(tmp_path: Path) -> None:
+    path = tmp_path / "a.adoc"
+    for mark in ("=", "/", "-", ":", "//\n", "////\n", "= a\n", ":a\n", "<", " "):
+        path.write_text(f"= The Clock\n{mark * 100_000}\n\n{LINE}\n")
+        assert LINE in read_book(path).text
