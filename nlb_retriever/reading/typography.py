@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from nlb_retriever.reading.headings import parse_line
+from nlb_retriever.reading.page_numbers import DATE_WORDS
 
 FOOTNOTE_MARKS = "*∗†‡§¹ "
 """Behind a title."""
@@ -18,8 +19,9 @@ _CAPTION = re.compile(
     r"(?:figure|fig|table|algorithm|listing|example|equation|abbildung|abb|tabelle|tableau|figura|tabla)\b\.?\s?\d",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"(?:\d{1,2}|[A-Z](?=\.))(?:\.\d{1,3})*[.:]?\s(?=.*[^\W\d_]{2})")
-"""Of a section, before its title."""
+_MONTH = rf"(?i:{'|'.join(sorted(DATE_WORDS))})\b\.?,?(?:\s\d{{4}}\b|\W*$)"
+_NUMBER = re.compile(rf"(?:\d{{1,2}}|[A-Z](?=\.))(?:\.\d{{1,3}})*[.:]?\s(?!{_MONTH})(?=.*[^\W\d_]{{2}})")
+"""Of a section, before its title; none of a date ("12 May 2023")."""
 HAS_WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u9fff\uac00-\ud7af]{2}")
 """Not only labels such as "mb"."""
 LONGEST, MOST_LINES = 160, 4

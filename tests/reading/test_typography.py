@@ -133,6 +133,19 @@ def test_the_title_page_gives_the_title_and_no_sections(pdf: Write) -> None:
     assert (book.title, len(book.sections)) == ("The Book of Bells", 3)
 
 
+@pytest.mark.parametrize("date", ["12 May 2022", "1 Januar 2022", "3. März", "4 Sept. 2022"])
+def test_the_date_below_the_title_is_no_section(pdf: Write, date: str) -> None:
+    front = ["20b\tThe Book of Bells", "12\tAnn Author", f"12\t{date}", *(f"9\tSo {line}" for line in PROSE)]
+    names = [
+        ("14", "1 The Landing"),
+        ("12", "1.1 Of Clocks and Bells"),
+        ("14", "2 March of the Bells"),
+        ("12", "2.1 What the moon saw"),
+    ]
+    sections = [line for look, name in names for line in (f"{look}\t{name}", *PROSE * 2)]
+    assert titles(read_book(pdf([[*front, *sections]]))) == [name for _, name in names]
+
+
 def test_a_bookmark_alone_is_no_outline(pdf: Write) -> None:
     assert titles(read_book(pdf(pages("14b"), outline=[("Cover", 0)]))) == TITLES
 
