@@ -17,6 +17,9 @@ from nlb_retriever.records import LEVELS, Level
 if TYPE_CHECKING:
     from nlb_retriever.search.run import SearchResult
 
+_KEYS = ("question", "level", "book", "limit")
+"""What an object on a line may have."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
@@ -88,9 +91,12 @@ def parse(raw: bytes, number: int, defaults: Query) -> Query:
         values = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise QueryError(f"line {number} starts like JSON but is not ({error})") from error
+    if unknown := sorted(values.keys() - _KEYS):
+        known = ", ".join(map(json.dumps, _KEYS))
+        raise QueryError(f"line {number} has {json.dumps(unknown[0]):.60}, which is unknown: it may have {known}")
     if not isinstance(values.get("question"), str):
         raise QueryError(f'line {number} has no "question" that is a string')
-    level, book, limit = (values.get(key) for key in ("level", "book", "limit"))
+    level, book, limit = values.get("level"), values.get("book"), values.get("limit")
     if level is not None and level not in LEVELS:
         raise QueryError(f'line {number}: "level" is {level!r}, not one of {", ".join(LEVELS)}')
     if book is not None and not isinstance(book, str):

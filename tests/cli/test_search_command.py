@@ -73,7 +73,7 @@ def test_no_hits_are_one_line(nlb: InProcess, shelf: Path) -> None:
 def test_a_file_of_questions_is_answered_line_by_line_in_order(nlb: InProcess, shelf: Path, tmp_path: Path) -> None:
     lines = [
         "Who discovered the comet?",
-        '{"question": "the grey mare", "level": "book", "limit": 1, "id": 7}',
+        '{"question": "the grey mare", "level": "book", "limit": 1}',
         '{"question": "the wreck", "level": "section", "book": "lamp"}',
         "",
         '{"question": ',
@@ -81,6 +81,7 @@ def test_a_file_of_questions_is_answered_line_by_line_in_order(nlb: InProcess, s
         '{"question": "x", "book": "no such book"}',
         '{"question": "x", "limit": 0}',
         '{"level": "book"}',
+        '{"question": "x", "lmit": 1}',
         "“The lamp”, naïve?",
     ]
     file = tmp_path / "questions.jsonl"
@@ -98,17 +99,19 @@ def test_a_file_of_questions_is_answered_line_by_line_in_order(nlb: InProcess, s
         "x",
         "",
         "",
+        "",
         "“The lamp”, naïve?",
     ]
-    assert [len(answer["hits"]) for answer in told] == [2, 1, 2, 0, 0, 0, 0, 0, 0, 2]
+    assert [len(answer["hits"]) for answer in told] == [2, 1, 2, 0, 0, 0, 0, 0, 0, 0, 2]
     assert [answer["level"] for answer in told[:3]] == ["passage", "book", "section"]
     assert told[1]["hits"][0]["title"] == "Orchard Letters"
     assert {hit["title"] for hit in told[2]["hits"]} == {"THE LAMP OF SKERRY"}
     assert all(answer["searched"] is None for answer in told)
-    assert [("error" in answer) for answer in told] == [False] * 3 + [True] * 6 + [False]
+    assert [("error" in answer) for answer in told] == [False] * 3 + [True] * 7 + [False]
     assert told[4]["error"].startswith("line 5 starts like JSON")
     assert "no such book" in told[6]["error"]
-    assert ran.err == 'nlb: 6 of the lines could not be answered; their "error" says why\n'
+    assert told[9]["error"] == 'line 10 has "lmit", which is unknown: it may have "question", "level", "book", "limit"'
+    assert ran.err == 'nlb: 7 of the lines could not be answered; their "error" says why\n'
 
 
 def test_a_bad_line_costs_only_itself(nlb: InProcess, shelf: Path) -> None:
@@ -122,14 +125,15 @@ def test_a_bad_line_costs_only_itself(nlb: InProcess, shelf: Path) -> None:
         {"question": "\0"},
         {"question": ["x"]},
         {"question": "x", "level": ["book"]},
+        {"question": "x", "k" * 5_000: 1},
     ]
     good = [{"question": "the comet a\0b"}, {"question": "the \ud800 comet"}, {"question": "comet"}]
     lines = [*map(json.dumps, [*bad, *good]), f'{{"question": "x", "limit": {"9" * 5_000}}}', "[" * 100_000]
     ran = nlb("search", "--queries", "-", "--limit", "1", "--library", shelf, stdin="\n".join(lines))
     assert ran.code == 1
     answers = [json.loads(line) for line in ran.out.splitlines()]
-    assert [bool(answer.get("error")) for answer in answers] == [True] * 9 + [False] * 3 + [True, False]
-    assert [len(answer["hits"]) for answer in answers] == [0] * 9 + [1] * 3 + [0, 1]
+    assert [bool(answer.get("error")) for answer in answers] == [True] * 10 + [False] * 3 + [True, False]
+    assert [len(answer["hits"]) for answer in answers] == [0] * 10 + [1] * 3 + [0, 1]
     assert all(len(answer.get("error", "")) < 300 for answer in answers)
     assert answers[3]["error"] == "limit must be a whole number from 0 to 1,000,000, not 1" + 29 * "0"
 
