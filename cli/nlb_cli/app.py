@@ -30,6 +30,9 @@ from nlb_cli.commands.train_reader import train_reader
 from nlb_cli.output.terminal import OutputError, exact, note
 from nlb_retriever.errors import NlbError
 
+_GONE = 141
+"""The exit code where nobody reads the output any more: what a shell reports of a program that SIGPIPE ended."""
+
 
 class _Commands(TyperGroup):
     """Turns what a command raises into a line and an exit code."""
@@ -50,7 +53,7 @@ class _Commands(TyperGroup):
                 note(f"nlb: the output cannot be written: {error}")
                 raise typer.Exit(2) from error
             _discard_stdout()
-            raise typer.Exit(141) from error  # what a shell reports of a program that SIGPIPE ended
+            raise typer.Exit(_GONE) from error
         except KeyboardInterrupt as error:
             note("nlb: interrupted")
             raise typer.Exit(130) from error
@@ -132,7 +135,10 @@ def main() -> None:
     _replace_closed_streams()
     try:
         app(prog_name="nlb")
-    except OSError as error:  # of typer's own output, as of --help: ours raises OutputError
+    except (OSError, SystemExit) as error:  # of typer's own output, as of --help: ours raises OutputError
+        if isinstance(error, BrokenPipeError) or isinstance(error.__context__, BrokenPipeError):
+            _discard_stdout()
+            sys.exit(_GONE)
         if type(error) is not OSError or error.filename is not None:
             raise
         note(f"nlb: the output cannot be written: {error.strerror}")

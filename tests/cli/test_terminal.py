@@ -90,11 +90,15 @@ def test_no_colour_leaves_no_escapes_at_all(nlb_terminal: OnTerminal, shelf: Pat
         assert not set("─━├└") & set(ran.out)
 
 
-def test_a_reader_that_leaves_early_hears_no_complaint(shelf: Path) -> None:
-    command = [sys.executable, "-c", RUN, "show", "lamp", "--text", "--library", str(shelf)]
+@pytest.mark.parametrize(
+    "arguments", [("show", "lamp", "--text"), ("books",), ("--version",), ("--help",), ("index", "--help")]
+)
+def test_a_reader_that_leaves_early_hears_no_complaint(shelf: Path, arguments: tuple[str, ...]) -> None:
+    command = [sys.executable, "-c", RUN, *arguments]
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run(command, env=environment(), stdout=writing, stderr=subprocess.PIPE, check=False)
+    env = environment({"NLB_LIBRARY": str(shelf)})
+    done = subprocess.run(command, env=env, stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, b"")
 
