@@ -62,6 +62,12 @@ def test_every_command_takes_a_library_and_explains_itself(nlb: InProcess, comma
     assert max(map(len, ran.out.splitlines())) <= 80
 
 
+def test_the_package_is_a_command_too(nlb: InProcess) -> None:
+    command = [sys.executable, "-m", "nlb_cli", "--help"]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
+    assert done.stdout == nlb("--help").out
+
+
 def test_version_is_one_line(nlb: InProcess) -> None:
     ran = nlb("--version")
     assert ran.code == 0
