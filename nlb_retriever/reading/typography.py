@@ -19,8 +19,8 @@ _CAPTION = re.compile(
     r"(?:figure|fig|table|algorithm|listing|example|equation|abbildung|abb|tabelle|tableau|figura|tabla)\b\.?\s?\d",
     re.IGNORECASE,
 )
-_MONTH = rf"(?i:{'|'.join(sorted(DATE_WORDS))})\b\.?,?(?:\s\d{{4}}\b|\W*$)"
-_NUMBER = re.compile(rf"(?:\d{{1,2}}|[A-Z](?=\.))(?:\.\d{{1,3}})*[.:]?\s(?!{_MONTH})(?=.*[^\W\d_]{{2}})")
+_DATE = rf"\d{{1,2}}\.?\s(?i:{'|'.join(sorted(DATE_WORDS))})\b\.?,?(?:\s\d{{4}}\b|\W*$)"
+_NUMBER = re.compile(rf"(?!{_DATE})(?:\d{{1,2}}|[A-Z](?=\.))(?:\.\d{{1,3}})*[.:]?\s(?=.*[^\W\d_]{{2}})")
 """Of a section, before its title; none of a date ("12 May 2023")."""
 HAS_WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u9fff\uac00-\ud7af]{2}")
 """Not only labels such as "mb"."""
