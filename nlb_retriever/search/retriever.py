@@ -25,6 +25,7 @@ from nlb_retriever.search.courtesy import bare_question
 from nlb_retriever.search.dates import narrow_to_date
 from nlb_retriever.search.definition import answer_definition
 from nlb_retriever.search.digest import answer_digest
+from nlb_retriever.search.parts import narrow_to_part
 from nlb_retriever.search.places import answer_place
 from nlb_retriever.search.quotation import answer_quotation
 from nlb_retriever.search.request import SearchRequest, check_count
@@ -261,7 +262,7 @@ class Retriever:
             answer = self.find_place(request, limit, all_passages=all_passages)
         if answer:
             return replace(answer, question=question)
-        result = self.run(request)
+        result = self.run(narrow_to_part(request, self.store))
         if result.searched:
             answer = answer_about_book(result.request, self.store, limit)
             if answer is None and not all_passages:

@@ -26,6 +26,7 @@ from nlb_retriever.errors import LanguageModelError, NlbError, brief
 from nlb_retriever.records import Answer, Hit
 from nlb_retriever.search.courtesy import bare_question
 from nlb_retriever.search.dates import narrow_to_date
+from nlb_retriever.search.parts import narrow_to_part
 from nlb_retriever.search.quotes import NOT_FOUND
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.retriever import Retriever
@@ -134,7 +135,7 @@ class Writer:
         request = narrow_to_date(narrow_to_title(request, self.retriever.store), self.retriever.store)
         found = self.retriever.find_place(request)  # all of a chapter, or what a question looks for without its frame
         if found is None:
-            result = self.retriever.run(request)
+            result = self.retriever.run(narrow_to_part(request, self.retriever.store))
             hits, searched, missing = result.hits, result.searched, NOT_FOUND
         else:
             hits = tuple({each.hit.id: each.hit for each in found.citations}.values())
