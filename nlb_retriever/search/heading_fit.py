@@ -21,16 +21,19 @@ LEAST = 0.5
 def heading_fits(question: str, hits: Sequence[Hit]) -> tuple[float, ...]:
     """For each hit how well the heading of its section fits: 0 to 1, where both have the same words.
 
-    That is the share of words in common (Dice), of which the lower half counts as none.
+    That is the share of words in common (Dice), of which the lower half counts as none; with headings above it where
+    these fit better: "Faro", "Where to Eat".
     """
     words = word_ids(question)
-    return tuple(
-        max(0.0, (_share(words, hit.section[-1] if hit.section else "") - LEAST) / (1 - LEAST)) for hit in hits
-    )
+    return tuple(_fit(words, tuple(hit.section)) for hit in hits)
 
 
-def _share(words: frozenset[int], heading: str) -> float:
-    own = _heading_words(heading)
+def _fit(words: frozenset[int], path: tuple[str, ...]) -> float:
+    best = max((_share(words, _path_words(path[depth:])) for depth in range(len(path))), default=0.0)
+    return max(0.0, (best - LEAST) / (1 - LEAST))
+
+
+def _share(words: frozenset[int], own: frozenset[int]) -> float:
     return 2 * len(words & own) / (len(words) + len(own)) if words and own else 0.0
 
 
@@ -52,5 +55,5 @@ def _without_number(heading: str) -> str:
 
 
 @cache
-def _heading_words(heading: str) -> frozenset[int]:
-    return word_ids(_without_number(heading))
+def _path_words(path: tuple[str, ...]) -> frozenset[int]:
+    return frozenset().union(*(word_ids(_without_number(heading)) for heading in path))

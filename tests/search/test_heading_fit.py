@@ -33,6 +33,16 @@ def test_a_heading_fits_by_the_words_in_common(heading: str, fit: float) -> None
     assert heading_fits("How do I trim a lamp?", [hit_of(heading)]) == pytest.approx((fit,), abs=0.01)
 
 
+def test_a_heading_fits_with_those_above_it() -> None:
+    places = [
+        hit_of("Portugal", "1. Faro", "Where to Eat"),
+        hit_of("Portugal", "Faro"),
+        hit_of("Braga", "Where to Eat"),
+    ]
+    fits = heading_fits("Where can I eat in Faro?", places)
+    assert fits == pytest.approx((1.0, 1 / 3, 1 / 3), abs=0.01)
+
+
 def test_a_passage_without_a_section_has_no_heading() -> None:
     assert heading_fits("How do I trim a lamp?", [hit_of()]) == (0.0,)
     assert heading_fits("the of", [hit_of("Lamps")]) == (0.0,)
