@@ -52,7 +52,7 @@ _UNFINISHED = re.compile(
 )
 """The end of words that break off."""
 _STOP = re.compile(r"[,.;:!?—]|--|\Z")
-_LABEL = re.compile(r"\n\s*(?:[^\W\d_]\w{0,20}(?: \w{1,20})?:\s|--?\w)")
+_LABEL = re.compile(r"\n[^\S\n]*(?:[^\W\d_]\w{0,20}(?: \w{1,20})?:\s|--?\w)")
 """The beginning of the next line of a record or of options: "Made in: Italy", "-x  extracts files"."""
 _CLAUSE_WORDS = 3
 """Least words of a span that is finished where it breaks off."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,13 @@ def test_words_that_begin_in_a_heading_answer_from_behind_it(answer: str, short:
 def test_words_end_where_the_next_line_of_a_record_begins(text: str, answer: str, short: str) -> None:
     found = _read_one("What is it?", text, answer)
     assert found and found.short == short
+
+
+@pytest.mark.parametrize("blank", ["\n", " ", "\n  ", "\na "])
+def test_words_before_much_white_space_are_found_at_once(blank: str) -> None:
+    began = time.process_time()
+    assert _read_one("What is it?", "The lamp." + blank * (100_000 // len(blank)) + "It burned.", "lamp")
+    assert time.process_time() - began < 5  # quadratic would be a minute
 
 
 def _read_one(question: str, text: str, answer: str, section: tuple[str, ...] = ()) -> Answer | None:
