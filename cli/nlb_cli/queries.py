@@ -17,8 +17,8 @@ from nlb_retriever.records import LEVELS, Level
 if TYPE_CHECKING:
     from nlb_retriever.search.run import SearchResult
 
-_KEYS = ("question", "level", "book", "limit")
-"""What an object on a line may have."""
+_KEYS = ("question", "level", "book", "limit", "id")
+"""What an object on a line may have; "id" is the caller's own, as files of questions have it."""
 
 
 @dataclass(frozen=True, kw_only=True)

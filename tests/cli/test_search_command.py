@@ -73,7 +73,7 @@ def test_no_hits_are_one_line(nlb: InProcess, shelf: Path) -> None:
 def test_a_file_of_questions_is_answered_line_by_line_in_order(nlb: InProcess, shelf: Path, tmp_path: Path) -> None:
     lines = [
         "Who discovered the comet?",
-        '{"question": "the grey mare", "level": "book", "limit": 1}',
+        '{"question": "the grey mare", "level": "book", "limit": 1, "id": 7}',
         '{"question": "the wreck", "level": "section", "book": "lamp"}',
         "",
         '{"question": ',
@@ -110,7 +110,10 @@ def test_a_file_of_questions_is_answered_line_by_line_in_order(nlb: InProcess, s
     assert [("error" in answer) for answer in told] == [False] * 3 + [True] * 7 + [False]
     assert told[4]["error"].startswith("line 5 starts like JSON")
     assert "no such book" in told[6]["error"]
-    assert told[9]["error"] == 'line 10 has "lmit", which is unknown: it may have "question", "level", "book", "limit"'
+    assert (
+        told[9]["error"]
+        == 'line 10 has "lmit", which is unknown: it may have "question", "level", "book", "limit", "id"'
+    )
     assert ran.err == 'nlb: 7 of the lines could not be answered; their "error" says why\n'
 
 
