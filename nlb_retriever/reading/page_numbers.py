@@ -151,6 +151,7 @@ def _choose(counts: Sequence[Set[_Count]], i: int) -> _Count | None:
 
 
 def edges(lines: Sequence[str]) -> Sequence[str]:
+    """The lines at a page's top and bottom; all of a short page."""
     return [*lines[:EDGE], *lines[-EDGE:]] if len(lines) > 2 * EDGE else lines
 
 

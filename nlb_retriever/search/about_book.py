@@ -81,6 +81,10 @@ _QUESTIONS = compile_forms(
     )
 )
 _THIS = re.compile(rf"it|this|(?:this|the) {_WORK}", re.IGNORECASE)
+_MAY_BE_IN_IT = re.compile(rf"the (?!(?:book|novel)$)(?:{WORK}|article)", re.IGNORECASE)
+"""What a novel may tell of: "Who wrote the report?"."""
+_LONG = 30_000
+"""Tokens from which on a book without pages is a novel rather than a paper, a report or a contract."""
 _CALLED = re.compile(rf"the {_WORK} (?:called |titled )?", re.IGNORECASE)
 _KIND = re.compile(rf" (?:{_WORK}|licen[cs]e|handbook|guide)$", re.IGNORECASE)
 """Behind a title: "the Artistic license"."""
@@ -190,13 +194,18 @@ def find_titled(title: str | None, scope: Scope, store: LibraryStore, *, in_part
     )
     if not titled and (not title or _THIS.fullmatch(title)):
         books = without_copies(books)
-        return books if len(books) == 1 else []
+        return books if len(books) == 1 and not (_MAY_BE_IN_IT.fullmatch(title) and _is_novel(books[0], store)) else []
     if titled or not in_part:
         return titled
     titled = without_copies(book for book in books if is_in_title(book, bare))
     if not titled and (short := " ".join(title_words(bare))) and not any(map(str.islower, bare.split()[-1])):
         titled = without_copies(book for book in books if is_short_for(short, book))
     return titled if len(titled) == 1 else []
+
+
+def _is_novel(book: BookRecord, store: LibraryStore) -> bool:
+    """Whether a book is long and has no pages, as papers and reports mostly have."""
+    return book.tokens >= _LONG and not any(section.page for section in store.sections(book.id))
 
 
 def _name_characters(hits: Sequence[Hit], *, one: bool) -> tuple[list[ShortAnswer], list[Citation]]:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books, index_files
-from nlb_retriever.records import Section
+from nlb_retriever.records import Page, Section
+from nlb_retriever.search import about_book
 from nlb_retriever.store import Condition
 
 WITH_TITLE_PAGE = """\
@@ -173,6 +174,20 @@ def test_what_a_book_is_called_may_be_its_title(tmp_path: Path) -> None:
         assert contracts.answer("What is the contract about?").text == texts["The Contract"]
         assert contracts.answer("Who wrote the contract?").short == "The Contract Inc"
         assert contracts.answer("What is the agreement about?", book="Lease").text == texts["Lease"].strip()
+
+
+def test_a_report_that_a_novel_tells_of_is_not_the_novel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "The report was written by the sergeant on Sunday. The cook was arrested. "
+    pages = [Page(start=0, number=1, label="1")]
+    book = book_from_text(text, source="novel", title="The Cook", author="Ann One")
+    paged = book_from_text(text, source="paper", title="The Baker", author="Ann One", pages=pages)
+    index_books([book, paged], tmp_path / "library")
+    monkeypatch.setattr(about_book, "_LONG", 10)
+    with Retriever(tmp_path / "library") as retriever:
+        assert retriever.answer("Who wrote the report?", book=book.id).short != "Ann One"
+        assert retriever.answer("Who wrote this report?", book=book.id).short == "Ann One"
+        assert retriever.answer("Who wrote the book?", book=book.id).short == "Ann One"
+        assert retriever.answer("Who wrote the report?", book=paged.id).short == "Ann One"
 
 
 @pytest.mark.parametrize("title", ["Nobody's Book", "Blank"])
