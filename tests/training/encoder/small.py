@@ -76,16 +76,13 @@ def write_data(folder: Path) -> Path:
     """Books, tales, articles and rows, in the layout of the real data."""
     (folder / "corpus").mkdir(parents=True)
     (folder / "eval").mkdir()
-    books = {f"book{number}.txt": _book(number) for number in range(6)}
+    books = {f"book{number}.txt": _book(number) for number in range(4)}
     tales = {f"tales{number}.txt": _book(10 + number) for number in range(3)}
-    textbooks = {f"textbook{number}.txt": _book(20 + number) for number in range(2)}
     for archive, own in (
-        ("train-00", dict(list(books.items())[:4])),
+        ("train-00", books),
         ("train-01", {}),
         ("train-02", {}),
-        ("dev", dict(list(books.items())[4:])),
         ("fairytaleqa", tales),
-        ("openstax", textbooks),
     ):
         with tarfile.open(folder / "corpus" / f"{archive}.tar.bz2", "w:bz2") as tar:
             for name, text in own.items():
@@ -93,17 +90,15 @@ def write_data(folder: Path) -> Path:
                 entry.size = len(text.encode())
                 tar.addfile(entry, io.BytesIO(text.encode()))
     rows: dict[str, list[dict[str, Any]]] = {}
-    for split, numbers in (("train", range(4)), ("val", (4, 5))):
-        rows[f"booksum_chapters_{split}"] = [
-            {
-                **_chapter(books, number, half),
-                "summary": _summary(number, half) + (_found(number) if split == "train" else ""),
-                "is_aggregate": False,
-                "book_words": 900,
-            }
-            for number in numbers
-            for half in (0, 1)
-        ]
+    rows["booksum_chapters_train"] = [
+        {
+            **_chapter(books, number, half),
+            "summary": _summary(number, half) + _found(number),
+            "is_aggregate": False,
+        }
+        for number in range(4)
+        for half in (0, 1)
+    ]
     rows["booksum_books_train"] = [
         {"book_file": f"book{number}.txt", "summary": _summary(number, 0)} for number in range(4)
     ]
@@ -113,18 +108,17 @@ def write_data(folder: Path) -> Path:
         for half in (0, 1)
     ]
     rows["chapter_synopses_train"] = []
-    for split, stories in (("train", range(12)), ("val", (12, 13))):
-        rows[f"fairytaleqa_{split}"] = [
-            {
-                "book_file": f"tales{story % 3}.txt",
-                "story": f"story-{story}",
-                "story_span": [0, len(tales[f"tales{story % 3}.txt"])],
-                "question": f"Where did {_NAMES[story % 6]} take the {_WORDS[number]}?",
-                "evidence_spans": [[number * 300, number * 300 + 200]],
-            }
-            for story in stories
-            for number in range(4)
-        ]
+    rows["fairytaleqa_train"] = [
+        {
+            "book_file": f"tales{story % 3}.txt",
+            "story": f"story-{story}",
+            "story_span": [0, len(tales[f"tales{story % 3}.txt"])],
+            "question": f"Where did {_NAMES[story % 6]} take the {_WORDS[number]}?",
+            "evidence_spans": [[number * 300, number * 300 + 200]],
+        }
+        for story in range(12)
+        for number in range(4)
+    ]
     rows["squad_dev"] = [
         {
             "article": article,
@@ -136,22 +130,6 @@ def write_data(folder: Path) -> Path:
         for number, article in enumerate(["Prime_number", "Whales", "Pistols", "Oceans"])
         for paragraph in range(4)
     ]
-    rows["literaryqa_val_questions"] = [
-        {
-            "book_file": f"book{number}.txt",
-            "book_words": 900,
-            "question": f"Who saw the {word}?",
-            "answers": [_NAMES[number]],
-        }
-        for number in (4, 5)
-        for word in _WORDS[:3]
-    ]
-    for key in ("question", "summary"):
-        rows["openstax_questions_dev" if key == "question" else "openstax_summaries_dev"] = [
-            {**_chapter(textbooks, number, half, "textbook"), key: _summary(20 + number, half)}
-            for number in range(2)
-            for half in (0, 1)
-        ]
     for name, own in rows.items():
         with bz2.open(folder / "eval" / f"{name}.jsonl.bz2", "wt", encoding="utf-8") as stream:
             stream.writelines(json.dumps(row) + "\n" for row in own)
@@ -173,8 +151,8 @@ def _book(number: int) -> str:
     return "\n\n".join([*(_paragraph(number, part) for part in range(20)), *([people] if number < 4 else [])])
 
 
-def _chapter(texts: dict[str, str], number: int, half: int, stem: str = "book") -> dict[str, Any]:
-    name = f"{stem}{number}.txt"
+def _chapter(texts: dict[str, str], number: int, half: int) -> dict[str, Any]:
+    name = f"book{number}.txt"
     middle = texts[name].index("\n\n", len(texts[name]) // 2)
     start, end = (0, middle) if half == 0 else (middle + 2, len(texts[name]))
     return {"book_file": name, "start": start, "end": end}

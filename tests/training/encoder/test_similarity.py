@@ -1,13 +1,30 @@
-"""Passages are compared in training's probes as search compares them."""
+"""Passages are compared in training as search compares them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from nlb_retriever.search.ranking import WHOLE_WEIGHT
-from nlb_training.encoder.similarity import SpanIndex
-from tests.training.encoder.test_probes import BagOfWords
+from nlb_training.encoder.bert import Ids
+from nlb_training.encoder.similarity import Floats, SpanIndex
+
+
+class BagOfWords:
+    """Vectors that know which tokens a text has, and nothing else."""
+
+    axes = np.random.default_rng(0).normal(size=(30522, 256)).astype(np.float32)
+
+    def encode(self, texts: Sequence[Ids]) -> Floats:
+        rows = np.stack([self.axes[np.unique(text)].sum(axis=0) for text in texts])
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    def encode_spans(self, texts: Sequence[Ids], starts: Sequence[Sequence[int]]) -> tuple[Floats, Floats]:
+        spans = [text[a:b] for text, own in zip(texts, starts, strict=True) for a, b in pairwise([*own, len(text)])]
+        return self.encode(texts), self.encode(spans)
 
 
 def test_a_passage_is_found_by_its_span_and_its_whole() -> None:

@@ -86,26 +86,21 @@ def is_held_out(story: str) -> bool:
     return int(hashlib.sha256(story.encode()).hexdigest(), 16) % _TALES_HELD_OUT == 0
 
 
-def read_tales(folder: Path, *, held_out: bool = False) -> Iterator[tuple[Query, Span]]:
-    """Questions on tales, each with its tale's span in the collection."""
+def read_tales(folder: Path) -> Iterator[tuple[Query, Span]]:
+    """Questions on tales but for those held out, each with its tale's span in the collection."""
     for row in read_rows(folder / "eval" / "fairytaleqa_train.jsonl.bz2"):
-        if is_held_out(row["story"]) == held_out:
+        if not is_held_out(row["story"]):
             spans = tuple((start, end) for start, end in row["evidence_spans"])
             query = Query(text=row["question"], source="tale", book=row["book_file"], spans=spans)
             yield query, (row["story_span"][0], row["story_span"][1])
 
 
-def read_articles(folder: Path, *, held_out: bool = False) -> tuple[list[Query], dict[str, str]]:
-    """SQuAD's answerable questions, and its articles as texts.
-
-    Args:
-        folder: of the data.
-        held_out: the articles that are never trained on, instead of the others.
-    """
+def read_articles(folder: Path) -> tuple[list[Query], dict[str, str]]:
+    """SQuAD's answerable questions, and its articles as texts, without `HELD_ARTICLES`."""
     rows = read_rows(folder / "eval" / "squad_dev.jsonl.bz2")
     paragraphs: dict[str, dict[int, str]] = defaultdict(dict)
     for row in rows:
-        if (row["article"] in HELD_ARTICLES) == held_out:
+        if row["article"] not in HELD_ARTICLES:
             paragraphs[row["article"]][row["paragraph"]] = row["context"]
     texts: dict[str, str] = {}
     begins: dict[tuple[str, int], int] = {}

@@ -38,10 +38,6 @@ def cut_spans(book: TokenizedBook, passage: Span, hole: Span | None = None) -> l
 class Encoder(Protocol):
     """Makes unit vectors of token ids."""
 
-    def encode(self, texts: Sequence[Ids]) -> Floats:
-        """(n, D) of texts."""
-        ...
-
     def encode_spans(self, texts: Sequence[Ids], starts: Sequence[Sequence[int]]) -> tuple[Floats, Floats]:
         """(n, D) of texts, (s, D) of their spans, which begin at given tokens."""
         ...
@@ -51,7 +47,7 @@ class SpanIndex:
     """Passages with their vectors and those of their spans.
 
     Args:
-        encoder: of passages and queries.
+        encoder: of passages.
         passages: token ids of each.
         starts: the tokens at which each one's spans begin, the first 0.
     """
@@ -66,21 +62,3 @@ class SpanIndex:
         for row, query in enumerate(queries):
             result[row] += np.maximum.reduceat(self._spans @ query, self._firsts)
         return np.asarray(result / (1 + WHOLE_WEIGHT), dtype=np.float32)
-
-
-def best_of_units(scores: Floats, units: NDArray[np.int64]) -> Floats:
-    """(Q, U) best score of each unit's passages."""
-    result = np.full((len(scores), int(units.max()) + 1), -np.inf, dtype=np.float32)
-    for unit in range(result.shape[1]):
-        own = np.flatnonzero(units == unit)
-        if len(own):
-            result[:, unit] = scores[:, own].max(axis=1)
-    result[np.isinf(result)] = result[np.isfinite(result)].min()
-    return result
-
-
-def means_of_units(passages: Floats, units: NDArray[np.int64]) -> Floats:
-    """(U, D) unit means of each unit's passages (P, D)."""
-    means = np.zeros((int(units.max()) + 1, passages.shape[1]), dtype=np.float32)
-    np.add.at(means, units[units >= 0], passages[units >= 0])
-    return np.asarray(means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9), dtype=np.float32)
