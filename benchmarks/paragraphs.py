@@ -17,7 +17,7 @@ from pathlib import Path
 
 from data import Row, rows
 
-from nlb_training.squad_split import HELD_ARTICLES
+from nlb_training.training_data import HELD_ARTICLES
 
 FILES = {"squad": "squad_dev", "bipar": "bipar_en_valid"}
 

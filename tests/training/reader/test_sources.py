@@ -11,8 +11,8 @@ import pytest
 from nlb_retriever.errors import TrainingError
 from nlb_training.reader.examples import Example
 from nlb_training.reader.litbank import litbank_examples
-from nlb_training.reader.sources import LONG, qamr_examples, read_rows, squad_examples, squad_rows, tale_examples
-from nlb_training.squad_split import HELD_ARTICLES
+from nlb_training.reader.sources import LONG, qamr_examples, squad_examples, squad_rows, tale_examples
+from nlb_training.training_data import HELD_ARTICLES, read_rows
 
 
 def _check(examples: Iterable[Example]) -> list[Example]:

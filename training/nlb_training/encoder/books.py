@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
-import json
-import tarfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -166,37 +163,6 @@ def write_arrays(file: Path, **arrays: Any) -> None:
         raise TrainingError(f"{file} cannot be written ({error.strerror}): nothing is lost, make room") from error
 
 
-def read_rows(file: Path) -> list[dict[str, Any]]:
-    """Rows of a .jsonl.bz2 file.
-
-    Raises:
-        TrainingError: it cannot be read.
-    """
-    try:
-        with bz2.open(file, "rt", encoding="utf-8") as stream:
-            return [json.loads(line) for line in stream]
-    except (OSError, EOFError, ValueError) as error:
-        raise _unreadable(file, error) from error
-
-
-def read_archives(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """File name and text of each book in corpus/NAME.tar.bz2.
-
-    Raises:
-        TrainingError: an archive cannot be read.
-    """
-    for name in names:
-        file = folder / "corpus" / f"{name}.tar.bz2"
-        try:
-            with tarfile.open(file) as archive:
-                for member in archive:
-                    stream = archive.extractfile(member)
-                    if stream:
-                        yield Path(member.name).name, stream.read().decode("utf-8")
-        except (OSError, EOFError, ValueError, tarfile.TarError) as error:
-            raise _unreadable(file, error) from error
-
-
 def check_data(folder: Path) -> None:
     """See that the training data is there.
 
@@ -207,8 +173,3 @@ def check_data(folder: Path) -> None:
         raise TrainingError(
             f"{folder} has no corpus/ and eval/: give the folder of the training data (docs/encoder.md)"
         )
-
-
-def _unreadable(file: Path, error: Exception) -> TrainingError:
-    reason = getattr(error, "strerror", None) or error
-    return TrainingError(f"{file} cannot be read ({reason}): give the folder of the training data")

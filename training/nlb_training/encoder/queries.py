@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Literal
 
 from nlb_retriever.text.sentences import sentence_spans
-from nlb_training.encoder.books import Span, read_archives, read_rows
+from nlb_training.encoder.books import Span
 from nlb_training.reader.novels import novel_questions
-from nlb_training.squad_split import HELD_ARTICLES
+from nlb_training.training_data import HELD_ARTICLES, read_archive, read_rows
 
 Source = Literal["summary", "novel", "book", "title", "tale", "article", "cloze"]
 SOURCES: tuple[Source, ...] = ("summary", "novel", "book", "title", "tale", "article", "cloze")
@@ -40,7 +40,7 @@ class Query:
 def read_summaries(folder: Path) -> Iterator[Query]:
     """Sentences of chapter and book summaries."""
     for source, name in (("summary", "booksum_chapters_train"), ("book", "booksum_books_train")):
-        for row in read_rows(folder / "eval" / f"{name}.jsonl.bz2"):
+        for row in read_rows(folder, name):
             text = row["summary"]
             sentences = [text[start:end] for start, end in sentence_spans(text)]
             for index, sentence in enumerate(sentences):
@@ -61,7 +61,7 @@ def read_novel_questions(folder: Path, texts: Mapping[str, str]) -> Iterator[Que
         folder: of the data.
         texts: of books by name; questions on others are left out.
     """
-    wanted = {row["book_file"] for row in read_rows(folder / "eval" / "booksum_chapters_train.jsonl.bz2")}
+    wanted = {row["book_file"] for row in read_rows(folder, "booksum_chapters_train")}
     novels = {name: texts[name] for name in wanted if name in texts}
     for row in novel_questions(folder, novels, random.Random(0)):
         yield Query(
@@ -76,7 +76,7 @@ def read_novel_questions(folder: Path, texts: Mapping[str, str]) -> Iterator[Que
 def read_titles(folder: Path) -> Iterator[Query]:
     """Authors' own titles and synopses of chapters."""
     for name, key in (("chapter_titles_train", "chapter_title"), ("chapter_synopses_train", "synopsis")):
-        for row in read_rows(folder / "eval" / f"{name}.jsonl.bz2"):
+        for row in read_rows(folder, name):
             span = (row["start"], row["end"])
             yield Query(text=row[key], source="title", book=row["book_file"], spans=(span,))
 
@@ -88,7 +88,7 @@ def is_held_out(story: str) -> bool:
 
 def read_tales(folder: Path) -> Iterator[tuple[Query, Span]]:
     """Questions on tales but for those held out, each with its tale's span in the collection."""
-    for row in read_rows(folder / "eval" / "fairytaleqa_train.jsonl.bz2"):
+    for row in read_rows(folder, "fairytaleqa_train"):
         if not is_held_out(row["story"]):
             spans = tuple((start, end) for start, end in row["evidence_spans"])
             query = Query(text=row["question"], source="tale", book=row["book_file"], spans=spans)
@@ -97,7 +97,7 @@ def read_tales(folder: Path) -> Iterator[tuple[Query, Span]]:
 
 def read_articles(folder: Path) -> tuple[list[Query], dict[str, str]]:
     """SQuAD's answerable questions, and its articles as texts, without `HELD_ARTICLES`."""
-    rows = read_rows(folder / "eval" / "squad_dev.jsonl.bz2")
+    rows = read_rows(folder, "squad_dev")
     paragraphs: dict[str, dict[int, str]] = defaultdict(dict)
     for row in rows:
         if row["article"] not in HELD_ARTICLES:
@@ -123,4 +123,5 @@ def read_articles(folder: Path) -> tuple[list[Query], dict[str, str]]:
 
 def read_books(folder: Path) -> dict[str, str]:
     """All texts that training may see: the 530 train books and the tales."""
-    return dict(read_archives(folder, ("train-00", "train-01", "train-02", "fairytaleqa")))
+    names = ("train-00", "train-01", "train-02", "fairytaleqa")
+    return {file: text for name in names for file, text in read_archive(folder, name)}

@@ -21,7 +21,7 @@ from nlb_retriever.encoding.openvino import SALIENCE_FILE
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_training.encoder.arrays import run
-from nlb_training.encoder.books import read_archives, read_rows
+from nlb_training.training_data import read_archive, read_rows
 
 SHORTEST, LONGEST = 5, 70
 """Words of a sentence that is learnt from."""
@@ -84,14 +84,15 @@ def split(text: str) -> tuple[list[str], Vectors]:
 
 def read_chapters(folder: Path) -> Iterator[tuple[str, list[str]]]:
     """Chapters, each with the summaries of just its span."""
-    rows = read_rows(folder / "eval" / "booksum_chapters_train.jsonl.bz2")
+    rows = read_rows(folder, "booksum_chapters_train")
     spans: dict[str, dict[tuple[int, int], list[str]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         if not row["is_aggregate"] and row["end"] - row["start"] <= MOST_CHARS and row["summary"].strip():
             spans[row["book_file"]][row["start"], row["end"]].append(row["summary"])
-    for name, text in read_archives(folder, ("train-00", "train-01", "train-02")):
-        for (start, end), summaries in spans.get(name, {}).items():
-            yield text[start:end], summaries
+    for archive in ("train-00", "train-01", "train-02"):
+        for name, text in read_archive(folder, archive):
+            for (start, end), summaries in spans.get(name, {}).items():
+                yield text[start:end], summaries
 
 
 def main(arguments: Sequence[str]) -> int:

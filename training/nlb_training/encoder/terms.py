@@ -21,8 +21,8 @@ from nlb_retriever.encoding.openvino import TERMS_FILE
 from nlb_retriever.encoding.terms import TERM_DIM
 from nlb_retriever.text.terms import find_terms
 from nlb_training.encoder.arrays import run
-from nlb_training.encoder.books import read_archives
 from nlb_training.encoder.queries import read_articles
+from nlb_training.training_data import read_archive
 
 PARAGRAPHS = 400
 """Of tales, of novels and of articles, each."""
@@ -42,8 +42,8 @@ def fit_projection(folder: Path, encoder: ChunkEncoder) -> Vectors:
     """
     _, articles = read_articles(folder)
     texts = [
-        *_choose(text for _, text in read_archives(folder, ("fairytaleqa",))),
-        *_choose(text for _, text in read_archives(folder, ("train-00",))),
+        *_choose(text for _, text in read_archive(folder, "fairytaleqa")),
+        *_choose(text for _, text in read_archive(folder, "train-00")),
         *_choose(articles.values()),
     ]
     offsets = [find_terms(text).offsets for text in texts]

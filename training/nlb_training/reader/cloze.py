@@ -18,7 +18,8 @@ from pathlib import Path
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_training.reader.contexts import TOKEN_CHARACTERS
 from nlb_training.reader.examples import Candidate, Example, Span
-from nlb_training.reader.sources import read_novels, read_rows
+from nlb_training.reader.sources import read_novels
+from nlb_training.training_data import read_rows
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 NAME = re.compile(

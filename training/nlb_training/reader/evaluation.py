@@ -11,7 +11,8 @@ import numpy as np
 
 from nlb_retriever.reader.interface import Reading
 from nlb_training.reader.answers import best_f1, exact_match
-from nlb_training.reader.sources import read_books, read_rows, squad_rows
+from nlb_training.reader.sources import read_books, squad_rows
+from nlb_training.training_data import read_rows
 
 Read = Callable[[str, Sequence[str]], list[Reading]]
 
@@ -38,7 +39,7 @@ def bipar_paragraphs(data: Path) -> list[Paragraph]:
 
 def tale_paragraphs(data: Path) -> list[Paragraph]:
     """FairytaleQA val with the evidence given."""
-    texts = read_books(data / "corpus" / "fairytaleqa.tar.bz2")
+    texts = read_books(data, "fairytaleqa")
     return [
         Paragraph(
             question=row["question"],

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from nlb_training.reader.contexts import TOKEN_CHARACTERS
 from nlb_training.reader.examples import Candidate, Example, Span
-from nlb_training.reader.sources import unreadable
+from nlb_training.training_data import unreadable
 
 _CLOSE = frozenset(", . ; : ! ? ) ” ’ '' ...".split())
 _OPEN = frozenset("( “ ‘ `` _".split())

@@ -14,8 +14,8 @@ from nlb_training.reader.cloze import content_words, find_names
 from nlb_training.reader.contexts import TOKEN_CHARACTERS, cut_candidate, sentence_window
 from nlb_training.reader.examples import Candidate, Example, Span
 from nlb_training.reader.ranking import cut_wrong, draw_first
-from nlb_training.reader.sources import read_rows
 from nlb_training.reader.statements import make_questions
+from nlb_training.training_data import read_rows
 
 _SUMMARY_WORDS = range(5, 31)
 """Of a statement."""

@@ -13,7 +13,8 @@ from nlb_training.reader.candidates import Candidates, Found
 from nlb_training.reader.cloze import content_words
 from nlb_training.reader.contexts import TOKEN_CHARACTERS, cut_candidate, sentence_window
 from nlb_training.reader.examples import Candidate, Example, Span
-from nlb_training.reader.sources import evidence_answers, read_books, read_rows
+from nlb_training.reader.sources import evidence_answers, read_books
+from nlb_training.training_data import read_rows
 
 HARDEST = 20
 """Negatives are drawn from so many of the best passages."""
@@ -43,7 +44,7 @@ def ranking_examples(
         negatives: passages without an answer, a question.
         lengths: tokens of a passage, one of them at random; longer passages are cut around what matters in them.
     """
-    texts = read_books(data / "corpus" / "fairytaleqa.tar.bz2")
+    texts = read_books(data, "fairytaleqa")
     for row in read_rows(data, "fairytaleqa_train"):
         if row["id"] not in candidates:
             continue

@@ -23,11 +23,11 @@ from nlb_training.reader.sources import (
     qamr_examples,
     read_books,
     read_novels,
-    read_rows,
     squad_examples,
     tale_examples,
 )
 from nlb_training.reader.storage import read_examples, write_examples
+from nlb_training.training_data import read_rows
 
 T = TypeVar("T")
 RETRIEVED = 50
@@ -202,7 +202,7 @@ def make_calibration(data: Path, run: Path, observer: Observer | None) -> list[t
 
 def _search_tales(data: Path, folder: Path, observer: Observer | None) -> dict[str, Candidates]:
     """What the retriever finds for FairytaleQA's train questions in a library of its collections."""
-    texts = read_books(data / "corpus" / "fairytaleqa.tar.bz2")
+    texts = read_books(data, "fairytaleqa")
     rows = read_rows(data, "fairytaleqa_train")
     return _search("tales", texts, rows, folder, observer, limit=RETRIEVED, in_book=False)
 

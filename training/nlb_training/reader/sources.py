@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
-import json
 import random
-import tarfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -16,7 +13,7 @@ from nlb_retriever.errors import TrainingError
 from nlb_training.reader.answers import closest_spans, find_verbatim
 from nlb_training.reader.contexts import TOKEN_CHARACTERS, cut_candidate, other_windows, sentence_window
 from nlb_training.reader.examples import Candidate, Example, Span
-from nlb_training.squad_split import HELD_ARTICLES
+from nlb_training.training_data import HELD_ARTICLES, read_archive, read_rows
 
 Rows = list[dict[str, Any]]
 
@@ -44,42 +41,14 @@ def check_data(data: Path) -> None:
         raise TrainingError(f"{data} lacks {', '.join(missing)}: give the folder of the training data (docs/reader.md)")
 
 
-def read_rows(data: Path, name: str) -> Rows:
-    """The rows of eval/NAME.jsonl.bz2.
-
-    Raises:
-        TrainingError: the file is missing or damaged.
-    """
-    path = data / "eval" / f"{name}.jsonl.bz2"
-    try:
-        with bz2.open(path, "rt", encoding="utf-8") as lines:
-            return [json.loads(line) for line in lines]
-    except (OSError, EOFError, ValueError) as error:
-        raise unreadable(path, error) from error
-
-
-def unreadable(path: Path, error: Exception) -> TrainingError:
-    """The error for a file of the data that cannot be read."""
-    reason = getattr(error, "strerror", None) or error
-    return TrainingError(f"{path} cannot be read ({reason}): give the folder of the training data")
-
-
 @cache
-def read_books(archive: Path) -> dict[str, str]:
-    """The texts of corpus/*.tar.bz2 by file name.
+def read_books(data: Path, name: str) -> dict[str, str]:
+    """The texts of corpus/NAME.tar.bz2 by file name.
 
     Raises:
         TrainingError: the archive is missing or damaged.
     """
-    try:
-        with tarfile.open(archive) as tar:
-            return {
-                Path(member.name).name: file.read().decode("utf-8")
-                for member in tar
-                if member.isfile() and (file := tar.extractfile(member))
-            }
-    except (OSError, EOFError, ValueError, tarfile.TarError) as error:
-        raise unreadable(archive, error) from error
+    return dict(read_archive(data, name))
 
 
 def read_novels(data: Path) -> dict[str, str]:
@@ -88,7 +57,7 @@ def read_novels(data: Path) -> dict[str, str]:
     return {
         name: text
         for archive in sorted((data / "corpus").glob("train-*.tar.bz2"))
-        for name, text in read_books(archive).items()
+        for name, text in read_books(data, archive.name.removesuffix(".tar.bz2")).items()
         if name in wanted
     }
 
@@ -143,7 +112,7 @@ def qamr_examples(data: Path, draw: random.Random, *, alone: float) -> Iterator[
 
 def tale_examples(data: Path, draw: random.Random, lengths: Sequence[int]) -> Iterator[Example]:
     """FairytaleQA's train questions, each with a window around its evidence and one of the same tale without it."""
-    texts = read_books(data / "corpus" / "fairytaleqa.tar.bz2")
+    texts = read_books(data, "fairytaleqa")
     for row in read_rows(data, "fairytaleqa_train"):
         text = texts[row["book_file"]]
         spans = evidence_answers(text, row)
