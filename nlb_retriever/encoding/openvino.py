@@ -58,7 +58,6 @@ class OpenVinoEncoder:
     Args:
         folder: holds encoder.json, model.xml, model.bin and tokenizer.json, as
             nlb_training.quantize writes them.
-        threads: how many; the default is one a core this process may use.
         latency: optimise for one short text (a question) rather than for many.
 
     Raises:
@@ -66,12 +65,12 @@ class OpenVinoEncoder:
             are compiled, at the first text.
     """
 
-    def __init__(self, folder: Path, *, threads: int | None = None, latency: bool = False) -> None:
+    def __init__(self, folder: Path, *, latency: bool = False) -> None:
         self._folder = folder
         self._config = _read_config(folder)
         self.identity = _identity(self._config, folder)
         self.backend = "openvino int8"
-        threads = threads or usable_cores()
+        threads = usable_cores()
         self._streams = 1 if latency else threads
         self._running = threading.Lock()
         self._model = LazyModel(

@@ -11,7 +11,6 @@ from nlb_retriever.encoding import ChunkEncoder, load_encoder
 from nlb_retriever.errors import LibraryDamaged, ReadingError
 from nlb_retriever.indexing.pipeline import carry_out
 from nlb_retriever.indexing.plan import FileSource, Plan, Task, TextSource, hash_source
-from nlb_retriever.indexing.report import Observer
 from nlb_retriever.records import Book, BookRecord, path_of
 from nlb_retriever.store import LibraryStore, RescuedLibrary, open_store
 
@@ -26,13 +25,7 @@ class Repair:
     """What could not be saved."""
 
 
-def repair_library(
-    location: str | Path,
-    *,
-    device: str = "auto",
-    load: Callable[[str], ChunkEncoder] | None = None,
-    observer: Observer | None = None,
-) -> Repair:
+def repair_library(location: str | Path, *, load: Callable[[str], ChunkEncoder] = load_encoder) -> Repair:
     """Make a library whole again; until it is, it stays as it was, and the same call goes on where one was stopped.
 
     A book whose text and vectors are whole is copied; one whose text is whole is encoded again; one whose text is
@@ -40,9 +33,7 @@ def repair_library(
 
     Args:
         location: its folder, or its URL on a server.
-        device: where the chunk encoder runs.
-        load: loads a chunk encoder by its name or folder, for callers that keep theirs; `device` is then ignored.
-        observer: called at every step.
+        load: loads a chunk encoder by its name or folder, for callers that keep theirs.
 
     Raises:
         LibraryNotFound: there is none.
@@ -65,8 +56,7 @@ def repair_library(
             present = {book.id for book in new.books()}
             missing = [record for record in old.books() if record.id not in present]
             tasks = [task for record in missing if (task := _copy(record, old, new, lines))]
-            encoders = load or partial(load_encoder, device=device)
-            outcome = carry_out(Plan(tasks=tuple(tasks)), new, new.manifest, load=encoders, observer=observer)
+            outcome = carry_out(Plan(tasks=tuple(tasks)), new, new.manifest, load=load)
             lines += [f"made again: {book.title} ({book.source})" for book in outcome.indexed]
             lost += [f"lost: {failed.reason}" for failed in outcome.failed]
             new.take_over()

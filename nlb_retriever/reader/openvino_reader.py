@@ -29,17 +29,16 @@ class OpenVinoReader:
 
     Args:
         folder: holds reader.json, model.xml, model.bin and tokenizer.json, as nlb_training.reader.quantize writes them.
-        threads: how many; the default is one a core this process may use.
 
     Raises:
         EncoderError: a file is missing or its SHA-256 differs from what reader.json says.
     """
 
-    def __init__(self, folder: Path, *, threads: int | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         from tokenizers import Tokenizer
 
         config = read_config(folder)
-        threads = threads or usable_cores()
+        threads = usable_cores()
         self._running = threading.Lock()
         self._model = LazyModel(
             folder / MODEL,

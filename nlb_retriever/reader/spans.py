@@ -13,16 +13,13 @@ ANSWER_TOKENS = 24
 """Longest answer."""
 
 
-def best_spans(
-    scores: Scores, *, count: int = 1, shortest: int = 1, longest: int = ANSWER_TOKENS
-) -> list[tuple[int, int, float]]:
-    """The spans with the highest scores, the best first; of two that overlap only the better one.
+def best_spans(scores: Scores, *, count: int = 1, shortest: int = 1) -> list[tuple[int, int, float]]:
+    """The spans of at most `ANSWER_TOKENS` with the highest scores, the best first; of two that overlap the better one.
 
     Args:
         scores: (n, 2) of a passage's tokens as first and as last of the answer.
         count: at most so many spans.
         shortest: least tokens of a span; of a shorter passage all.
-        longest: most tokens of a span.
 
     Returns:
         First token, last token (inclusive) and score of each; none where there is no token.
@@ -30,7 +27,7 @@ def best_spans(
     length = len(scores)
     if not length:
         return []
-    widths = min(longest, length)
+    widths = min(ANSWER_TOKENS, length)
     table = np.full((length, widths), -np.inf, dtype=np.float32)
     for width in range(min(shortest, length) - 1, widths):
         table[: length - width, width] = scores[: length - width, 0] + scores[width:, 1]

@@ -7,12 +7,11 @@ import pytest
 
 from nlb_retriever.errors import EncoderError, TrainingError
 from nlb_training.corpus import Chunking
-from nlb_training.presets import DEFAULT, FOLDER, CorpusSettings, list_presets, read_preset
+from nlb_training.presets import FOLDER, CorpusSettings, list_presets, read_preset
 
 
 def test_the_packages_presets_are_these_and_each_can_be_read() -> None:
     assert {"tiny", "small", "paper", "domain"} <= set(list_presets())
-    assert DEFAULT in list_presets()
     for name in list_presets():
         preset = read_preset(name)
         assert preset.name == name and preset.about

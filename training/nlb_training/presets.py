@@ -18,7 +18,6 @@ from nlb_training.projections.settings import RetrievalSettings
 from nlb_training.settings import read_settings
 
 FOLDER = Path(__file__).parent / "presets"
-DEFAULT = "domain"
 
 
 @dataclass(frozen=True, kw_only=True)

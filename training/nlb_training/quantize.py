@@ -47,14 +47,13 @@ SMOOTH_QUANT_ALPHA = 0.99
 """See docs/training.md for others."""
 
 
-def quantize(model: str | Path, out: Path, books: Sequence[Path], *, seed: int = 0) -> None:
+def quantize(model: str | Path, out: Path, books: Sequence[Path]) -> None:
     """Write the int8 folder of a sentence-transformers model.
 
     Args:
         model: its name or folder.
         out: the folder to write; an existing one is replaced.
         books: plain text files to calibrate on.
-        seed: of the choice of windows.
 
     Raises:
         EncoderError: the model is not to be found.
@@ -66,7 +65,7 @@ def quantize(model: str | Path, out: Path, books: Sequence[Path], *, seed: int =
 
     shared_core()  # before NNCF's runtimes, which come and go
     encoder = load_torch_encoder(model)
-    windows = _windows(encoder, books, np.random.default_rng(seed))
+    windows = _windows(encoder, books, np.random.default_rng(0))
     quantized = nncf.quantize(
         _convert(encoder),
         nncf.Dataset(windows, _inputs),

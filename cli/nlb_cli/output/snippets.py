@@ -18,6 +18,7 @@ _COMMON = frozenset(
 )
 _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 _PAIR = re.compile(r"(?=([\u30a1-\u30ff\u3400-\u9fff]{2}))")
+_LENGTH = 215
 _LONGEST_WORD = 20
 """So far is looked for a word's start."""
 
@@ -33,13 +34,13 @@ def pattern_of(question: str) -> re.Pattern[str] | None:
     return re.compile("|".join(f"({_in_text(stem)})" for stem in stems), re.IGNORECASE)
 
 
-def snippet(text: str, pattern: re.Pattern[str] | None, length: int = 215) -> list[Piece]:
-    """At most `length` characters of a text on one line, around most of the words that match."""
+def snippet(text: str, pattern: re.Pattern[str] | None) -> list[Piece]:
+    """At most 215 characters of a text on one line, around most of the words that match."""
     text = inline(text)
-    start = _best_start(text, pattern, length) if pattern and len(text) > length else 0
+    start = _best_start(text, pattern) if pattern and len(text) > _LENGTH else 0
     end = len(text)
-    if end - start > length:
-        end = text.rfind(" ", start + length // 2, start + length) + 1 or start + length
+    if end - start > _LENGTH:
+        end = text.rfind(" ", start + _LENGTH // 2, start + _LENGTH) + 1 or start + _LENGTH
     shown = marked(text[start:end].rstrip(), pattern)
     return [*([("…", False)] if start else []), *shown, *([("…", False)] if end < len(text) else [])]
 
@@ -54,19 +55,19 @@ def marked(text: str, pattern: re.Pattern[str] | None) -> list[Piece]:
     return [span for span in [*spans, (text[last:], False)] if span[0]]
 
 
-def _best_start(text: str, pattern: re.Pattern[str], length: int) -> int:
+def _best_start(text: str, pattern: re.Pattern[str]) -> int:
     """Where the window with the most different words of the question begins, at a word's start."""
     matches = [(match.start(), match.lastindex) for match in pattern.finditer(text)]
     best, best_at = (0, 0), 0
     for number, (at, _) in enumerate(matches):
         inside = []
         for start, word in matches[number:]:
-            if start >= at + length - 60:
+            if start >= at + _LENGTH - 60:
                 break
             inside.append(word)
         if (rated := (len(set(inside)), len(inside))) > best:
             best, best_at = rated, at
-    start = min(best_at - 50, len(text) - length)
+    start = min(best_at - 50, len(text) - _LENGTH)
     if start <= 0:
         return 0
     return text.find(" ", start, start + _LONGEST_WORD) + 1 or start

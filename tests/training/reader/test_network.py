@@ -21,7 +21,7 @@ def test_it_starts_with_the_states_of_the_encoder_it_comes_from(tmp_path: Path) 
     )  # fmt: skip
     bert = BertModel(config, add_pooling_layer=False).eval()
     bert.save_pretrained(tmp_path)
-    network = start_network(tmp_path, seed=0).eval()
+    network = start_network(tmp_path).eval()
     seen: list[torch.Tensor] = []
     network.layers[-1].register_forward_hook(lambda _module, _inputs, output: seen.append(output))
     ids, types, mask = torch.randint(0, 50, (3, 20)), torch.zeros(3, 20, dtype=torch.long), torch.ones(3, 20)
@@ -35,7 +35,7 @@ def test_it_starts_with_the_states_of_the_encoder_it_comes_from(tmp_path: Path) 
 
 def test_a_folder_without_an_encoder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match="holds no BERT encoder"):
-        start_network(tmp_path, seed=0)
+        start_network(tmp_path)
 
 
 def test_padding_changes_no_score(network: ReaderNetwork) -> None:

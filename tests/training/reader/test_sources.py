@@ -11,7 +11,7 @@ import pytest
 from nlb_retriever.errors import TrainingError
 from nlb_training.reader.examples import Example
 from nlb_training.reader.litbank import litbank_examples
-from nlb_training.reader.sources import LONG, qamr_examples, squad_examples, squad_rows, tale_examples
+from nlb_training.reader.sources import qamr_examples, squad_examples, squad_rows, tale_examples
 from nlb_training.training_data import HELD_ARTICLES, read_rows
 
 
@@ -26,7 +26,7 @@ def _check(examples: Iterable[Example]) -> list[Example]:
 
 
 def test_squad_has_answers_word_for_word_and_no_held_article(data_dir: Path) -> None:
-    examples = _check(squad_examples(data_dir, random.Random(0), LONG))
+    examples = _check(squad_examples(data_dir, random.Random(0), (90, 140, 200, 250)))
     held = {row["question"] for row in squad_rows(data_dir, held=True)}
     wanted: dict[str, set[str]] = {}
     for row in squad_rows(data_dir, held=False):
@@ -51,7 +51,7 @@ def test_qamr_has_its_answers_wherever_the_sentence_is_put(data_dir: Path) -> No
 
 
 def test_most_tales_questions_have_a_span(data_dir: Path) -> None:
-    examples = _check(tale_examples(data_dir, random.Random(0), LONG))
+    examples = _check(tale_examples(data_dir, random.Random(0), (90, 140, 200, 250)))
     assert len(examples) == 8524
     assert sum(bool(each.candidates[0].spans) for each in examples) > 7500
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -48,8 +47,6 @@ _CORES_PER_READER = 4
 _MAX_READERS = 4
 
 Observer = Callable[[IndexEvent], None]
-
-_log = logging.getLogger(__name__)
 
 
 def build_corpus(

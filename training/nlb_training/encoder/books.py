@@ -23,6 +23,8 @@ TermIds = NDArray[np.uint32]
 """(N,) of a text's tokens: the term of the word that begins there, `NO_TERM` where none does."""
 NO_TERM = 0xFFFFFFFF
 _SPECIAL = 2
+_QUERY = 254
+"""Tokens of a query that are kept."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,15 +112,15 @@ class TokenizedBooks:
             self._books[name] = self._read(name)
         return self._books[name]
 
-    def encode(self, texts: Sequence[str], *, longest: int = 254) -> list[Ids]:
+    def encode(self, texts: Sequence[str]) -> list[Ids]:
         """Token ids of short texts."""
         encoded = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
-        return [np.array(each.ids[:longest], dtype=np.uint16) for each in encoded]
+        return [np.array(each.ids[:_QUERY], dtype=np.uint16) for each in encoded]
 
-    def find_query_terms(self, texts: Sequence[str], *, longest: int = 254) -> list[TermIds]:
+    def find_query_terms(self, texts: Sequence[str]) -> list[TermIds]:
         """Terms of queries, for the tokens of `encode`."""
         encoded = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
-        starts = [np.array([start for start, _ in each.offsets[:longest]]) for each in encoded]
+        starts = [np.array([start for start, _ in each.offsets[:_QUERY]]) for each in encoded]
         return [place_terms(find_query_terms(text), own) for text, own in zip(texts, starts, strict=True)]
 
     def _read(self, name: str) -> TokenizedBook:

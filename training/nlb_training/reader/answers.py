@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation + "‘’“”—–…")
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
+_LONGEST, _LEAST = 20, 0.4
+"""Most words of a span that is only like an answer, and its least F1."""
 
 
 def normalise(text: str) -> list[str]:
@@ -47,14 +49,8 @@ def find_verbatim(text: str, answer: str) -> list[tuple[int, int]]:
     return [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
 
 
-def closest_spans(text: str, answers: Sequence[str], *, longest: int = 20, least: float = 0.4) -> list[tuple[int, int]]:
-    """The spans of a text that are most like an answer, by token F1.
-
-    Args:
-        text: a passage.
-        answers: in any words.
-        longest: most words of a span.
-        least: F1 below which there is none.
+def closest_spans(text: str, answers: Sequence[str]) -> list[tuple[int, int]]:
+    """The spans of a text that are most like an answer in any words, by token F1.
 
     Returns:
         All spans with the best F1 that begin and end with a word of the answer; at most four, the shortest first.
@@ -70,7 +66,7 @@ def closest_spans(text: str, answers: Sequence[str], *, longest: int = 20, least
             shared = total = 0
             seen = first
             for last in positions[position:]:
-                if last - first >= longest:
+                if last - first >= _LONGEST:
                     break
                 for index in range(seen, last + 1):
                     for word in words[index][1]:
@@ -81,7 +77,7 @@ def closest_spans(text: str, answers: Sequence[str], *, longest: int = 20, least
                 span = (words[first][0][0], words[last][0][1])
                 found[span] = max(found.get(span, 0.0), 2 * shared / (size + total))
     best = max(found.values(), default=0.0)
-    if best < least:
+    if best < _LEAST:
         return []
     spans = [span for span, f1 in found.items() if f1 > best - 1e-9]
     return sorted(spans, key=lambda span: (span[1] - span[0], span))[:4]

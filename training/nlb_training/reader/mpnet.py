@@ -59,13 +59,12 @@ class MpnetNetwork(ReaderNetwork):
         return super().attention_bias(attention_mask) + near
 
 
-def start_mpnet(folder: Path, tokenizer: Tokenizer, *, seed: int) -> MpnetNetwork:
+def start_mpnet(folder: Path, tokenizer: Tokenizer) -> MpnetNetwork:
     """Make a network from an MPNet encoder's folder (config.json, model.safetensors, tokenizer.json).
 
     Args:
         folder: of the encoder, as sentence-transformers/all-mpnet-base-v2.
         tokenizer: the reader's.
-        seed: of its heads.
 
     Raises:
         TrainingError: the folder holds no MPNet encoder, or one of other words than the reader's.
@@ -73,7 +72,7 @@ def start_mpnet(folder: Path, tokenizer: Tokenizer, *, seed: int) -> MpnetNetwor
     with reading_encoder(f"{folder} holds no MPNet encoder to learn from"):
         config, weights = read_encoder(folder, kind="mpnet")
         with torch.random.fork_rng():
-            torch.manual_seed(seed)
+            torch.manual_seed(0)
             network = MpnetNetwork(config, _match_words(tokenizer, read_tokenizer(folder)))
         network.load_state_dict(network.state_dict() | _rename(weights, config))
     return network

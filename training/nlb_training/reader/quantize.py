@@ -28,6 +28,7 @@ from nlb_retriever.reader.network import ReaderNetwork
 from nlb_retriever.reader.pairs import make_rows, pad_rows
 
 SMOOTH_QUANT_ALPHA = 0.95
+"""How much of the activations' range the weights take over."""
 _WORD_VECTORS = "words.weight"
 
 
@@ -38,8 +39,6 @@ def write_reader(
     *,
     name: str,
     calibration: Sequence[tuple[str, str]],
-    alpha: float = SMOOTH_QUANT_ALPHA,
-    torch_weights: bool = True,
 ) -> None:
     """Write a reader's folder.
 
@@ -49,8 +48,6 @@ def write_reader(
         out: the folder to make; an existing one is replaced.
         name: of the reader.
         calibration: questions with passages, 300 or so.
-        alpha: SmoothQuant's, how much of the activations' range the weights take over.
-        torch_weights: also write the weights in half precision, for a GPU; twice the size of all else.
 
     Raises:
         EncoderError: NNCF is not installed.
@@ -59,25 +56,26 @@ def write_reader(
     inputs = [_inputs(tokenizer, question, passage) for question, passage in calibration]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of torch's tracer and of NNCF's dependencies
-        quantized = _quantize(network.eval().float(), inputs, alpha)
+        quantized = _quantize(network.eval().float(), inputs)
     with write_folder(out) as folder:
         openvino.save_model(quantized, folder / MODEL)
         tokenizer.save(str(folder / TOKENIZER))
-        if torch_weights:
-            weights = {key: tensor.detach().half().contiguous() for key, tensor in network.state_dict().items()}
-            save_file({_WORD_VECTORS: weights.pop(_WORD_VECTORS)}, folder / WORDS)
-            save_file(weights, folder / LAYERS)
-        files = (MODEL, WEIGHTS, TOKENIZER, *((WORDS, LAYERS) if torch_weights else ()))
+        weights = {key: tensor.detach().half().contiguous() for key, tensor in network.state_dict().items()}
+        save_file({_WORD_VECTORS: weights.pop(_WORD_VECTORS)}, folder / WORDS)
+        save_file(weights, folder / LAYERS)
         config = {
             "format": FORMAT,
             "name": name,
             "network": asdict(network.config),
-            "files": {each: hashlib.sha256((folder / each).read_bytes()).hexdigest() for each in files},
+            "files": {
+                each: hashlib.sha256((folder / each).read_bytes()).hexdigest()
+                for each in (MODEL, WEIGHTS, TOKENIZER, WORDS, LAYERS)
+            },
         }
         (folder / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
-def _quantize(network: ReaderNetwork, inputs: Sequence[dict[str, Any]], alpha: float) -> Any:
+def _quantize(network: ReaderNetwork, inputs: Sequence[dict[str, Any]]) -> Any:
     try:
         with without_telemetry():
             import nncf
@@ -91,7 +89,7 @@ def _quantize(network: ReaderNetwork, inputs: Sequence[dict[str, Any]], alpha: f
             preset=nncf.QuantizationPreset.MIXED,
             subset_size=len(inputs),
             advanced_parameters=nncf.AdvancedQuantizationParameters(
-                smooth_quant_alphas=nncf.AdvancedSmoothQuantParameters(matmul=alpha)
+                smooth_quant_alphas=nncf.AdvancedSmoothQuantParameters(matmul=SMOOTH_QUANT_ALPHA)
             ),
         )
 

@@ -30,6 +30,9 @@ from nlb_training.reader.storage import read_examples, write_examples
 from nlb_training.training_data import read_rows
 
 T = TypeVar("T")
+_SHORT = (40, 60, 90)
+"""Tokens of passages, one of them at random. A short passage shows as much of a question as a long one for a third of
+the time, so that training begins with short ones; the product's have up to 256."""
 RETRIEVED = 50
 """Passages that the retriever finds for a question."""
 CALIBRATION = 160
@@ -51,9 +54,9 @@ class Stage:
 
 
 def _make_short(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
-    yield from squad_examples(data, draw, (40, 60, 90))
+    yield from squad_examples(data, draw, _SHORT)
     yield from qamr_examples(data, draw, alone=0.8)
-    yield from tale_examples(data, draw, (40, 60, 90))
+    yield from tale_examples(data, draw, _SHORT)
     yield from _read_summaries(data, run, 500)
 
 

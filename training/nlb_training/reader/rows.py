@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 Array = NDArray[Any]
+_POOL = 4096
+"""Examples that are sorted by length together; their batches are shuffled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,14 +143,13 @@ def _token_spans(row: Row, spans: Sequence[Span]) -> list[tuple[int, int]]:
     return sorted(found)
 
 
-def plan_batches(rows: RowSet, *, tokens: int, seed: int, pool: int = 4096) -> list[Array]:
+def plan_batches(rows: RowSet, *, tokens: int, seed: int) -> list[Array]:
     """Cut a set into batches: every row once, an example's rows together, the order random but for lengths.
 
     Args:
         rows: of all examples.
         tokens: most of a batch, padding included (but for an example that is longer alone).
         seed: of the order.
-        pool: examples that are sorted by length together; their batches are shuffled.
 
     Returns:
         The rows' numbers, a batch each.
@@ -160,8 +161,8 @@ def plan_batches(rows: RowSet, *, tokens: int, seed: int, pool: int = 4096) -> l
     longest = np.maximum.reduceat(lengths, starts) if len(starts) else np.zeros(0, dtype=np.int64)
     order = draw.permutation(len(members))
     batches: list[Array] = []
-    for start in range(0, len(order), pool):
-        own = order[start : start + pool]
+    for start in range(0, len(order), _POOL):
+        own = order[start : start + _POOL]
         own = own[np.argsort(longest[own], kind="stable")]
         made: list[list[int]] = []
         width = count = 0

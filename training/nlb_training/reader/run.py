@@ -140,10 +140,10 @@ def train_reader(request: ReaderRequest, *, resume: bool = False, observer: Obse
     check_data(request.data)
     _, start = find_weights(request.start)
     device = find_device(request.device)
-    network = start_network(start, seed=0).to(device)
+    network = start_network(start).to(device)
     tokenizer = read_tokenizer(start)
     check_start(network, tokenizer, start)
-    teacher = start_mpnet(find_weights(request.teacher)[1], tokenizer, seed=0).to(device) if request.teacher else None
+    teacher = start_mpnet(find_weights(request.teacher)[1], tokenizer).to(device) if request.teacher else None
     out, reports = request.out, []
     with _open_run(request, start, resume=resume):
         (out / "data").mkdir(exist_ok=True)

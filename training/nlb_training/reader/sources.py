@@ -25,9 +25,6 @@ FILES = (
     *(f"corpus/{name}.tar.bz2" for name in ("fairytaleqa", "litbank", "train-*")),
 )
 """What the reader is trained on, in the folder of the data."""
-SHORT, LONG = (40, 60, 90), (90, 140, 200, 250)
-"""Tokens of passages, one of them at random. A short passage shows as much of a question as a long one for a third of
-the time, so that training begins with short ones; the product's have up to 256."""
 
 
 def check_data(data: Path) -> None:

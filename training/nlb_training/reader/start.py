@@ -37,8 +37,9 @@ _LAYER = {
 _HEADS = ("query", "key", "value")
 
 
-def start_network(folder: Path, *, seed: int) -> ReaderNetwork:
-    """Make a network from a BERT encoder's folder (config.json, model.safetensors); its heads are random.
+def start_network(folder: Path) -> ReaderNetwork:
+    """Make a network from a BERT encoder's folder (config.json, model.safetensors); its heads are random,
+    the same ones each time.
 
     Raises:
         TrainingError: the folder holds no BERT encoder.
@@ -46,7 +47,7 @@ def start_network(folder: Path, *, seed: int) -> ReaderNetwork:
     with reading_encoder(f"{folder} holds no BERT encoder to start a reader from"):
         config, weights = read_encoder(folder, kind="bert")
         with torch.random.fork_rng():
-            torch.manual_seed(seed)
+            torch.manual_seed(0)
             network = ReaderNetwork(config)
         renamed = {ours: weights[f"embeddings.{theirs}"] for ours, theirs in EMBEDDINGS.items()}
         renamed |= rename_layers(weights, config.layers, _LAYER, tuple(f"attention.self.{name}" for name in _HEADS))
