@@ -150,8 +150,8 @@ def encode_parts(
     words: list[NDArray[np.int64]] = []
     for encoding, own, places in zip(encodings, starts, offsets or [()] * len(texts), strict=True):
         begins = np.array([begin for begin, _ in encoding.offsets], dtype=np.int64)
-        borders = np.unique(np.searchsorted(begins, own))
-        firsts.append(borders[borders < len(begins)])
+        borders = np.searchsorted(begins, own)  # not np.unique, which would import numpy.ma for the first question
+        firsts.append(borders[(borders < len(begins)) & (np.diff(borders, prepend=-1) > 0)])
         words.append(np.maximum(np.searchsorted(begins, places, side="right") - 1, 0))
     states = [np.zeros((len(own), identity.dim), dtype=np.float32) for own in words]
     sums = [np.zeros((len(own), identity.dim), dtype=np.float32) for own in firsts]

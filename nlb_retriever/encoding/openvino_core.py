@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _WRONG_WIDTH = 32
 """On a CPU with bf16, OpenVINO 2025.3 to 2026.4 runs rows of 32 tokens wrongly (int8 MiniLM: cosine 0.73)."""
-_TELEMETRY = "openvino_telemetry"
+_TELEMETRY, _CONVERTER = "openvino_telemetry", "openvino.tools.ovc"
 _lock = threading.RLock()
 _opened_in: list[int] = []
 """The process that loaded the runtime."""
@@ -31,22 +31,45 @@ _opened_in: list[int] = []
 @contextmanager
 def without_telemetry() -> Iterator[None]:
     """Import OpenVINO or NNCF in it: they would report each import to their makers, from a forked process."""
+    with _without(_TELEMETRY):
+        yield
+
+
+@contextmanager
+def _without(name: str) -> Iterator[None]:
+    """Let the import of a module fail, for which its importers are ready."""
     with _lock:
-        before = sys.modules.get(_TELEMETRY)
-        sys.modules[_TELEMETRY] = None  # type: ignore[assignment]  # its import fails, which both are ready for
+        was_there, before = name in sys.modules, sys.modules.get(name)
+        sys.modules[name] = None  # type: ignore[assignment]
         try:
             yield
         finally:
-            del sys.modules[_TELEMETRY]
-            if before:
-                sys.modules[_TELEMETRY] = before
+            del sys.modules[name]
+            if was_there:
+                sys.modules[name] = before  # type: ignore[assignment]
 
 
 def load_openvino() -> Any:
-    """The package openvino, imported without its telemetry."""
+    """The package openvino, imported without its telemetry; what converts models, when it is first asked for.
+
+    The converter takes as long to import as all the rest.
+    """
     with without_telemetry():
-        import openvino
+        is_first = "openvino" not in sys.modules
+        with _without(_CONVERTER) if is_first else nullcontext():
+            import openvino
+        if is_first:
+            vars(openvino)["__getattr__"] = _import_converter
     return openvino
+
+
+def _import_converter(name: str) -> Any:
+    """Import `openvino.convert_model`, for whoever asks for it."""
+    if name != "convert_model":
+        raise AttributeError(f"module 'openvino' has no attribute {name!r}")
+    with without_telemetry():
+        from openvino.tools.ovc import convert_model
+    return convert_model
 
 
 def shared_core() -> openvino.Core:

@@ -107,11 +107,13 @@ def test_a_long_text_is_the_weighted_mean_of_its_windows(int8: ChunkEncoder) -> 
     assert vector @ (mean / np.linalg.norm(mean)) > 0.99
 
 
-def test_asking_loads_no_torch() -> None:
+def test_asking_loads_no_torch_and_what_converts_models_only_for_others() -> None:
     code = (
         "import sys; from nlb_retriever.encoding import load_encoder; "
         "load_encoder(use='ask').encode(['why?'], query=True); "
-        "assert not {'torch', 'transformers', 'sentence_transformers'} & set(sys.modules)"
+        "assert not {'torch', 'transformers', 'sentence_transformers', 'openvino.tools.ovc'} & set(sys.modules); "
+        "import openvino; from openvino import convert_model; assert convert_model is openvino.convert_model; "
+        "assert 'openvino_telemetry' not in sys.modules; assert not hasattr(openvino, 'nothing')"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
