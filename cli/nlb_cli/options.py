@@ -50,6 +50,9 @@ Before = Annotated[
 Reader = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="A reader of `nlb train-reader`. [default: the released one]")
 ]
+ChunkEncoder = Annotated[
+    str | None, typer.Option(metavar="NAME", help="A sentence-transformers model: its name or folder.")
+]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="How many at most.")]
 Model = Annotated[
     str | None,

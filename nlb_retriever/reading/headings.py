@@ -17,6 +17,8 @@ MAX_LINE = 160
 UNNUMBERED = frozenset({"bare", "named", "front", "caps", "plain"})
 """Kinds of lines that hold no number with a word for what is numbered."""
 OF_LAWS = frozenset({"title", "article", "amendment", "clause", "annex"})
+COUNTED = re.compile(r"[A-Z][a-z]+\W*\d+\W*")
+"""A name with a number ("Psalm 12", "Lesson 3"): neither a running head nor a title with its page."""
 KIND_LEVELS = {
     "volume": 1, "part": 2, "book": 2, "act": 3, "title": 3, "chapter": 4, "scene": 5, "section": 5,
 }  # fmt: skip
@@ -142,7 +144,7 @@ def strip_line(line: str) -> str:
     return f"{text}]" if text.count("[") > text.count("]") else text
 
 
-def parse_line(line: str, start: int, end: int, *, is_title: bool = False) -> list[Candidate]:
+def parse_line(line: str, start: int = 0, end: int = 0, *, is_title: bool = False) -> list[Candidate]:
     """The headings that a line holds by its own look ("ACT I. SCENE I." holds two).
 
     Args:
@@ -169,6 +171,12 @@ def parse_line(line: str, start: int, end: int, *, is_title: bool = False) -> li
     if _is_caps(text):
         return [Candidate(start, end, "caps", 0, text, text)]
     return []
+
+
+def is_numbered(line: str) -> bool:
+    """Whether a line begins as "Chapter 3" does."""
+    found = parse_line(line)
+    return bool(found) and found[0].number > 0 and found[0].kind != "bare"
 
 
 def _is_capital(char: str) -> bool:

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
-from nlb_retriever.reading.headings import parse_line
+from nlb_retriever.reading.headings import COUNTED, is_numbered, parse_line
 from nlb_retriever.reading.number_words import in_roman, roman
 
 _NUMBER_LINE = re.compile(r"[-–—\[( ]*(?:(?P<arabic>\d{1,4})|(?P<roman>[ivxlcIVXLC]{1,7}))[-–—\]) ]*")
@@ -26,8 +26,6 @@ _WORDS_AND_PAGE = re.compile(
 )
 _AROUND, _LEAST_AROUND = 4, 2
 """On so many pages of so many before and behind numbers that count the pages show which number a page has."""
-_COUNTED = re.compile(r"[A-Z][a-z]+\W*\d+\W*")
-"""A name with a number ("Psalm 12", "Figure 3") is no running head, whatever the page."""
 _PAGE_WORDS = re.compile(r"(?:page|pg|p|seite|página|pagina|pag|blz|folio)\b", re.IGNORECASE)
 _DATE_TEXT = """
     january february march april may june july august september october november december januar februar märz mai
@@ -113,7 +111,7 @@ class PageNumbers:
             around = sum(offset in known for known in self._known[max(0, i - _AROUND) : i + _AROUND + 1])
             if around >= _LEAST_AROUND and (self._again[key] > 1 or not _may_count(line, offset + i)):
                 return HEADING_KEY
-        return line.strip("# |·•-–—").casefold() if not _is_numbered_heading(line) else line
+        return line.strip("# |·•-–—").casefold() if not is_numbered(line) else line
 
     def printed(self) -> list[str]:
         """The number of each page: as the file gives it, else as it is printed, else that of the sheet.
@@ -162,15 +160,15 @@ def _page_at_end(i: int, line: str) -> tuple[str, int] | None:
         return None
     words = match["before"] or match["after"]
     is_text = words[-1] in SENTENCE_ENDS or (match["before"] and words[0].islower())
-    if is_text and not words.isupper() and not _is_numbered_heading(words):
+    if is_text and not words.isupper() and not is_numbered(words):
         return None
     return words.casefold(), int(match["last"] or match["first"]) - i
 
 
 def _may_count(line: str, page: int) -> bool:
     """Whether a line may have the number of a page by chance, as "Psalm 12" and "Chapter 1" may."""
-    found = parse_line(line, 0, 0)
-    return bool(_COUNTED.fullmatch(line)) or (bool(found) and found[0].number == page)
+    found = parse_line(line)
+    return bool(COUNTED.fullmatch(line)) or (bool(found) and found[0].number == page)
 
 
 def _numbers(line: str) -> Iterator[tuple[str, int]]:
@@ -185,13 +183,8 @@ def _numbers(line: str) -> Iterator[tuple[str, int]]:
     rest = line.lstrip("0123456789 |·•-–—[](),.")
     if not words or not rest[:1].isalpha() or DATE_WORDS & set(words):
         return
-    if _is_numbered_heading(line) or (_COUNTED.fullmatch(line) and not _PAGE_WORDS.match(line)):
+    if is_numbered(line) or (COUNTED.fullmatch(line) and not _PAGE_WORDS.match(line)):
         return
     for match in NUMBER.finditer(line):
         pattern = f"{line[: match.start()]}#{line[match.end() :]}".strip(" |·•-–—").casefold()
         yield pattern, int(match[0])
-
-
-def _is_numbered_heading(line: str) -> bool:
-    found = parse_line(line, 0, 0)
-    return bool(found) and found[0].number > 0 and found[0].kind != "bare"

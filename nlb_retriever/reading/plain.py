@@ -120,7 +120,7 @@ def title_page(text: str) -> tuple[str | None, str | None]:
             del title[0]  # a half-title
         if not title or not author or len(author) > 60 or not title_like(author):
             return None, None
-        if any(p[0].kind not in {"caps", "bare"} for t in title if (p := parse_line(t, 0, 0))):
+        if any(p[0].kind not in {"caps", "bare"} for t in title if (p := parse_line(t))):
             return None, None
         return one_line(" ".join(title).strip(" .;,")), one_line(author.strip(" .;,"))
     return find_title(text), None

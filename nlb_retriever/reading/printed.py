@@ -126,13 +126,13 @@ def _glue(line: str, following: str, after: str, width: int, words: Counter[str]
 
 def _is_cut(line: str, following: str, after: str, width: int) -> bool:
     """Whether a chapter's title fills its line and ends in the next, a short one."""
-    found = parse_line(line, 0, 0) if _FULL * width < len(line) < 100 and len(following) < _REST * width else []
+    found = parse_line(line) if _FULL * width < len(line) < 100 and len(following) < _REST * width else []
     return bool(found) and found[0].number > 0 and found[0].kind != "bare" and not _heading(following, after)
 
 
 def _heading(line: str, following: str) -> bool:
     """Whether a line is a heading by its words; a number's line that goes on in the next is none, nor is a date."""
-    found = parse_line(line, 0, 0) if len(line) < 100 else []
+    found = parse_line(line) if len(line) < 100 else []
     if not found or found[0].kind != "bare":
         return bool(found)
     if (date := _DATE.match(found[0].rest)) and date[1].casefold() in DATE_WORDS:

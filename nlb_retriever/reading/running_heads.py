@@ -40,7 +40,7 @@ def without_running_heads(pages: Sequence[list[str]], numbers: PageNumbers, omis
             if key in {"#", HEADING_KEY}:
                 return True
             first = key not in met and ("#" not in key or not met)  # it may be a heading, or a date
-            first = first and (bool(parse_line(line, 0, 0)) or any(map(str.isdigit, key)))
+            first = first and (bool(parse_line(line)) or any(map(str.isdigit, key)))
             return seen.get(key, 0) >= numbers.least and not first
 
         top, bottom = 0, len(lines)

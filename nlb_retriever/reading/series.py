@@ -44,7 +44,7 @@ def _read_titled(line: str) -> tuple[str, int, str] | None:
 
 def _read_joined(line: str) -> tuple[str, int, str] | None:
     """Of a Chinese chapter whose title follows its number with nothing between: "第一章老人"."""
-    found = parse_line(line, 0, 0, is_title=True) if line.startswith("第") else []
+    found = parse_line(line, is_title=True) if line.startswith("第") else []
     return (found[0].kind, found[0].number, found[0].rest) if found and found[0].rest else None
 
 

@@ -86,14 +86,14 @@ def _title_below(text: str, heading: Heading, end: int) -> str:
     start = text.find(line, heading.start, end) + len(line)
     match = _NEXT.match(text, start, min(end, start + 3 * MAX_LINE))
     below = strip_line(match[1]) if match else ""
-    if not title_like(below) or any(found.kind != "caps" for found in parse_line(below, 0, 0)):
+    if not title_like(below) or any(found.kind != "caps" for found in parse_line(below)):
         return ""
     return below if below.isupper() or not is_speech(below) else ""
 
 
 def _number_above(text: str, heading: Heading) -> tuple[int, Candidate] | None:
     """A number in a line of its own above a title, and where it begins."""
-    if any(found.number for found in parse_line(heading.title, 0, 0)[:1]):
+    if any(found.number for found in parse_line(heading.title)[:1]):
         return None
     begin = max(0, heading.start - _ABOVE)
     lines = list(re.finditer(r"[^\n]*\S[^\n]*", text[begin : heading.start + 2 * MAX_LINE]))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from nlb_retriever.reading.headings import parse_line
+from nlb_retriever.reading.headings import COUNTED, is_numbered, parse_line
 from nlb_retriever.reading.page_numbers import DATE_WORDS
 
 FOOTNOTE_MARKS = "*∗†‡§¹ "
@@ -54,8 +54,6 @@ _NO_TITLE = re.compile(
 _STOP = re.compile(r"[.)]$")
 _PAGE, _FIRST_PAGE = re.compile(r"\s\d{1,4}$"), re.compile(r"^\d{1,4}\s")
 """The number of a page, behind or before a running head."""
-_COUNTED = re.compile(r"[A-Z][a-z]+\W*\d+\W*")
-"""A name with a number ("Lesson 3"): no title with its page."""
 
 
 class Look(NamedTuple):
@@ -136,7 +134,7 @@ def _without_odd(group: Sequence[_Run], *, numbered: bool, stops: bool) -> list[
         run
         for run in group
         if _NUMBER.match(run.text)
-        or _is_chapter(run.text)
+        or is_numbered(run.text)
         or not (numbered or _NO_TITLE.search(run.text) or (_STOP.search(run.text) and not stops))
     ]
 
@@ -176,7 +174,7 @@ def _joined(runs: Sequence[_Run], pages: Sequence[int]) -> list[_Run]:
     for run in runs:
         if joined and joined[-1].last + 1 == run.first and pages[joined[-1].last] == pages[run.first]:
             before = joined[-1]
-            found = parse_line(before.text, 0, 0)
+            found = parse_line(before.text)
             if found and found[0].number and not found[0].rest and not _NUMBER.match(run.text):
                 joined[-1] = _Run(before.first, run.last, f"{before.text} {run.text}", before.look)
                 continue
@@ -196,7 +194,7 @@ def _without_repeats(runs: Sequence[_Run]) -> list[_Run]:
 
 
 def _key(text: str) -> str:
-    return (text if _COUNTED.fullmatch(text) else _PAGE.sub("", _FIRST_PAGE.sub("", text))).casefold()
+    return (text if COUNTED.fullmatch(text) else _PAGE.sub("", _FIRST_PAGE.sub("", text))).casefold()
 
 
 def _without_title_page(
@@ -230,14 +228,8 @@ def _are_titles(group: Sequence[_Run]) -> bool:
 
 def _bare_number(text: str) -> int:
     """The number that a line is, in Roman numerals, too; 0 where it is another."""
-    found = parse_line(text, 0, 0)
+    found = parse_line(text)
     return found[0].number if found and found[0].kind == "bare" and not found[0].rest else 0
-
-
-def _is_chapter(text: str) -> bool:
-    """Whether a line begins as "Chapter 3" does."""
-    found = parse_line(text, 0, 0)
-    return bool(found) and found[0].number > 0 and found[0].kind != "bare"
 
 
 def are_numbered(titles: Sequence[str]) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nlb_cli.options import Json, Library
+from nlb_cli.options import ChunkEncoder, Json, Library
 from nlb_cli.output.progress import books, duration, watch
 from nlb_cli.output.terminal import Line, exact, line, note, write_json, write_lines
 from nlb_cli.output.warnings import print_warnings
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from nlb_retriever.indexing.report import IndexReport
 
 Checkpoint = Annotated[str | None, typer.Option(metavar="FOLDER", help="The next-level encoder's checkpoint.")]
-ChunkEncoder = Annotated[
-    str | None, typer.Option(metavar="NAME", help="A sentence-transformers model: its name or folder.")
-]
 ChunkTokens = Annotated[
     int | None, typer.Option(min=0, metavar="N", help="Tokens a chunk; 0 for a sentence a chunk. [default: 256]")
 ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nlb_cli.options import Json
+from nlb_cli.options import ChunkEncoder, Json
 from nlb_cli.output.progress import books as count_books
 from nlb_cli.output.progress import duration
 from nlb_cli.output.terminal import Line, exact, line, note, write_json, write_lines
@@ -50,9 +50,6 @@ Licences = Annotated[
     typer.Option(
         "--licence", metavar="WHAT=TEXT", help="For the model card; WHAT is books, or an example file's name."
     ),
-]
-ChunkEncoder = Annotated[
-    str | None, typer.Option(metavar="NAME", help="A sentence-transformers model: its name or folder.")
 ]
 CorpusFolder = Annotated[
     Path | None,
