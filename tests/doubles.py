@@ -12,6 +12,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from nlb_retriever.encoding import EncoderIdentity, Parts, Vectors
+from nlb_retriever.encoding.base import open_tokenizer
 
 
 def minilm_folder() -> Path:
@@ -24,6 +25,11 @@ def minilm_folder() -> Path:
 def minilm_tokenizer() -> Tokenizer:
     """The default chunk encoder's own tokenizer, as its file has it (with truncation and padding)."""
     return Tokenizer.from_file(str(minilm_folder() / "tokenizer.json"))
+
+
+def bare_tokenizer() -> Tokenizer:
+    """The same, which neither cuts nor pads."""
+    return open_tokenizer(minilm_folder() / "tokenizer.json")
 
 
 class KeywordEncoder:
@@ -41,10 +47,7 @@ class KeywordEncoder:
 
     @cached_property
     def tokenizer(self) -> Tokenizer:
-        tokenizer = minilm_tokenizer()
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        return tokenizer
+        return bare_tokenizer()
 
     def encode(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         counts = [[text.lower().count(keyword.lower()) for keyword in self.keywords] for text in texts]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
@@ -90,6 +91,16 @@ class ChunkEncoder(Protocol):
             another way.
         """
         ...
+
+
+def open_tokenizer(file: Path) -> Tokenizer:
+    """A tokenizer from its tokenizer.json; it neither pads nor cuts."""
+    from tokenizers import Tokenizer
+
+    tokenizer: Tokenizer = Tokenizer.from_file(str(file))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
 
 
 def encode_windows(

@@ -8,15 +8,21 @@ import threading
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from nlb_retriever.encoding.base import EncoderIdentity, Parts, Take, Vectors, encode_parts, encode_windows, pad
+from nlb_retriever.encoding.base import (
+    EncoderIdentity,
+    Parts,
+    Take,
+    Vectors,
+    encode_parts,
+    encode_windows,
+    open_tokenizer,
+    pad,
+)
 from nlb_retriever.encoding.compiled import LazyModel
 from nlb_retriever.encoding.openvino_core import row_width, shared_core, usable_cores
 from nlb_retriever.errors import EncoderError
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
 
 CONFIG_FILE = "encoder.json"
 MODEL_FILE = "model.xml"
@@ -88,13 +94,9 @@ class OpenVinoEncoder:
         )
         # Here rather than at the first text: what is left then needs no interpreter, so that a caller can open
         # its library in another thread meanwhile.
-        from tokenizers import Tokenizer
-
         shared_core()
         check_file(folder, TOKENIZER_FILE, self._config)
-        self.tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
-        self.tokenizer.no_padding()
-        self.tokenizer.no_truncation()
+        self.tokenizer = open_tokenizer(folder / TOKENIZER_FILE)
 
     def encode(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         """See `ChunkEncoder.encode`."""

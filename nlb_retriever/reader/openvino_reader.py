@@ -6,16 +6,14 @@ import threading
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from nlb_retriever.encoding.base import open_tokenizer
 from nlb_retriever.encoding.compiled import LazyModel
 from nlb_retriever.encoding.openvino_core import row_width, usable_cores
 from nlb_retriever.reader.files import MODEL, TOKENIZER, WEIGHTS, check_file, read_config
 from nlb_retriever.reader.interface import Reading, Scores, read_passages
 from nlb_retriever.reader.pairs import Row, pad_rows
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
 
 _BATCH_TOKENS = 4 * 320
 """Of one request: several a question, so that every core has work and activations stay in its cache."""
@@ -35,8 +33,6 @@ class OpenVinoReader:
     """
 
     def __init__(self, folder: Path) -> None:
-        from tokenizers import Tokenizer
-
         config = read_config(folder)
         threads = usable_cores()
         self._running = threading.Lock()
@@ -53,9 +49,7 @@ class OpenVinoReader:
         )
         self.backend = "openvino int8"
         check_file(folder, TOKENIZER, config)
-        self.tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-        self.tokenizer.no_padding()
-        self.tokenizer.no_truncation()
+        self.tokenizer = open_tokenizer(folder / TOKENIZER)
 
     def read(self, question: str, passages: Sequence[str], *, shortest: int = 1) -> list[Reading]:
         """See `Reader.read`."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nlb_retriever.encoding.base import open_tokenizer
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.reader.files import LAYERS, TOKENIZER, WORDS, check_file, read_config
 from nlb_retriever.reader.interface import Reading, Scores, read_passages
@@ -50,7 +51,6 @@ class TorchReader:
             EncoderError: a file is missing or damaged, or the machine has no such device.
         """
         from safetensors.torch import load_file
-        from tokenizers import Tokenizer
 
         from nlb_retriever.reader.network import NetworkConfig, ReaderNetwork
 
@@ -60,10 +60,7 @@ class TorchReader:
         network = ReaderNetwork(NetworkConfig(**config["network"]))
         weights = load_file(folder / WORDS) | load_file(folder / LAYERS)
         network.load_state_dict({name: tensor.float() for name, tensor in weights.items()})
-        tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        return cls(network, tokenizer, device=device)
+        return cls(network, open_tokenizer(folder / TOKENIZER), device=device)
 
     def read(self, question: str, passages: Sequence[str], *, shortest: int = 1) -> list[Reading]:
         """See `Reader.read`."""

@@ -11,7 +11,7 @@ from llama_index.core.schema import MetadataMode, NodeRelationship, NodeWithScor
 from nlb_integrations.llama_index import MergeNeighbours, NLBRetriever
 from nlb_retriever import Retriever
 from nlb_retriever.errors import QueryError
-from tests.doubles import minilm_tokenizer
+from tests.doubles import bare_tokenizer
 
 QUESTION = "Who found a brass key under the floor of the mill?"
 
@@ -22,9 +22,7 @@ def book_text(library: Retriever) -> str:
 
 def tokens(nodes: Sequence[NodeWithScore]) -> int:
     """As a language model is shown them, counted by the tokenizer's own file."""
-    tokenizer = minilm_tokenizer()
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
+    tokenizer = bare_tokenizer()
     texts = [node.node.get_content(MetadataMode.LLM) for node in nodes]
     return sum(len(tokenizer.encode(text, add_special_tokens=False)) for text in texts)
 

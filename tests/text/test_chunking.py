@@ -13,12 +13,10 @@ from nlb_retriever.errors import EncoderError
 from nlb_retriever.records import Passage, Section
 from nlb_retriever.text.chunking import Chunker
 from nlb_retriever.text.sentences import sentence_spans
-from tests.doubles import minilm_tokenizer
+from tests.doubles import bare_tokenizer, minilm_tokenizer
 
 MINILM = minilm_tokenizer()
-BARE = minilm_tokenizer()
-BARE.no_truncation()
-BARE.no_padding()
+BARE = bare_tokenizer()
 
 
 def byte_pairs() -> Tokenizer:

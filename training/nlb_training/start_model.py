@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nlb_retriever.encoding.base import open_tokenizer
 from nlb_retriever.errors import TrainingError
 
 if TYPE_CHECKING:
@@ -17,13 +18,8 @@ def read_tokenizer(folder: Path) -> Tokenizer:
     Raises:
         TrainingError: tokenizer.json is missing or damaged.
     """
-    from tokenizers import Tokenizer
-
     file = folder / "tokenizer.json"
     try:
-        tokenizer = Tokenizer.from_file(str(file))
+        return open_tokenizer(file)
     except Exception as error:  # tokenizers raises nothing narrower
         raise TrainingError(f"{file} is missing or no tokenizer: give a whole model with --from") from error
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from nlb_training.encoder.bert import Bert, microbatches
-from tests.doubles import minilm_folder, minilm_tokenizer
+from tests.doubles import bare_tokenizer, minilm_folder
 from tests.training.encoder.small import DIM, write_model
 
 TEXTS = [
@@ -21,9 +21,7 @@ TEXTS = [
 
 
 def ids_of(texts: list[str]) -> list[np.ndarray]:
-    tokenizer = minilm_tokenizer()
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
+    tokenizer = bare_tokenizer()
     return [np.array(tokenizer.encode(text, add_special_tokens=False).ids, dtype=np.uint16) for text in texts]
 
 

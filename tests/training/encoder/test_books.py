@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nlb_training.encoder.books import TokenizedBook, TokenizedBooks
-from tests.doubles import minilm_tokenizer
+from tests.doubles import bare_tokenizer, minilm_tokenizer
 
 TEXT = "\n\n".join(
     f"In year {n} Mr. Silas Marner counted his gold. Nobody saw it! It lay under the floor, n. {n}." for n in range(40)
@@ -17,9 +17,7 @@ TEXT = "\n\n".join(
 
 @pytest.fixture
 def books(tmp_path: Path) -> TokenizedBooks:
-    tokenizer = minilm_tokenizer()
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
+    tokenizer = bare_tokenizer()
     return TokenizedBooks(tokenizer, tmp_path, {"silas.txt": TEXT, "long.txt": "gold " * 500})
 
 
@@ -68,7 +66,5 @@ def test_a_damaged_cache_is_made_again(books: TokenizedBooks, tmp_path: Path) ->
     first = books.open("silas.txt")
     file = tmp_path / "silas.txt.npz"
     file.write_bytes(file.read_bytes()[:200])
-    tokenizer = minilm_tokenizer()
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
+    tokenizer = bare_tokenizer()
     assert np.array_equal(TokenizedBooks(tokenizer, tmp_path, {"silas.txt": TEXT}).open("silas.txt").ids, first.ids)

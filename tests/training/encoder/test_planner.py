@@ -11,7 +11,7 @@ from nlb_training.encoder.bert import Bert
 from nlb_training.encoder.planner import Mix, Planner
 from nlb_training.encoder.queries import SOURCES, is_held_out, read_articles, read_summaries, read_tales
 from nlb_training.encoder.rounds import POSITIVE, Batch
-from tests.doubles import minilm_tokenizer
+from tests.doubles import bare_tokenizer, minilm_tokenizer
 from tests.training.encoder.small import WordReader, write_data, write_model
 
 MIX = Mix(
@@ -35,9 +35,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def planner(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Planner:
-    tokenizer = minilm_tokenizer()
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
+    tokenizer = bare_tokenizer()
     return Planner(data, tokenizer, tmp_path_factory.mktemp("tokens"), MIX, WordReader())
 
 

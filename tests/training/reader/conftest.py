@@ -10,15 +10,13 @@ import torch
 from tokenizers import Tokenizer
 
 import nlb_retriever
+from nlb_retriever.encoding.base import open_tokenizer
 from nlb_retriever.reader.network import NetworkConfig, ReaderNetwork
 
 
 def read_tokenizer() -> Tokenizer:
     assets = Path(nlb_retriever.__file__).parent / "assets" / "reader"
-    tokenizer = Tokenizer.from_file(str(assets / "tokenizer.json"))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer
+    return open_tokenizer(assets / "tokenizer.json")
 
 
 def make_network() -> ReaderNetwork:
