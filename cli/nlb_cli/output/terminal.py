@@ -1,6 +1,6 @@
 """What reaches a terminal, a pipe or a program: styled, plain or JSON, and never a book's own escapes.
 
-Views make `Line`s; `show` prints them, wrapped and styled on a terminal, one line each and plain on a
+Views make `Line`s; `write_lines` prints them, wrapped and styled on a terminal, one line each and plain on a
 pipe. Nothing else in the command line writes to stdout.
 """
 
