@@ -63,7 +63,8 @@ LEAST_LATIN = 0.8
 SLICES, SLICE = 20, 1000
 """So many slices of so many characters are looked at in a long text."""
 _LATIN = re.compile(r"[^\W\d_\u0250-\u1dff\u1f00-\uffff]")  # with all their accents
-_UNSPACED = re.compile("|".join(BY_LETTERS[language].pattern for language in ("ja", "th", "zh")))
+UNSPACED = re.compile("|".join(BY_LETTERS[language].pattern for language in ("ja", "th", "zh")))
+"""A letter of languages without spaces between words."""
 _LETTER = re.compile(r"[^\W\d_]")
 _MARKED = re.compile(r"[^\W\d_A-Za-z]")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -125,7 +126,7 @@ def is_latin(text: str) -> bool:
 
 def number_of_words(text: str) -> int:
     """How many words a text has; where no spaces are between them, as many as half its letters."""
-    return len(text.split()) + len(_UNSPACED.findall(text)) // 2
+    return len(text.split()) + len(UNSPACED.findall(text)) // 2
 
 
 def _sample(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from nlb_cli.output.terminal import inline
+from nlb_retriever.text.languages import UNSPACED
 
 Piece = tuple[str, bool]
 """A piece of text, and whether it matches the question."""
@@ -16,7 +17,6 @@ _COMMON = frozenset(
     " these they this those to up us was we were what when where which who whom whose why will with would you"
     " your".split()
 )
-_UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 _PAIR = re.compile(r"(?=([\u30a1-\u30ff\u3400-\u9fff]{2}))")
 _LENGTH = 215
 _LONGEST_WORD = 20
@@ -75,7 +75,7 @@ def _best_start(text: str, pattern: re.Pattern[str]) -> int:
 
 def _in_text(stem: str) -> str:
     """What matches a stem with an ending; within words where no spaces are between them."""
-    return stem if _UNSPACED.search(stem) else rf"\b{stem}\w{{0,4}}\b"
+    return stem if UNSPACED.search(stem) else rf"\b{stem}\w{{0,4}}\b"
 
 
 def _stem(word: str) -> str:
