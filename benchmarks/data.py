@@ -1,22 +1,17 @@
 """The dev data that the benchmarks read: books as files, questions as rows.
 
 It lies in the folder that NLB_DATA names, else in `shared/data` beside the repository, with books in
-`corpus/*.tar.bz2` and questions in `eval/*.jsonl.bz2`. Archives are unpacked once, into the user's cache.
+`corpus/*.tar.bz2` and questions in `eval/*.jsonl.bz2`. Archives are unpacked once, as by `nlb eval`.
 """
 
 from __future__ import annotations
 
-import bz2
-import json
 import os
-import shutil
 import sys
-import tarfile
-import tempfile
 from pathlib import Path
 from typing import Any, Literal
 
-import platformdirs
+from nlb_training.training_data import read_rows
 
 Collection = Literal["dev", "fairytaleqa", "openstax"]
 Row = dict[str, Any]
@@ -33,21 +28,9 @@ def data_folder(given: Path | None = None) -> Path:
 
 def books_folder(collection: Collection, data: Path | None = None) -> Path:
     """A folder with the collection's books as .txt files and nothing else."""
-    archive = data_folder(data) / "corpus" / f"{collection}.tar.bz2"
-    stamp = archive.stat()
-    name = f"{collection}-{stamp.st_size}-{int(stamp.st_mtime)}"
-    home = Path(platformdirs.user_cache_dir("nlb-retriever")) / "benchmarks"
-    folder = home / name
-    if not folder.is_dir():
-        home.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(dir=home))
-        with tarfile.open(archive) as tar:
-            tar.extractall(scratch, filter="data")
-        try:
-            scratch.rename(folder)
-        except OSError:  # another run was first
-            shutil.rmtree(scratch)
-    return folder
+    from nlb_training.evaluation.books import cache_folder, open_archive
+
+    return open_archive(data_folder(data), collection, cache_folder()).folder
 
 
 def dev_folder(data: Path | None = None) -> Path:
@@ -61,8 +44,7 @@ def dev_texts(data: Path | None = None) -> list[str]:
 
 def rows(name: str, data: Path | None = None) -> list[Row]:
     """The rows of one file in eval/; spans in them index the text of the file `book_file`."""
-    with bz2.open(data_folder(data) / "eval" / f"{name}.jsonl.bz2", "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+    return read_rows(data_folder(data), name)
 
 
 def literaryqa(data: Path | None = None) -> list[Row]:
