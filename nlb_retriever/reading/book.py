@@ -49,6 +49,10 @@ _TWO_LETTERS = {
 _ZIPPED = frozenset({"epub", "docx", "odt", "fb2"})
 _SMALL = "a an and as at by for from in of on or the to with de la le les du des der die das und el y e o"
 _SMALL_WORDS = frozenset(_SMALL.split())
+_BETWEEN_WORDS = re.compile(r"(?<!\d)(\d{4})[-_](0[1-9]|1[0-2])[-_]([0-2]\d|3[01])(?!\d)|(?!(?<=\d)\.\d)[_\-+.]+|\s+")
+"""Or a date."""
+_ID = re.compile(r"(?<=\w) [0-9a-f]{32}$")
+"""With which Notion ends the names of files."""
 _ADDRESS = re.compile(r"\s*<[^<>@\s]+@[^<>@\s]+>")
 """Of mail, behind an author's name."""
 _DESCRIPTION = 1_000
@@ -104,14 +108,28 @@ def read_book(path: Path, *, limits: Limits = DEFAULT) -> Book:
 
 
 def title_from_name(path: PurePath) -> str:
-    """A readable title from a file name: "moby-dick.txt" -> "Moby Dick"."""
+    """A readable title from a file name: "moby-dick.txt" -> "Moby Dick"; a date keeps its hyphens."""
     stem = os.fsencode(path.name[: len(path.name) - len(suffix_of(path))]).decode("utf-8", "replace")
     stem = (stem.rpartition("__")[2] or stem).removesuffix("_djvu")
-    words = re.sub(r"(?!(?<=\d)\.\d)[_\-+.]+|\s+", " ", clean(stem)).split()
+    words = _BETWEEN_WORDS.sub(_show_date, _ID.sub("", clean(stem))).split()
     if not any(c.isupper() for w in words for c in w):
         words = re.sub(r"(?<=\w\w) s ", "'s ", " ".join(words)).split()
         words = [w if i and w in _SMALL_WORDS else w[:1].upper() + w[1:] for i, w in enumerate(words)]
     return one_line(" ".join(words)) or "Untitled"
+
+
+def _show_date(match: re.Match[str]) -> str:
+    return "-".join(match.groups()) if match[1] else " "
+
+
+def is_read_alike(path: PurePath, other: PurePath, title: str) -> bool:
+    """Whether a book of this title that was read from one path is the same at another: in its format, and in its title
+    where that is the name of its file.
+    """
+    named = title_from_name(path)
+    return FORMATS.get(suffix_of(path)) == FORMATS.get(suffix_of(other)) and (
+        title != named or named == title_from_name(other)
+    )
 
 
 def _open(path: Path) -> BinaryIO:

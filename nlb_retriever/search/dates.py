@@ -1,4 +1,4 @@
-"""Questions on a day: "What happened on 3 March 1665?" is put to the section whose heading has that date."""
+"""Questions on a day: "What happened on 3 March 1665?" is put to the section, or book, whose title has that date."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from nlb_retriever.search.digest_forms import read_digest_question
 from nlb_retriever.search.request import SearchRequest
-from nlb_retriever.search.scope import resolve_scope
+from nlb_retriever.search.scope import Scope, books_in, resolve_scope
 from nlb_retriever.store import LibraryStore, StoreQuery
 
 FOUND = 200
@@ -60,7 +60,8 @@ def read_dates(text: str) -> list[tuple[Date, tuple[int, int]]]:
 
 
 def narrow_to_date(request: SearchRequest, store: LibraryStore) -> SearchRequest:
-    """A question with a date, put to the only section of the request's scope whose heading has it.
+    """A question with a date, put to the only section of the request's scope whose heading has it, or else to the only
+    book whose title has it, as a daily note's.
 
     "What was decided on 12 March 2024?" is "What was decided?" in it; "What happened on 12 March?" and "What did she do
     on 12 March?" are "What happened here?". A question without a year is put to the only such day of any year.
@@ -81,11 +82,20 @@ def narrow_to_date(request: SearchRequest, store: LibraryStore) -> SearchRequest
         for depth, heading in enumerate(section.path, 1):
             if _is_of(date, heading, (*reversed(section.path[: depth - 1]), section.title)):
                 dated[section.book_id, *section.path[:depth]].append(section.section)
+    put = _put_there(request.query, start, end)
+    if not dated and len(days := _find_days(date, scope, store)) == 1:
+        return replace(request, book=days[0], query=put)
     if len(dated) != 1:
         return request
     [((book, *path), numbers)] = dated.items()
     where = str(numbers[0] + 1) if len(numbers) == 1 else path[-1]
-    return replace(request, book=book, section=where, query=_put_there(request.query, start, end))
+    return replace(request, book=book, section=where, query=put)
+
+
+def _find_days(date: Date, scope: Scope, store: LibraryStore) -> list[str]:
+    """The ids of the books of a scope whose titles have a date."""
+    days = [book for book in store.books() if _is_of(date, book.title, ())]
+    return [day.id for day in days if (scope.book or day) == day and books_in(replace(scope, book=day), store)]
 
 
 def _words(date: Date) -> str:

@@ -64,6 +64,7 @@ _VERSE = re.compile(
 )
 """What a verse begins with: "3:16", "John 3:16", or in a chapter of such only "16"."""
 _ARTICLE = re.compile(r"the\s+", re.IGNORECASE)
+_HERE = re.compile(r"\bhere\b", re.IGNORECASE)
 
 
 def answer_digest(
@@ -75,7 +76,7 @@ def answer_digest(
     """What a question on a chapter as a whole asks: "What happens in chapter 3 of Emma?", "Emma chapter 3 summary".
 
     Args:
-        request: of the question. Where it is limited to a section, "What happens here?" is such a question, too.
+        request: of the question. Where it is limited to a section or book, "What happens here?" is such a one, too.
         store: the library.
         load_encoder: gives the chunk encoder; None to quote the chapter's beginning.
         limit: at most so many sentences.
@@ -86,7 +87,7 @@ def answer_digest(
         book is meant.
     """
     question = read_digest_question(request.query)
-    if not question or (question[0] == "this" and request.section is None):
+    if not question or (question[0] == "this" and not _is_limited(request)):
         return None
     kind, match = question
     words = match.groupdict()
@@ -114,6 +115,11 @@ def answer_digest(
         telling = choose_telling(hits, load_encoder(), SENTENCES if limit is None else limit)
         citations = cite(hits, telling) or find_beginning(hits)  # of a law of one long sentence
     return _answer(request, citations[:limit], missing=missing)
+
+
+def _is_limited(request: SearchRequest) -> bool:
+    """Whether it is clear what "here" is; "this chapter" of a book may be any."""
+    return request.section is not None or (request.book is not None and _HERE.search(request.query) is not None)
 
 
 def _read_whole(kind: str, words: dict[str, str], scope: Scope, store: LibraryStore) -> list[Hit] | None:

@@ -185,6 +185,11 @@ def test_old_gutenberg_wrappers_are_known_too() -> None:
         ("u_s_history.txt", "U S History"),
         ("Harry S Truman.txt", "Harry S Truman"),
         ("Middlemarch.txt", "Middlemarch"),
+        ("2024-03-12.txt", "2024-03-12"),
+        ("2024_03_12.txt", "2024-03-12"),
+        ("minutes-2024-03-12_harbour.txt", "Minutes 2024-03-12 Harbour"),
+        ("2024-13-12.txt", "2024 13 12"),
+        ("Holidays c9f0f895fb98ab9159f51fd0297e236d.txt", "Holidays"),
     ],
 )
 def test_a_book_without_a_title_takes_a_readable_one_from_its_file_name(tmp_path: Path, name: str, title: str) -> None:

@@ -50,11 +50,20 @@ A great fire at the ropeyard.
 Walked in the fields and saw a comet.
 """
 
+DAY = """## Morning
+
+The Dutch ships came up the river and burnt the fort.
+
+## Evening
+
+I sent my gold away with my father.
+"""
+
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
     folder = tmp_path_factory.mktemp("days")
-    for name, text in (("minutes", MINUTES), ("diary", DIARY)):
+    for name, text in (("minutes", MINUTES), ("diary", DIARY), ("1667-06-10", DAY), ("1667_06_11", "Rain all day.")):
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
     index_files([folder], folder / "library")
     return Retriever(folder / "library")
@@ -102,6 +111,27 @@ def test_a_question_is_put_to_the_day_that_it_names(
     if scope.book:
         sections = shelf.store.sections(scope.book.id)
         assert {section in sections[number].path for number in scope.sections or ()} == {True}
+
+
+@pytest.mark.parametrize(
+    ("question", "title", "put"),
+    [
+        ("What happened on 10 June 1667?", "1667-06-10", "What happened here?"),
+        ("What did I send away on 10 June?", "1667-06-10", "What did I send away?"),
+    ],
+)
+def test_a_question_is_put_to_the_note_of_its_day(shelf: Retriever, question: str, title: str, put: str) -> None:
+    request = narrow_to_date(SearchRequest(query=question), shelf.store)
+    scope = resolve_scope(request, shelf.store)
+    assert (request.query, scope.book and scope.book.title, request.section) == (put, title, None)
+    within = SearchRequest(query=question, book="Diary")
+    assert narrow_to_date(within, shelf.store) == within
+
+
+def test_what_happened_on_the_day_of_a_note_is_told_from_all_of_it(shelf: Retriever) -> None:
+    quotes = [citation.quote for citation in shelf.answer("What happened on 10 June 1667?").citations]
+    assert quotes == ["The Dutch ships came up the river and burnt the fort.", "I sent my gold away with my father."]
+    assert shelf.answer("What did I do on 1667-06-11?").citations[0].hit.title == "1667-06-11"
 
 
 def test_a_section_or_a_spoiler_s_end_that_is_given_stays(shelf: Retriever) -> None:

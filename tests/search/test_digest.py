@@ -218,7 +218,7 @@ def test_what_comes_later_is_not_told(retriever: Retriever) -> None:
         ("What happens in chapter 2?", {}),
         ("Describe the second letter", {"book": "Ferry"}),
         ("What happens in chapter 2 of Nobody's Book?", {}),
-        ("What happens here?", {"book": "Ferry"}),
+        ("What happens in this chapter?", {"book": "Ferry"}),
         ("What happens in the fog?", {"book": "Ferry"}),
         ("What happens in chapter 2 " + "of it " * 200, {"book": "Ferry"}),
     ],
