@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
@@ -12,13 +13,14 @@ from pathlib import Path
 from typing import Literal
 
 from nlb_retriever.errors import NotABook, ReadingError
-from nlb_retriever.reading import Discovery, hash_file, hash_of_bytes
+from nlb_retriever.reading import Discovery, hash_file, hash_of_bytes, is_read_alike
 from nlb_retriever.reading.limits import shown
 from nlb_retriever.records import Book, BookRecord, FailedFile, path_of, source_of
 
 _RANDOM_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
 
 _EMPTY = hashlib.sha256().hexdigest()
+_EMPTIED = "is empty now; its former text stays in the library (`nlb remove` takes it out)"
 
 Prune = Literal["no", "certain", "all"]
 """Which books to remove whose files are gone (`plan_removals`)."""
@@ -143,7 +145,8 @@ def hash_source(path: Path) -> FileSource:
 def make_plan(inputs: Inputs, records: Sequence[BookRecord], prune: Prune = "no") -> Plan:
     """Compare inputs with a library's books.
 
-    A book whose file was found, and now is another book's, or a copy of it, is removed: no file has its text.
+    A book whose file was found, and now is another book's, or a copy of it, is removed: no file has its text. One
+    whose file is empty now is named, and stays: the file may have been cut short.
 
     Args:
         inputs: files first, then texts, each in order.
@@ -157,7 +160,13 @@ def make_plan(inputs: Inputs, records: Sequence[BookRecord], prune: Prune = "no"
     others = [record for record in records if record.id not in present]
     sources = {file.source for file in inputs.files}
     replaced = tuple(record for record in others if record.from_file and record.source in sources)
-    return plan + Plan(removed=replaced) + plan_removals(others, inputs.discovery, prune)
+    blank = {source_of(path) for path in inputs.discovery.blank}
+    emptied = tuple(
+        FailedFile(source=record.source, reason=f"{shown(path_of(record.source))}: {_EMPTIED}")
+        for record in others
+        if record.source in blank
+    )
+    return plan + Plan(removed=replaced, failed=emptied) + plan_removals(others, inputs.discovery, prune)
 
 
 def plan_removals(records: Sequence[BookRecord], discovery: Discovery, prune: Prune) -> Plan:
@@ -180,14 +189,17 @@ def _plan_files(files: Sequence[FileSource], records: Sequence[BookRecord]) -> P
 
     A file whose content the library holds is unchanged, or renamed where the book's own file is gone; a known path
     with new content is a new version of its book, and so are known bytes whose file is gone where the file beside
-    them says something else, as when Calibre renames a book to its corrected title; everything else is a new book.
+    them says something else, as when Calibre renames a book to its corrected title, or where their new name gives
+    another title or format; everything else is a new book.
     """
     by_hash = {record.content_hash: record for record in records}
     present = {(file.source, file.content_hash) for file in files}
+    spelt = _find_spelt_otherwise(files, records)
     unchanged: list[BookRecord] = []
     renamed: list[tuple[BookRecord, str]] = []
     duplicates: list[tuple[str, str]] = []
     new: dict[str, FileSource] = {}
+    retitled: dict[str, BookRecord] = {}
     claimed: set[str] = set()
     for file in files:
         record = by_hash.get(file.content_hash)
@@ -198,13 +210,21 @@ def _plan_files(files: Sequence[FileSource], records: Sequence[BookRecord]) -> P
         elif record.source == file.source:
             unchanged.append(record)
             claimed.add(record.id)
-        elif record.id in claimed or (record.source, file.content_hash) in present or _is_current(record):
+        elif (
+            record.id in claimed
+            or (record.source, file.content_hash) in present
+            or (spelt.get(record.source) != file.source and _is_current(record))
+        ):
             duplicates.append((file.source, record.source))
-        else:
+        elif is_read_alike(path_of(record.source), file.path, record.title):
             renamed.append((record, file.source))
             claimed.add(record.id)
+        else:
+            new[file.content_hash] = file
+            retitled[file.source] = record
+            claimed.add(record.id)
     left = [record for record in records if record.id not in claimed]
-    by_source = {record.source: record for record in left}
+    by_source = {spelt.get(record.source, record.source): record for record in left} | retitled
     by_bytes = {hash_of_bytes(record.content_hash): record for record in left}
     taken = {record.id for record in records}
     tasks: list[Task] = []
@@ -216,6 +236,28 @@ def _plan_files(files: Sequence[FileSource], records: Sequence[BookRecord]) -> P
         taken.add(book_id)
         tasks.append(Task(input=file, book_id=book_id, replaces=old))
     return Plan(tasks=tuple(tasks), unchanged=tuple(unchanged), renamed=tuple(renamed), duplicates=tuple(duplicates))
+
+
+def _find_spelt_otherwise(files: Sequence[FileSource], records: Sequence[BookRecord]) -> dict[str, str]:
+    """Sources of books, each with the name that its file has now on a disk for which both are one name."""
+    found = {file.source for file in files}
+    folded = {_fold(file.source): file for file in files}
+    return {
+        record.source: file.source
+        for record in records
+        if record.source not in found and (file := folded.get(_fold(record.source))) and _is_same(record, file)
+    }
+
+
+def _fold(source: str) -> str:
+    return unicodedata.normalize("NFC", source).casefold()
+
+
+def _is_same(record: BookRecord, file: FileSource) -> bool:
+    try:
+        return path_of(record.source).samefile(file.path)
+    except (OSError, ValueError):
+        return False
 
 
 def _plan_texts(texts: Sequence[TextSource], records: Sequence[BookRecord], *, taken: Set[str]) -> Plan:

@@ -4,9 +4,19 @@ The formats are those of `book.FORMATS`. A module a format makes a `Draft` (text
 `structure.partition` cuts it into sections.
 """
 
-from nlb_retriever.reading.book import hash_file, hash_of_bytes, read_book
+from nlb_retriever.reading.book import hash_file, hash_of_bytes, is_read_alike, read_book
 from nlb_retriever.reading.discovery import Discovery, discover
 from nlb_retriever.reading.limits import DEFAULT, Limits
 from nlb_retriever.reading.pool import ReaderPool
 
-__all__ = ["DEFAULT", "Discovery", "Limits", "ReaderPool", "discover", "hash_file", "hash_of_bytes", "read_book"]
+__all__ = [
+    "DEFAULT",
+    "Discovery",
+    "Limits",
+    "ReaderPool",
+    "discover",
+    "hash_file",
+    "hash_of_bytes",
+    "is_read_alike",
+    "read_book",
+]

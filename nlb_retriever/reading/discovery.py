@@ -20,6 +20,10 @@ _TEI = re.compile(rb"<(?:[\w.-]+:)?(?:TEI|teiCorpus)(?:\.2)?[\s>]")
 _BEGINNING = 16_384
 """Bytes in which an XML file's outermost element begins."""
 _SUFFIXES = ", ".join(sorted(FORMATS))
+_PACKAGES = "node_modules"
+"""Of other people's programs, each with its README; it is not entered unless it is named."""
+_BLANK = 16
+"""Bytes of a file without a word, at most."""
 _NAMED = 20
 """Suffixes of other files that are named, at most."""
 _HIDDEN = (".", "~$")
@@ -42,22 +46,24 @@ class Discovery:
     """Folders that were named."""
     unreadable: tuple[Path, ...] = ()
     """Folders that could not be read whole: what else is in them is unknown."""
+    blank: tuple[Path, ...] = ()
+    """Files in folders that hold nothing, or white space alone, as a note has that is not written yet."""
 
     def has_lost(self, source: str) -> bool:
         """Whether a file was in one of the named folders and is not found there now."""
         path = path_of(source)
-        return not os.path.lexists(path) and any(path.is_relative_to(folder) for folder in self.folders)
+        return not os.path.isfile(path) and any(path.is_relative_to(folder) for folder in self.folders)  # noqa: PTH113 - never raises
 
     def is_certain(self, source: str) -> bool:
         """Whether a lost file was removed, and is not just out of sight.
 
         It may be out of sight where the nearest folder that exists could not be read whole, or holds no book at all,
-        as a drive that is not mounted, and behind a link to nothing, as one to a folder of such a drive.
+        as a drive that is not mounted, and behind a link to nothing, as one to a file or folder of such a drive.
         """
         lost = path_of(source)
         if any(lost.is_relative_to(folder) for folder in self.unreadable):
             return False
-        if any(os.path.lexists(path) and not os.path.exists(path) for path in lost.parents):  # noqa: PTH110 - never raises
+        if any(os.path.lexists(path) and not os.path.exists(path) for path in (lost, *lost.parents)):  # noqa: PTH110 - never raises
             return False
         return next((path for path in lost.parents if os.path.isdir(path)), None) in self._with_books  # noqa: PTH112 - never raises
 
@@ -78,6 +84,7 @@ class _Search:
     failed: list[FailedFile] = field(default_factory=list)
     folders: list[Path] = field(default_factory=list)
     unreadable: list[Path] = field(default_factory=list)
+    blank: list[Path] = field(default_factory=list)
 
     def fail(self, path: str | Path, reason: str) -> None:
         self.failed.append(FailedFile(source=source_of(path), reason=f"{shown(path)}: {reason}"))
@@ -99,9 +106,9 @@ class _Search:
 def discover(inputs: Iterable[str | Path]) -> Discovery:
     """Find book files; names may hold any bytes (surrogateescape).
 
-    Hidden files, files without a book's suffix, XML files without TEI's outermost element (no other is opened), loops
-    of links and what is not a regular file are counted where they are in folders, and failed entries where they were
-    named themselves.
+    Hidden files, empty ones, files without a book's suffix, XML files without TEI's outermost element (no other is
+    opened), loops of links and what is not a regular file are counted where they are in folders, and failed entries
+    where they were named themselves.
     """
     search = _Search()
     for name in inputs:
@@ -120,6 +127,7 @@ def discover(inputs: Iterable[str | Path]) -> Discovery:
         failed=tuple(search.failed),
         folders=tuple(search.folders),
         unreadable=tuple(search.unreadable),
+        blank=tuple(search.blank),
     )
 
 
@@ -181,6 +189,8 @@ def _walk(folder: Path, search: _Search) -> None:
             path = current / name
             if name.startswith(_HIDDEN):
                 search.skipped["hidden"] += 1
+            elif name == _PACKAGES:
+                search.skipped["folder of packages"] += 1
             elif os.path.isdir(path):  # noqa: PTH112 - never raises
                 below.append(path)
             else:
@@ -191,7 +201,7 @@ def _walk(folder: Path, search: _Search) -> None:
 def _add_found(path: Path, search: _Search) -> None:
     """A file in a folder."""
     try:
-        mode = path.stat().st_mode
+        status = path.stat()
     except OSError as error:
         if os.path.islink(path):  # noqa: PTH114 - never raises
             search.skipped["broken link"] += 1
@@ -200,15 +210,26 @@ def _add_found(path: Path, search: _Search) -> None:
         if not isinstance(error, FileNotFoundError):  # else it was removed meanwhile
             search.fail_folder(path.parent, error)
         return
-    if not stat.S_ISREG(mode):
+    if not stat.S_ISREG(status.st_mode):
         search.skipped["no regular file"] += 1
     elif suffix_of(path) not in FORMATS:
         search.skipped["no book's suffix"] += 1
         search.suffixes[shown(suffix_of(path)) or "none"] += 1
+    elif status.st_size <= _BLANK and _is_blank(path):
+        search.skipped["empty"] += 1
+        search.blank.append(path)
     elif path.suffix.lower() == ".xml" and not _is_tei(path):
         search.skipped["XML that is no book"] += 1
     else:
         search.add(path)
+
+
+def _is_blank(path: Path) -> bool:
+    """Whether a small file holds nothing but white space; one that cannot be read is for its reader to name."""
+    try:
+        return not path.read_bytes().removeprefix(b"\xef\xbb\xbf").strip()
+    except OSError:
+        return False
 
 
 def _is_tei(path: Path) -> bool:

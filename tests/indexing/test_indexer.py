@@ -48,16 +48,50 @@ def test_unchanged_books_are_no_work(books: Path, library: Path) -> None:
     assert contents(library) == before
 
 
-def test_a_renamed_book_is_not_encoded_again(books: Path, library: Path) -> None:
+def test_a_moved_book_is_not_encoded_again(books: Path, library: Path) -> None:
+    titled = books / "titled.md"
+    titled.write_text("# The Lamp\n\nThe keeper lit the lamp.")
     index_files([books], library)
     (books / "sub").mkdir()
-    (books / "book-1.txt").rename(books / "sub" / "renamed.txt")
+    (books / "book-1.txt").rename(books / "sub" / "book-1.txt")
+    titled.rename(books / "sub" / "renamed.md")
     report = index_files([books], library)
-    assert sources(report.renamed) == ["renamed.txt"]
+    assert sources(report.renamed) == ["book-1.txt", "renamed.md"]
     assert (report.tokens, len(report.unchanged), report.indexed) == (0, 3, ())
     with open_store(library) as store:
-        assert store.find_book(str(books / "sub" / "renamed.txt")).source == str(books / "sub" / "renamed.txt")
-        assert len(store.books()) == 4
+        assert store.find_book(str(books / "sub" / "book-1.txt")).source == str(books / "sub" / "book-1.txt")
+        assert len(store.books()) == 5
+
+
+@pytest.mark.parametrize(
+    ("former", "now", "text"),
+    [
+        ("Meeting with Ann.md", "Meeting with Ben.md", "The roof costs 300 crowns."),
+        ("plan.txt", "plan.md", "# Plan\n\nThe *kayak* is red."),
+    ],
+)
+def test_a_name_that_says_something_else_of_a_book_makes_it_as_a_new_library_has_it(
+    tmp_path: Path, library: Path, former: str, now: str, text: str
+) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "z.md").write_text("Another note.")
+    (folder / former).write_text(text)
+    first = index_files([folder], library)
+    (folder / former).rename(folder / now)
+    report = index_files([folder], library)
+    assert [(ref.book_id, ref.changed) for ref in report.indexed] == [(first.indexed[0].book_id, True)]
+    assert (report.renamed, report.removed) == ((), ())
+    index_files([folder], tmp_path / "new")
+    assert _known(library) == _known(tmp_path / "new")
+
+
+def _known(library: Path) -> list[tuple[object, ...]]:
+    with open_store(library) as store:
+        return [
+            (book.title, book.source, store.book_text(book.id), store.sections(book.id)[0].path)
+            for book in store.books()
+        ]
 
 
 def test_a_changed_book_keeps_its_id_and_loses_its_old_text(books: Path, library: Path) -> None:
@@ -74,10 +108,11 @@ def test_a_changed_book_keeps_its_id_and_loses_its_old_text(books: Path, library
 
 def test_a_file_that_took_a_renamed_books_place_is_a_book_of_its_own(books: Path, library: Path) -> None:
     first = index_files([books], library)
-    (books / "book-0.txt").rename(books / "moved.txt")
+    (books / "sub").mkdir()
+    (books / "book-0.txt").rename(books / "sub" / "book-0.txt")
     write_book(books / "book-0.txt", 77)
     report = index_files([books], library)
-    assert sources(report.renamed) == ["moved.txt"]
+    assert sources(report.renamed) == ["book-0.txt"]
     assert sources(report.indexed) == ["book-0.txt"]
     assert report.indexed[0].book_id != first.indexed[0].book_id
     assert report.renamed[0].book_id == first.indexed[0].book_id
@@ -141,7 +176,7 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(books: Path, library
 def test_a_bad_file_stops_nothing_and_is_named(books: Path, library: Path) -> None:
     (books / "broken.epub").write_bytes(b"PK\x03\x04 no zip")
     (books / "empty.txt").touch()
-    report = index_files([books], library)
+    report = index_files([books, books / "empty.txt"], library)
     assert len(report.indexed) == 4
     assert sorted(Path(failed.source).name for failed in report.failed) == ["broken.epub", "empty.txt"]
     assert all("\n" not in failed.reason for failed in report.failed)

@@ -124,11 +124,37 @@ def test_a_file_that_is_deleted_while_others_are_hashed_fails_alone(folder: Path
 def test_empty_files_are_no_copies_of_each_other(folder: Path) -> None:
     for name in ("a.txt", "b.txt"):
         (folder / "one" / name).write_bytes(b"")
-    inputs = collect_inputs(discover([folder]))
+    inputs = collect_inputs(discover([folder / "one" / "a.txt", folder / "one" / "b.txt"]))
     assert [failed.reason for failed in inputs.failed] == [
         f"{folder / 'one' / name}: is empty (0 bytes)" for name in ("a.txt", "b.txt")
     ]
     assert make_plan(inputs, []).duplicates == ()
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"\xef\xbb\xbf \r\n"])
+def test_an_empty_file_in_a_folder_fails_only_where_the_library_has_its_former_text(
+    folder: Path, content: bytes
+) -> None:
+    for name in ("a.txt", "b.txt"):
+        (folder / "one" / name).write_bytes(content)
+    had = record_of(folder / "one" / "a.txt")
+    inputs = collect_inputs(discover([folder]))
+    plan = make_plan(inputs, [had], "all")
+    assert (inputs.failed, inputs.discovery.skipped) == ((), {"empty": 2})
+    assert [failed.source for failed in plan.failed] == [had.source]
+    assert (plan.removed, plan.kept) == ((), ())
+
+
+def test_a_file_whose_name_leads_to_nothing_or_a_folder_is_lost(folder: Path) -> None:
+    linked, replaced = folder / "one" / "linked.txt", folder / "two" / "c.txt"
+    linked.symlink_to(folder / "nowhere.txt")
+    replaced.unlink()
+    replaced.mkdir()
+    (replaced / "d.txt").write_text("A book in a folder of that name.")
+    records = [record_of(linked), record_of(replaced)]
+    plan = plan_of(folder, records, "certain")
+    assert (plan.removed, plan.kept) == ((records[1],), (records[0],))  # the link may lead to a drive
+    assert plan_of(folder, records, "all").removed == (*records,)
 
 
 def test_a_known_path_with_new_bytes_is_a_new_version_and_known_bytes_elsewhere_a_rename(folder: Path) -> None:
@@ -172,6 +198,21 @@ def test_a_book_that_calibre_renamed_to_its_corrected_title_keeps_its_id(folder:
     book.parent.mkdir()
     shutil.copy(moved, book)  # the former file is there, too: two books
     assert not [task for task in plan_of(folder, [record], "no").tasks if task.replaces]
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_file_that_is_spelt_otherwise_now_is_the_same_on_a_disk_that_does_not_tell(
+    folder: Path, edited: bool
+) -> None:
+    small, large = folder / "two" / "cafe\u0301.txt", folder / "two" / "Caf\u00e9.txt"
+    small.write_text("The book of the coffee house.")
+    os.link(small, large)  # as if the disk found it by both names
+    record = record_of(large, "0" * 64 if edited else hash_source(small).content_hash)
+    inputs = collect_inputs(discover([small]))
+    plan = replace(make_plan(inputs, [record], "all"), kept=())
+    assert (plan.duplicates, plan.removed) == ((), ())
+    assert [replaces for _, replaces in ((task, task.replaces) for task in plan.tasks)] == [record] * edited
+    assert plan.renamed == ((record, str(small)),) * (not edited)
 
 
 def test_a_book_whose_file_now_is_another_book_is_removed(folder: Path) -> None:

@@ -42,6 +42,15 @@ def test_a_folder_is_walked_in_sorted_order_and_the_rest_is_counted(shelf: Path)
     assert found.failed == ()
 
 
+def test_folders_of_packages_are_entered_only_if_they_are_named(shelf: Path) -> None:
+    package = shelf / "node_modules" / "pad" / "README.md"
+    package.parent.mkdir(parents=True)
+    package.write_text("# pad\n\nIt pads.")
+    found = discover([shelf])
+    assert (package in found.files, found.skipped["folder of packages"]) == (False, 1)
+    assert discover([shelf / "node_modules"]).files == (package,)
+
+
 def test_globs_and_single_files_are_taken_once_each(shelf: Path) -> None:
     found = discover([str(shelf / "*.md"), shelf / "b.txt", str(shelf / "**" / "*.epub"), shelf / "b.txt"])
     assert [f.name for f in found.files] == ["a.md", "b.txt", "c.epub"]
