@@ -28,6 +28,7 @@ _AUTHORS = re.compile(
 _AUTHOR = re.compile(r"""^[ \t]*-[ \t]+(?:name:[ \t]*)?["']?([^\n:]+?)["']?[ \t]*$""", re.MULTILINE)
 """One of a list."""
 _DESCRIPTION = re.compile(r"^description:[ \t]*(?:[>|][+-]?[ \t]*)?(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
+_JOPLIN = re.compile(r"(?:\A|\n\n)id: [0-9a-f]{32}\n(?:\w{1,40}:[^\n]*\n){5,60}type_: \d{1,2}\s*\Z")
 _FIELD_HEADING = re.compile(r"(title|author|year|date|language|translator):\s*(.+)", re.IGNORECASE)
 _YEAR = re.compile(r"\b(1\d{3}|20\d\d)\b(?!\s*(?:BC|B\.C))")
 _LONGEST_LINE = 1_000_000
@@ -43,7 +44,7 @@ def read_markdown(data: bytes, path: Path, limits: Limits) -> Draft:
     source, note = decode(data)
     source = clean(source)
     draft = Draft("", warnings=[note] if note else [])
-    source = source[_front_matter(source, draft) :]
+    source = _without_joplin_fields(_without_front_matter(source, draft), draft)
     if max(map(len, source.split("\n"))) > _LONGEST_LINE:
         draft.text, draft.headings = source, find_headings(source)
         return draft
@@ -80,21 +81,34 @@ def _render(source: str, draft: Draft) -> HtmlText | None:
     return page if page.text.strip() else html_to_text(html, everything=True)
 
 
-def _front_matter(source: str, draft: Draft) -> int:
-    """Take what YAML at the front says about the book; gives where the text begins."""
+def _without_front_matter(source: str, draft: Draft) -> str:
+    """Take what YAML at the front says about the book; gives the text behind it, or where there is none the YAML."""
     front = _FRONT_MATTER.match(source)
-    if not front or not all(map(_YAML_LINE.match, front[1].split("\n"))):
-        return 0
-    if not _LOWER_KEY.search(front[1]) or not source[front.end() :].strip():
-        return 0
+    if not front or not all(map(_YAML_LINE.match, front[1].split("\n"))) or not _LOWER_KEY.search(front[1]):
+        return source
     for name, value in _PAIR.findall(front[1]):
         _set(draft, name, value)
     if authors := _AUTHORS.search(front[1]):
         _set(draft, "authors", join_authors(_AUTHOR.findall(authors[1])) or "")
     if described := _DESCRIPTION.search(front[1]):
         draft.description = described[1].strip().strip("\"'")
+    if not (text := source[front.end() :]).strip():
+        return front[1].replace("\n", "  \n")
     draft.omissions.skip("front matter", count_words(front[1]))
-    return front.end()
+    return text
+
+
+def _without_joplin_fields(source: str, draft: Draft) -> str:
+    """The text of a note as Joplin exports it raw, with its title in the first line and its fields in the last ones."""
+    fields = _JOPLIN.search(source)
+    if not fields:
+        return source
+    draft.omissions.skip("fields of Joplin", count_words(fields[0]))
+    title, _, text = source[: fields.start()].partition("\n\n")
+    if not text.strip() or "\n" in title:
+        return source[: fields.start()]
+    draft.title = draft.title or one_line(title)
+    return f"# {title}\n\n{text}"
 
 
 def _is_field(draft: Draft, heading: Heading) -> bool:

@@ -1,4 +1,4 @@
-"""What Pandoc, Obsidian and GitHub add to Markdown: footnotes, wikilinks, comments, callouts, marked words."""
+"""What Pandoc, Obsidian, Logseq and GitHub add to Markdown: footnotes, wikilinks, comments, callouts, properties."""
 
 from __future__ import annotations
 
@@ -21,11 +21,32 @@ _EMBEDDED = re.compile(r"!\[\[([^\[\]\n]{1,300})\]\]")
 _LINK = re.compile(
     r"(?<![!\[\\])\[\[(?!\s)([^\[\]\n|#]{0,200})(#[^\[\]\n|]{1,200})?(?:\|([^\[\]\n]{1,200}))?(?<!\s)\]\](?![(\[])"
 )
-_COMMENT = re.compile(r"(?<!\S)%%([^%\n]{1,2000})%%|^%%[ \t]*\n((?:[^%\n][^\n]*\n|\n){1,200})%%[ \t]*$", re.MULTILINE)
-_CALLOUT = re.compile(r"^([ \t]{0,3}(?:>[ \t]?)+)\[!(\w[\w-]{0,30})\][+-]?[ \t]*", re.MULTILINE)
+_COMMENT = re.compile(
+    r"(?<!\S)%%([^%\n]{1,2000})%%|^%%[ \t]*((?:[\w-]{1,30}:[\w-]{1,30})?[ \t]*\n(?:[^%\n][^\n]*\n|\n){1,200})%%[ \t]*$",
+    re.MULTILINE,
+)
+"""Also a plugin's settings: "%% kanban:settings"."""
+_CALLOUT = re.compile(r"^([ \t]{0,3}(?:>[ \t]?)+)\[!(\w[\w-]{0,30})\][+-]?[ \t]*([^\n]*)$", re.MULTILINE)
 _MARKED = re.compile(r"(?<![=\w])==(?=[^\s=])([^=\n]{1,1000})(?<!\s)==(?![=\w])")
 _NAME = re.compile(r"[ \t]\^(?=[\d-]*[a-z])([a-z\d-]{2,60})[ \t]*$", re.MULTILINE)
 """Of a block, to link to it."""
+_DAY = re.compile(r"\d{4}[-_]\d\d[-_]\d\d|\d{12,14}")
+"""A note that is called by a day or a time."""
+_OUTLINER = re.compile(
+    r"^[ \t]*(?:[-*+][ \t]+)?(?:id|collapsed)::[ \t]+[\w-]{1,40}[ \t]*(?:\n|\Z)"
+    r"|^[ \t]*:LOGBOOK:[ \t]*\n(?:[ \t]*CLOCK:[^\n]{0,200}\n){0,1000}[ \t]*:END:[ \t]*(?:\n|\Z)"
+    r"|\{\{(?:query|embed|renderer)\b[^{}\n]{0,300}\}\}"
+    r"|\(\([0-9a-f]{8}-[0-9a-f-]{27}\)\)",
+    re.MULTILINE,
+)
+"""What Logseq keeps for itself among the blocks."""
+_FIELD = re.compile(
+    r"^([ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?\w[\w /-]{0,40}(?:\*\*|__)?):(:[ \t]+\S[^\n]*)$", re.MULTILINE
+)
+"""Of Dataview or Logseq: "rating:: 5"."""
+_KEY = r"(?:\*\*|__)?[^\W\d_a-z](?:[\w()/'’&.-]| (?! )){0,40}(?::(?:\*\*|__)|(?:\*\*|__)?:)[ \t]+\S"
+_RECORD = re.compile(rf"^[ ]{{0,3}}{_KEY}[^\n]*(?<! )(?=\n[ ]{{0,3}}{_KEY})", re.MULTILINE)
+"""A line such as "Network: Kanaal24" above another one: each is a line of its own."""
 
 
 def without_note_marks(source: str, omissions: Omissions) -> str:
@@ -43,23 +64,32 @@ def without_note_marks(source: str, omissions: Omissions) -> str:
     def link(match: re.Match[str]) -> str:
         page, place, shown = match[1], (match[2] or "").strip("#"), match[3]
         shown = shown or page or place
-        if not any(map(str.isalpha, shown)):
+        if not any(map(str.isalpha, shown)) and not _DAY.fullmatch(shown):
             return match[0]
         drop("link target", "" if f"{page}{place}" == shown else f"{page} {place}" if match[3] else place)
         return shown
 
+    def callout(match: re.Match[str]) -> str:
+        drop("callout kind", match[2])
+        return f"{match[1]}{match[3]}\n{match[1]}" if match[3] else match[1]
+
+    def kept(match: re.Match[str]) -> str:
+        return code[int(match[1])]
+
     source = _CODE.sub(keep, source)
     source = _EMBEDDED.sub(lambda m: drop("embedded file name", m[1]), source)
     source = _LINK.sub(link, source)
-    source = _COMMENT.sub(lambda m: drop("comment", m[1] or m[2]), source)
-    source = _CALLOUT.sub(lambda m: f"{m[1]}{drop('callout kind', m[2])}", source)
+    source = _COMMENT.sub(lambda m: drop("comment", _KEPT.sub(kept, m[1] or m[2])), source)
+    source = _CALLOUT.sub(callout, source)
+    source = _OUTLINER.sub(lambda m: drop("Logseq mark", m[0]), source)
+    source = _RECORD.sub(r"\g<0>  ", _FIELD.sub(r"\1\2  ", source))
     source = _NAME.sub(lambda m: drop("block name", m[1]), _MARKED.sub(r"\1", source))
     lines = source.split("\n")
     if labels := {match[1] for line in lines if (match := _NOTE.match(line))}:
         source = _CALL.sub(
             lambda m: f'<a epub:type="noteref">{m[1]}</a>' if m[1] in labels else m[0], "\n".join(_notes_apart(lines))
         )
-    return _KEPT.sub(lambda match: code[int(match[1])], source)
+    return _KEPT.sub(kept, source)
 
 
 def _notes_apart(lines: Sequence[str]) -> Iterator[str]:

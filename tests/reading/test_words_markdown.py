@@ -67,6 +67,20 @@ def test_front_matter_that_names_no_title_goes_too(tmp_path: Path) -> None:
     assert book.text.startswith("He came")
 
 
+def test_a_note_that_has_nothing_but_front_matter_is_its_text(tmp_path: Path) -> None:
+    book = read(tmp_path, "---\ntitle: The Lamp\nkeeper: Ann\n---\n")
+    assert (book.title, book.text.split("\n")[:2]) == ("The Lamp", ["title: The Lamp", "keeper: Ann"])
+
+
+def test_a_raw_note_of_joplin_has_its_title_and_not_its_fields(tmp_path: Path) -> None:
+    fields = "\n".join(f"{name}: 0" for name in ("is_todo", "altitude", "order", "source", "share_id"))
+    fields = f"id: {'5f3a' * 8}\n{fields}\nauthor: \ntype_: 1"
+    book = read(tmp_path, f"Solar panels\n\nTwelve panels.\n\n{fields}")
+    assert (book.title, book.text.split("\n\n")) == ("Solar panels", ["Solar panels", "Twelve panels."])
+    assert any("fields of Joplin" in warning for warning in book.warnings)
+    assert "is_todo" in read(tmp_path, f"Solar panels\n\n{fields}\n\nTwelve panels.").text
+
+
 def test_footnotes_stand_at_the_end_with_all_their_paragraphs(tmp_path: Path) -> None:
     notes = (
         "[^1]: The first note.\n[^b]: The second\nnote.\n\n    Its other part.\n\nAfterwards came `[^1]` and [^none].\n"
@@ -88,7 +102,19 @@ def test_footnotes_stand_at_the_end_with_all_their_paragraphs(tmp_path: Path) ->
         ("A ![[lamp.png|300]] stood there.", "A stood there."),
         ("One %% not for readers %% two.", "One two."),
         ("One.\n\n%%\nnot for\n\nreaders\n%%\n\nTwo.", "One.\n\nTwo."),
-        ("> [!abstract]- Summary\n> The lamp.", "Summary The lamp."),
+        ("> [!abstract]- Summary\n> The lamp.", "Summary\n\nThe lamp."),
+        ("> [!tip]\n> The lamp\n> is lit.", "The lamp is lit."),
+        ("Before [[2024-03-11]] and [[202403121430]], not [[1]].", "Before 2024-03-11 and 202403121430, not [[1]]."),
+        ("One.\n\n%% board:settings\n```\n{}\n```\n%%\n\nTwo.", "One.\n\nTwo."),
+        ("rating:: 5\nby:: Ann\n\n- **Met**:: in Bergen", "rating: 5\nby: Ann\n\nMet: in Bergen"),
+        ("Network: Lake\nGuest network: Pond, *open*\nand slow", "Network: Lake\nGuest network: Pond, open and slow"),
+        ("It had three things: a lamp,\nand then: a rope", "It had three things: a lamp, and then: a rope"),
+        (
+            "- The vet\n  id:: 6606b1f3-2222-4a4a-9c9c-0123456789ab\n  collapsed:: true\n  :LOGBOOK:\n"
+            "  CLOCK: [2024-04-02 Tue 10:00:01]\n  :END:\n- {{query (todo now)}}\n"
+            "- came ((6606b1f3-2222-4a4a-9c9c-0123456789ab))",
+            "The vet\ncame",
+        ),
         ("It cost ==twenty-eight dollars==. ^q1", "It cost twenty-eight dollars."),
         ("If x==1 or y==2 then a == b, 5% of it.", "If x==1 or y==2 then a == b, 5% of it."),
         ("The code `[[a|b]] ==c==` and [[1]](x.html) stay.", "The code [[a|b]] ==c== and [1] stay."),
@@ -100,7 +126,26 @@ def test_marks_of_note_takers_go(tmp_path: Path, source: str, text: str) -> None
 
 
 def test_marks_of_note_takers_are_fast() -> None:
-    for each in ("`", "[", "[[a", "[^", "=", "==a", "%%", "%%\n", " ^a", "> [!a", "[^1]:\n", "~~~\n", "``` a", "![["):
+    for each in (
+        "`",
+        "[",
+        "[[a",
+        "[^",
+        "=",
+        "==a",
+        "%%",
+        "%%\n",
+        " ^a",
+        "> [!a",
+        "[^1]:\n",
+        "A: b\n",
+        "A: ",
+        "a:: b\n",
+        ":LOGBOOK:\n",
+        "~~~\n",
+        "``` a",
+        "![[",
+    ):
         without_note_marks(each * (100_000 // len(each)), Omissions())
 
 
