@@ -9,6 +9,7 @@ from itertools import accumulate
 from pathlib import Path
 from textwrap import dedent
 
+from nlb_retriever.reading.clippings import read_clippings
 from nlb_retriever.reading.cues import read_cues
 from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import INVISIBLE, Draft, Heading, clean, one_line
@@ -37,7 +38,7 @@ def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
     """Read a text file. Without wrapper, hard wraps, control characters and soft hyphens its text is the file's.
 
     But it is in NFC, a blank line stands below the rule of a title, boxes are open, pages are joined (`form_feeds`),
-    and subtitles have no numbers and times (`cues`).
+    subtitles have no numbers and times (`cues`), and a Kindle's clippings stand by book (`clippings`).
 
     Raises:
         NotABook: the file is binary (message without the path).
@@ -48,6 +49,10 @@ def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
     if "\f" in text or "\f" in (text := with_form_feeds(text)):
         text = join_pages(text, draft.omissions)
     draft.text = text = _BOX.sub(_open_box, read_cues(INVISIBLE.sub("", clean(text)), draft.omissions))
+    marked, titles = read_clippings(text, draft.omissions)
+    if titles:
+        draft.text, draft.headings = marked, titles
+        return draft
     pieces = [text]
     wrapper = find_wrapper(text)
     if wrapper and (kept := kept_pieces(text, wrapper, draft.omissions)):
