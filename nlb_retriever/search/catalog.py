@@ -24,7 +24,7 @@ _NAMES = re.compile(r"[,;&]|\sand\s")
 """Between the names of several authors, and between a last name and the first."""
 FIRST = 3
 """First passages of a book, of which a sentence is quoted."""
-_BOOKS = rf"(?:{WORKS}|works?|plays?|titles?|book|novel|document|file)"
+_BOOKS = rf"(?:{WORKS}|works?|plays?|titles?|notes?|book|novel|document|file)"
 _HAVE = r"(?: (?:do (?:you|i|we) have|are there|are|is|have (?:you|i|we)(?: got)?))?"
 _HERE = r"(?: (?:here|(?:are )?in (?:the|my|your|our|this) (?:library|collection)))?"
 _AUTHOR = r"(?P<author>(?:(?! (?:do|have|are|is|did) )[^?])+?)"

@@ -39,7 +39,7 @@ words: at least this share."""
 HELD = 0.5
 FEW = 3
 """Words of what is looked for that a passage should have, all of them."""
-_BOOKS = rf"{WORK}|article"
+_BOOKS = rf"{WORK}|article|note"
 _TALES = rf"story|stories|entry|entries|{TALE}"
 _CHAPTERS = r"chapter|section|part|letter|canto|stave|act|scene|volume|appendix"
 _PAGES = r"page"

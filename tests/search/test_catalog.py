@@ -60,6 +60,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("Who are the authors?", "Ann Miller; Jules Verné"),
         ("Which authors are there?", "Ann Miller; Jules Verné"),
         ("How many papers are there?", "5"),
+        ("How many notes do I have?", "5"),
         ("Which reports by Ann Miller do I have?", "Bread; Poems"),
         ("List the contracts", "Blank; Bread; Poems; The Lamp; The Reef"),
     ],

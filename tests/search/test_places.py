@@ -53,6 +53,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("Is there a book about bread?", "Country Bread"),
         ("Which paper is about a whale?", "The Whale Ship"),
         ("Which papers mention widows?", "The Whale Ship; Country Bread"),
+        ("Which notes mention widows?", "The Whale Ship; Country Bread"),
         ("Find me a novel about a baker.", "Country Bread"),
         ("Which books mention widows?", "The Whale Ship; Country Bread"),
         ("Which tale has a frog that is a prince?", "The Frog Prince"),
