@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import unicodedata
 from collections import defaultdict
@@ -194,7 +195,7 @@ def _plan_files(files: Sequence[FileSource], records: Sequence[BookRecord]) -> P
     """
     by_hash = {record.content_hash: record for record in records}
     present = {(file.source, file.content_hash) for file in files}
-    spelt = _find_spelt_otherwise(files, records)
+    called = _find_other_names(files, records)
     unchanged: list[BookRecord] = []
     renamed: list[tuple[BookRecord, str]] = []
     duplicates: list[tuple[str, str]] = []
@@ -213,7 +214,7 @@ def _plan_files(files: Sequence[FileSource], records: Sequence[BookRecord]) -> P
         elif (
             record.id in claimed
             or (record.source, file.content_hash) in present
-            or (spelt.get(record.source) != file.source and _is_current(record))
+            or (called.get(record.source) != file.source and _is_current(record))
         ):
             duplicates.append((file.source, record.source))
         elif is_read_alike(path_of(record.source), file.path, record.title):
@@ -224,7 +225,7 @@ def _plan_files(files: Sequence[FileSource], records: Sequence[BookRecord]) -> P
             retitled[file.source] = record
             claimed.add(record.id)
     left = [record for record in records if record.id not in claimed]
-    by_source = {spelt.get(record.source, record.source): record for record in left} | retitled
+    by_source = {called.get(record.source, record.source): record for record in left} | retitled
     by_bytes = {hash_of_bytes(record.content_hash): record for record in left}
     taken = {record.id for record in records}
     tasks: list[Task] = []
@@ -238,19 +239,22 @@ def _plan_files(files: Sequence[FileSource], records: Sequence[BookRecord]) -> P
     return Plan(tasks=tuple(tasks), unchanged=tuple(unchanged), renamed=tuple(renamed), duplicates=tuple(duplicates))
 
 
-def _find_spelt_otherwise(files: Sequence[FileSource], records: Sequence[BookRecord]) -> dict[str, str]:
-    """Sources of books, each with the name that its file has now on a disk for which both are one name."""
+def _find_other_names(files: Sequence[FileSource], records: Sequence[BookRecord]) -> dict[str, str]:
+    """Sources of books, each with another name by which its file was found: through a link, or in other letters on a
+    disk for which both are one name.
+    """
     found = {file.source for file in files}
-    folded = {_fold(file.source): file for file in files}
+    others = [record for record in records if record.source not in found and _has_file(record)]
+    folded = {_fold(file.path): file for file in files} if others else {}
     return {
         record.source: file.source
-        for record in records
-        if record.source not in found and (file := folded.get(_fold(record.source))) and _is_same(record, file)
+        for record in others
+        if (file := folded.get(_fold(path_of(record.source)))) and _is_same(record, file)
     }
 
 
-def _fold(source: str) -> str:
-    return unicodedata.normalize("NFC", source).casefold()
+def _fold(path: Path) -> str:
+    return unicodedata.normalize("NFC", os.path.realpath(path)).casefold()
 
 
 def _is_same(record: BookRecord, file: FileSource) -> bool:

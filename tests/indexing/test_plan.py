@@ -215,6 +215,18 @@ def test_a_file_that_is_spelt_otherwise_now_is_the_same_on_a_disk_that_does_not_
     assert plan.renamed == ((record, str(small)),) * (not edited)
 
 
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_book_whose_file_is_found_through_a_link_now_is_the_same(folder: Path, edited: bool) -> None:
+    book = folder / "two" / "c.txt"
+    record = record_of(book, "0" * 64 if edited else hash_source(book).content_hash)
+    (folder / "one" / "link").symlink_to(folder / "two")
+    plan = plan_of(folder, [record], "certain")
+    assert (plan.duplicates, plan.removed, plan.kept) == ((), (), ())
+    found = str(folder / "one" / "link" / "c.txt")
+    assert [task.input.source for task in plan.tasks if task.replaces] == [found] * edited
+    assert plan.renamed == ((record, found),) * (not edited)
+
+
 def test_a_book_whose_file_now_is_another_book_is_removed(folder: Path) -> None:
     first, second, third = (folder / name for name in ("one/a.txt", "one/b.txt", "two/c.txt"))
     records = [record_of(path, hash_source(path).content_hash) for path in (first, second, third)]
