@@ -126,27 +126,41 @@ def _factuality(vectors: Vectors) -> Vectors:
 
 
 def share_of_words(
-    query: str, where: Filter | None, store: LibraryStore, *, passages: int, language: str = ENGLISH
+    query: str,
+    where: Filter | None,
+    store: LibraryStore,
+    *,
+    passages: int,
+    titles: str = "",
+    language: str = ENGLISH,
 ) -> float:
     """Share of a query's words that one passage has: its BM25 score by that of every word's own best passage, summed.
 
     So a rare word counts more than a common one, and one that no passage has counts most. Of a long query the first
-    `MOST_WORDS` words count.
+    `MOST_WORDS` words count. One that no passage has does not count where it stands in their titles, as in those of
+    notes.
 
     Args:
         query: cleaned.
         where: the passages that are searched, of which there are `passages`.
         store: the library, in a session.
+        titles: of the best passage's book and section.
         language: of the query.
     """
     counted = word_ids(query, language)
     forms = {ids: word for word in _WORD.findall(query) if (ids := word_ids(word, language) & counted)}
     words = [*forms.values()][:MOST_WORDS]
+    titled = {word for word in words if word_ids(word, language) & word_ids(titles, language)}
     texts = [" ".join(words), *words]
     found = store.search([StoreQuery(level="passage", text=text, where=where, limit=1) for text in texts])
     unknown = UNKNOWN_WEIGHT * (math.log(max(1, passages)) + RAREST)
     best, *alone = (hits[0].score if hits else None for hits in found)
-    return (best or 0.0) / (sum(unknown if score is None else score for score in alone) or 1.0)
+    scores = (
+        unknown if score is None else score
+        for word, score in zip(words, alone, strict=True)
+        if score is not None or word not in titled
+    )
+    return (best or 0.0) / (sum(scores) or 1.0)
 
 
 def share_of_names(query: str, hits: Sequence[Hit], language: str = ENGLISH) -> float:

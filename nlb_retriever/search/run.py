@@ -103,7 +103,8 @@ def run_search(
         if request.relevant_only:
             where = weaken(scope.filter("passage"), is_searched)
             passages = store.count("passage", where)
-            share = share_of_words(request.query, where, store, passages=passages, language=language)
+            titles = " ".join((hits[0].title, *hits[0].section)) if hits else ""
+            share = share_of_words(request.query, where, store, passages=passages, titles=titles, language=language)
     found = hits
     readings: tuple[Reading, ...] = ()
     order: Sequence[int] = range(len(hits))

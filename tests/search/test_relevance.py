@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever import Retriever, book_from_text, index_books, index_files
 from nlb_retriever.records import Hit
 from nlb_retriever.search import relevance
 from nlb_retriever.search.question import find_names
@@ -85,6 +87,26 @@ def test_words_count_by_their_rarity_and_most_where_no_passage_has_them(retrieve
     assert share("lighthouse " + "Queequeg " * 5000) == share("lighthouse Queequeg")
     many = " ".join(f"unknown{number}" for number in range(200))
     assert share(f"{many} lighthouse") == 0.0, "only the first words of a long query count"
+
+
+def test_a_word_that_only_titles_have_is_not_missed(retriever: Retriever) -> None:
+    with retriever.store.session():
+        share = partial(share_of_words, where=None, store=retriever.store, passages=3)
+        assert (
+            share("lighthouse Queequeg", titles="The Queequegs") == share("lighthouse") > share("lighthouse Queequeg")
+        )
+        assert share("Queequeg", titles="Queequeg") == 0.0
+        assert share("Carrow Boris", titles="Boris") == share("Carrow Boris"), "one that a passage has counts as before"
+
+
+def test_a_note_is_found_by_what_its_title_alone_says(tmp_path: Path) -> None:
+    recipe = "## Ingredients\n\n- 900 g white flour\n- 700 g water\n\n## Method\n\n1. Mix both.\n2. Bake for an hour.\n"
+    for name, text in (("Sourdough", recipe), ("Boiler", "The pressure is 1.6 bar."), ("Car", "Its plate is RX-482.")):
+        (tmp_path / f"{name}.md").write_text(text)
+    index_files([tmp_path], tmp_path / "library")
+    answer = Retriever(tmp_path / "library").answer("What are the ingredients of sourdough?")
+    assert (answer.found, answer.citations[0].hit.section) == (True, ("Ingredients",))
+    assert not Retriever(tmp_path / "library").answer("What are the ingredients of porridge?").found
 
 
 @pytest.mark.parametrize(
