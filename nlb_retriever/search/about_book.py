@@ -17,6 +17,7 @@ from nlb_retriever.search.book_parts import (
     find_parts,
     quote_end,
     skip_front,
+    without_back,
 )
 from nlb_retriever.search.forms import WORK, compile_forms, match_form
 from nlb_retriever.search.hits import read_book
@@ -238,6 +239,7 @@ def _count(word: str, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Cita
 
 def _name_longest(size: str, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
     """The title of the longest or shortest chapter, with its words and first sentence."""
+    hits = without_back(hits)
     words = count_words([hit for hit in hits if find_chapter(hit)], find_chapter)
     if not words:
         return [], []

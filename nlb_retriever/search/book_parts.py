@@ -14,7 +14,7 @@ from nlb_retriever.search.quotes import Quote, cite, is_prose
 from nlb_retriever.search.scope import Scope
 from nlb_retriever.search.titles import holds_words, name_words, title_words
 from nlb_retriever.store import LibraryStore, StoreQuery
-from nlb_retriever.store.lookup import read_number
+from nlb_retriever.store.lookup import is_below_back, read_number
 from nlb_retriever.text.languages import number_of_words
 from nlb_retriever.text.sentences import sentence_spans
 
@@ -166,12 +166,18 @@ def quote_end(hits: Sequence[Hit], kind: str) -> tuple[list[ShortAnswer], list[C
     return shorts, citations
 
 
+def without_back(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """The hits that are not below notes or solutions; all where there are no others."""
+    return [hit for hit in hits if not is_below_back(hit.section)] or hits
+
+
 def find_chapters(hits: Sequence[Hit]) -> list[Hit]:
     """The first passage of each chapter of a book, in order.
 
     Args:
         hits: the book's passages in order.
     """
+    hits = without_back(hits)
     chapters = [(), *map(find_chapter, hits)]
     return [hit for hit, before, own in zip(hits, chapters, chapters[1:], strict=False) if own and own != before]
 
@@ -184,7 +190,7 @@ def find_numbered(kind: str, hits: Sequence[Hit]) -> list[tuple[str, Hit]]:
         hits: the book's passages in order.
     """
     found: dict[tuple[str, ...], tuple[str, Hit]] = {}
-    for hit in hits:
+    for hit in without_back(hits):
         for depth, title in enumerate(hit.section, 1):
             if read_number(title)[0] == kind and read_number(title)[1]:
                 found.setdefault(tuple(hit.section[:depth]), (title, hit))

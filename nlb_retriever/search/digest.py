@@ -103,7 +103,9 @@ def answer_digest(
     if verses := _VERSES.search(words.get("named") or ""):
         return _answer(request, _cite_verses(verses, hits), missing=missing)
     if kind == "called" and hits and not _NAMED_PART.fullmatch(words["part"]):
-        title = ShortAnswer(text=" › ".join(hits[0].section), citation=0)
+        shared = takewhile(lambda titles: len({*titles}) == 1, zip(*(hit.section for hit in hits), strict=False))
+        path = [titles[0] for titles in shared] or hits[0].section
+        title = ShortAnswer(text=" › ".join(path), citation=0)
         citations = find_beginning(hits, one=True)
         return _answer(request, citations, (title,) if citations else ())
     if kind in ENDS:

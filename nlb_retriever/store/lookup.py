@@ -34,6 +34,12 @@ _CHAPTER_OF = re.compile(
 _OF_OUTER = re.compile(r"(?:the )?(?P<chapter>chapter \d{1,3}) (?:of|in) (?P<outer>.+)", re.IGNORECASE)
 _SHORT_SECTION = re.compile(r"^sect?[.,]? (?=\d)", re.IGNORECASE)
 _LAST_NUMBER = re.compile(r"(?P<word>\w+)\W+(?:chapter\W+)?(?P<number>\d{1,3})$", re.IGNORECASE)
+_BACK = re.compile(
+    r"(?:appendix(?: \w{1,4})?\W+)?(?:hints and )?(?:(?:end|foot)?notes|(?:selected |brief )?(?:answers|solutions)"
+    r"|(?:answer |solution )?key)(?: (?:and|to|for|of|on) .*)?\W*",
+    re.IGNORECASE,
+)
+"""The title of notes or solutions, which have the numbers of the chapters that they are on."""
 _ORDINALS = (("1", "i", "first"), ("2", "ii", "second"), ("3", "iii", "third"), ("4", "iv", "fourth"))
 """Before the name of one of several parts: "1 Kings", "The First Book of the Kings"."""
 
@@ -105,7 +111,8 @@ def find_sections(name: str, sections: Sequence[SectionRecord], book: BookRecord
     """Numbers (from 0) of the sections that a name fits: by number from 1, id, title, then part of a title.
 
     "Chapter 3" is the chapter of that number however the book writes it: "CHAPTER III. The Inn", "III"; "Genesis 7" is
-    chapter 7 of the part Genesis, "section 5.2" the one whose title begins with that number, with all below it.
+    chapter 7 of the part Genesis, "section 5.2" the one whose title begins with that number, with all below it. What
+    stands so below notes or solutions is meant only where nothing else is.
 
     Args:
         name: what a person wrote. The title of a part means all of its sections.
@@ -122,18 +129,27 @@ def find_sections(name: str, sections: Sequence[SectionRecord], book: BookRecord
     paths = [[fold(part) for part in section.path] for section in sections]
     if wanted.isdecimal() and not any(wanted in path for path in paths):
         raise QueryError(f"{book.title} has {len(sections)} sections, no number {name}: see `nlb show`")
-    for matching in (
-        [index for index, section in enumerate(sections) if section.id == wanted],
+    named = (
         [index for index, path in enumerate(paths) if wanted in path],
         _find_dotted(name.strip(), sections),
         _numbered(name.strip(), sections),
         find_chapter_of(name.strip(), sections),
+    )
+    for matching in (
+        [index for index, section in enumerate(sections) if section.id == wanted],
+        *([index for index in matching if not is_below_back(sections[index].path)] for matching in named),
+        *named,
         [index for index, path in enumerate(paths) if any(part.startswith(wanted) for part in path)],
         [index for index, path in enumerate(paths) if any(wanted in part for part in path)],
     ):
         if matching and wanted:
             return tuple(matching)
     raise QueryError(f"{book.title} has no section {name!r}: see `nlb show` for its sections and their numbers")
+
+
+def is_below_back(path: Sequence[str]) -> bool:
+    """Whether the titles of a section put it below notes or solutions: "Answer Key", "Chapter 3"."""
+    return any(map(_BACK.fullmatch, path[:-1]))
 
 
 def _find_dotted(name: str, sections: Sequence[SectionRecord]) -> list[int]:

@@ -43,6 +43,12 @@ TREATISE = ("Sect. 1. Of Clocks", "Sec. 2. Of Bells", "Sect, 3. Of Doors")
 BOOKS["Treatise"] = [(each,) for each in TREATISE]
 PAPERS = ("FEDERALIST No. 9. On Bells", "FEDERALIST No. 10. On Doors", "Lesson II: Hands")
 BOOKS["Papers"] = [(each,) for each in PAPERS]
+TEXTBOOK = [
+    *(("Chapter 1: Clocks", title) for title in ("1.1 Hands", "Review Questions")),
+    ("Chapter 2: Doors",),
+    *(("Answers to Review Questions", title) for title in ("Chapter 1", "Chapter 2", "Chapter 3")),
+]
+BOOKS["Textbook"] = TEXTBOOK
 BOOKS["Years"] = [("1805",), ("2",), ("1812", "Moscow")]
 TEXT = "A lamp burns. "
 
@@ -195,6 +201,20 @@ def test_a_chapter_that_a_part_has_not_is_refused(store: LibraryStore, book: str
 )
 def test_a_section_is_found_by_its_number(store: LibraryStore, name: str, titles: list[str]) -> None:
     assert [path[-1] for path in _named(store, "manual", name)] == titles
+
+
+@pytest.mark.parametrize(
+    ("name", "paths"),
+    [
+        ("chapter 1", TEXTBOOK[:2]),
+        ("Chapter 2", TEXTBOOK[2:3]),
+        ("chapter 3", TEXTBOOK[5:]),
+        ("Chapter 1 of Answers to Review Questions", TEXTBOOK[3:4]),
+        ("answers to review questions", TEXTBOOK[3:]),
+    ],
+)
+def test_answers_to_a_chapter_are_not_the_chapter(store: LibraryStore, name: str, paths: list[tuple[str, ...]]) -> None:
+    assert _named(store, "textbook", name) == paths
 
 
 @pytest.mark.parametrize(("name", "title"), [(f"section {number}", title) for number, title in enumerate(TREATISE, 1)])
