@@ -41,6 +41,8 @@ _END_TAG = re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE)
 _DEFINITION = re.compile(r"^( {0,3})(\[(?:[^\[\]\\\n]|\\.)+\]:[ \t]*(\S+))", re.MULTILINE)
 _NUMBER_ALONE = re.compile(r"(?:\A|(?<=\n\n))( {0,3}\d{1,9})(?=[.)][ \t]*(?:\n[ \t]*\n|\n?\Z))")
 """A year or a chapter's number in a paragraph of its own: for Markdown an item of a list, with nothing in it."""
+_ONLY_NUMBER = ["list_item_open", "ordered_list_open", "list_item_open", "list_item_close", "ordered_list_close"]
+"""Tokens of an item that is a number, "3. 7.": for Markdown a list in a list, with nothing in it."""
 _ATTRIBUTES = re.compile(
     r"^(?:(?P<kept>(?:#{1,6}[ \t][^\n{]*|[^\n{]*(?=\{[^{}\n]*\}[ \t]*\n(?:={3,}|-{3,})[ \t]*$)))"
     r"(?P<attributes>\{[#.=-][^{}\n]*\})[ \t]*|:{3,}[ \t]*(?P<of_block>\{[^{}\n]*\}|[\w-]+)?[ \t]*:*[ \t]*)$",
@@ -77,6 +79,8 @@ def make_parser() -> MarkdownIt:
 
     rules.at("table", whole_table, {"alt": ["paragraph", "reference"]})
     parser.core.ruler.push("tags_in_prose", _tags_in_prose)
+    parser.core.ruler.before("inline", "only_numbers", _keep_only_numbers)
+    parser.core.ruler.push("written_numbers", _keep_written_numbers)
     parser.add_render_rule("image", _render_image)
     parser.add_render_rule("fence", _render_fence)
     parser.add_render_rule("s_open", lambda *_: "<del>")
@@ -139,6 +143,39 @@ def _push_paragraph(state: StateBlock, content: str, start: int) -> None:
     token = state.push("inline", "", 0)
     token.content, token.map, token.children = content.strip(), [start, state.line], []
     state.push("paragraph_close", "p", -1)
+
+
+def _keep_only_numbers(state: StateCore) -> None:
+    """Make text of items that are numbers, behind the numbers of the items."""
+    types = [token.type for token in state.tokens]
+    tokens: list[Token] = []
+    at = 0
+    while at < len(types):
+        tokens.append(state.tokens[at])
+        if types[at : at + len(_ONLY_NUMBER)] == _ONLY_NUMBER:
+            item, text, number = state.tokens[at : at + 3]
+            label = f"{item.info}{item.markup} " if item.info else ""
+            text.type, text.tag, text.nesting, text.children = "inline", "", 0, []
+            text.content = f"{label}{number.info}{number.markup}"
+            tokens.append(text)
+            at += len(_ONLY_NUMBER) - 1
+        at += 1
+    state.tokens = tokens
+
+
+def _keep_written_numbers(state: StateCore) -> None:
+    """Give the items of a list the numbers that they have in the source, but for one that counts "1. 1. 1."."""
+    lists: list[list[Token]] = []
+    for token in state.tokens:
+        if token.type == "list_item_open":
+            lists[-1].append(token)
+        elif token.type in {"ordered_list_open", "bullet_list_open"}:
+            lists.append([])
+        elif token.type in {"ordered_list_close", "bullet_list_close"}:
+            items = lists.pop()
+            if len({item.info for item in items}) == len(items):
+                for item in items:
+                    item.attrSet("value", item.info)
 
 
 def _tags_in_prose(state: StateCore) -> None:

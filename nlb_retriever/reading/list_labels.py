@@ -26,7 +26,9 @@ _MOST = 3_999
 _KINDS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 """Of a list in HTML or OpenDocument, by its type."""
 _NO_LABEL = re.compile(r"list-style[^;]*\bnone\b|\bbreadcrumb|\btoc\b", re.IGNORECASE)
-_LABELLED = re.compile(r"\W{0,2}(?:\d{1,4}|[A-Za-z]|[ivxIVX]{1,6})(?:\.\d{1,3})*[.):\]]")
+_LABELLED = re.compile(r"\W{0,2}(?:\d{1,4}|[A-Za-z]|[ivxIVX]{1,6})(?:\.\d{1,3})*[.):\]](?!\d)")
+_CLAUSE = re.compile(r"\d{1,4}(?:\.\d{1,3})*\.(\d{1,3})\s")
+"""The number of a clause without a mark behind it, "5.2", where its last one is that of the item; else it is text."""
 _Key = tuple[str, int]
 
 
@@ -80,7 +82,10 @@ class HtmlLists:
     def take_label(self, text: str) -> str:
         """What stands before the first text of an item; empty before others, and where the text has a number itself."""
         label, self._label = self._label, ""
-        return label if label and not _LABELLED.match(text) else ""
+        if not label or _LABELLED.match(text):
+            return ""
+        clause = _CLAUSE.match(text)
+        return "" if clause and label == f"{clause[1]}. " else label
 
 
 def word_labels(root: _Element, numbering: _Element | None, styles: _Element | None) -> dict[_Element, str]:

@@ -151,6 +151,31 @@ def test_items_of_markdown_have_their_numbers(tmp_path: Path) -> None:
     assert "2. Wind it.\n3. Ring it." in read_book(tmp_path / "a.md").text
 
 
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("1. Ten metres.\n3. It is round.\n5. Yes.", "1. Ten metres.\n3. It is round.\n5. Yes."),
+        ("1066. They land.\n\n1087. He dies.", "1066. They land.\n\n1087. He dies."),
+        ("3. c\n2. b\n1. a", "3. c\n2. b\n1. a"),
+        ("1. a\n1. b\n1. c", "1. a\n2. b\n3. c"),
+        ("1. a\n   - x\n   - y\n4. b", "1. a\n\nx\ny\n\n4. b"),
+        ("1. 2.7 g\n2. 298.15 K\n3. 10:30 Tea", "1. 2.7 g\n2. 298.15 K\n3. 10:30 Tea"),
+        ("1. 7.\n2. 2.\n3. 40)", "1. 7.\n2. 2.\n3. 40)"),
+        ("- 7.\n- 8.", "7.\n8."),
+        ("```\n1. 7.\n```", "1. 7."),
+    ],
+)
+def test_items_of_markdown_have_the_numbers_that_are_written(tmp_path: Path, source: str, text: str) -> None:
+    (tmp_path / "a.md").write_text(f"# Steps\n\n{source}\n")
+    assert read_book(tmp_path / "a.md").text == f"Steps\n\n{text}"
+
+
+def test_a_clause_that_has_its_number_has_no_other(tmp_path: Path) -> None:
+    assert html_lines(tmp_path, "<ol><li>5.1 The hirer<li>5.2 The owner<li>5.5 metres</ol>") == [
+        "5.1 The hirer", "5.2 The owner", "3. 5.5 metres",
+    ]  # fmt: skip
+
+
 ODT = """<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
  xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"
  xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0">
