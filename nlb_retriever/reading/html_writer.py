@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from nlb_retriever.reading.draft import INVISIBLE, PARTS, Heading, clean, one_line
 from nlb_retriever.reading.list_labels import HtmlLists
+from nlb_retriever.reading.mathml import read_math
 from nlb_retriever.reading.menus import SKIPPED, is_everywhere, name_menu
 from nlb_retriever.reading.omissions import Omissions, count_words
+from nlb_retriever.reading.raised import raise_behind
 from nlb_retriever.reading.unwrap import parts_of_word
 
 if TYPE_CHECKING:
@@ -147,6 +149,7 @@ class Writer:
         self.breaks = 0
         self.space = ""
         self.pre = 0
+        self.raised = 0
         self.open_links: list[tuple[str, int]] = []
         """Address and characters so far."""
         self.last_href: str | None = None
@@ -172,6 +175,10 @@ class Writer:
                     self.waiting.append(name)
         if (attributes or tag in SKIPPED or tag in {"nav", "sup"}) and self._skip(tag, attributes, node):
             return False
+        if tag == "math":
+            apart = " " * (attributes.get("display") == "block")
+            self.write(f"{apart}{read_math(node, self.page.omissions)}{apart}")
+            return False
         if tag in _BLOCKS:
             self.breaks = max(self.breaks, 1 if tag in _TIGHT else 2)
             self.space = ""
@@ -184,6 +191,7 @@ class Writer:
             self.open_links.append((attributes.get("href") or "", 0))
         elif _ends_words(tag) or (self.places_words and "absolute" in (attributes.get("style") or "")):
             self.space = self.space or " "
+        self.raised += tag == "sup"
         if tag in _LISTS:
             self.lists.enter(tag, attributes)
         elif tag in _HEADINGS:
@@ -286,6 +294,7 @@ class Writer:
                 self.last_href = href
         elif _ends_words(tag):
             self.space = self.space or " "
+        self.raised -= tag == "sup"
         if tag in _LISTS:
             self.lists.leave(tag)
         elif tag in _HEADINGS and self.open_headings:
@@ -315,6 +324,8 @@ class Writer:
             self.parts[-1] = self.parts[-1][:-1]
             self.length -= 1
         elif self.length:
+            if self.raised and not (self.breaks or self.space or text[0] == " "):
+                body = raise_behind(self.parts[-1], body)
             self._put("\n" * self.breaks or self.space or (" " if text[0] == " " and not self.pre else ""))
         for name in self.waiting:
             self.page.anchors.setdefault(name, self.length)

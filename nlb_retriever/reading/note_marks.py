@@ -28,6 +28,8 @@ _COMMENT = re.compile(
 """Also a plugin's settings: "%% kanban:settings"."""
 _CALLOUT = re.compile(r"^([ \t]{0,3}(?:>[ \t]?)+)\[!(\w[\w-]{0,30})\][+-]?[ \t]*([^\n]*)$", re.MULTILINE)
 _MARKED = re.compile(r"(?<![=\w])==(?=[^\s=])([^=\n]{1,1000})(?<!\s)==(?![=\w])")
+_RAISED = re.compile(r"(?<=[\w)\]])\^([+\-−–]?\d{1,4}[+\-−–]?|[+\-−–n])\^")
+_LOWERED = re.compile(r"(?<=[^\W_])~(\d{1,3})~(?!~)")
 _NAME = re.compile(r"[ \t]\^(?=[\d-]*[a-z])([a-z\d-]{2,60})[ \t]*$", re.MULTILINE)
 """Of a block, to link to it."""
 _DAY = re.compile(r"\d{4}[-_]\d\d[-_]\d\d|\d{12,14}")
@@ -84,6 +86,7 @@ def without_note_marks(source: str, omissions: Omissions) -> str:
     source = _OUTLINER.sub(lambda m: drop("Logseq mark", m[0]), source)
     source = _RECORD.sub(r"\g<0>  ", _FIELD.sub(r"\1\2  ", source))
     source = _NAME.sub(lambda m: drop("block name", m[1]), _MARKED.sub(r"\1", source))
+    source = _LOWERED.sub(r"\1", _RAISED.sub(r"<sup>\1</sup>", source))
     lines = source.split("\n")
     if labels := {match[1] for line in lines if (match := _NOTE.match(line))}:
         source = _CALL.sub(

@@ -59,8 +59,9 @@ def read_odt(data: bytes, path: Path, limits: Limits) -> Draft:
         raise NotABook("holds no OpenDocument text (a spreadsheet, slides, or damaged)")
     sheet = read_part(archive, "styles.xml")
     made_from = _parent_styles(root, sheet)
-    hidden = {*_hidden_styles(root), *_hidden_styles(sheet)}
-    renderer = _Renderer(archive, draft.omissions, made_from, hidden, open_document_labels(root, sheet))
+    hidden = {*_styles_with("display", "none", root, sheet)}
+    raised = {*_styles_with("text-position", "super", root, sheet)}
+    renderer = _Renderer(archive, draft.omissions, made_from, hidden, raised, open_document_labels(root, sheet))
     page = html_to_text(renderer.render(body))
     draft.omissions.add(page.omissions)
     draft.add_page(page.text, page.headings)
@@ -84,6 +85,8 @@ class _Renderer:
     """Style -> the one that it is made from."""
     hidden: set[str]
     """Styles whose text is not shown."""
+    raised: set[str]
+    """Styles of raised text."""
     labels: dict[_Element, str]
     """Numbers that are counted, of paragraphs."""
     notes: list[str] = field(default_factory=list)
@@ -135,6 +138,8 @@ class _Renderer:
             self._out.append(self._tag(name, element, ""))
             if label := self.labels.get(element):
                 self._out.append(f"{escape(label, quote=False)} ")
+        elif name == "span" and attribute(element, "style-name") in self.raised:
+            self._out.append("<sup>")
         elif name in _EMPTY:
             self._out.append("<br>" if name == "line-break" else " ")
         elif name in _TAGS:
@@ -156,6 +161,8 @@ class _Renderer:
             if not self._outer and not self._in_cell():
                 self._out += self._boxes
                 self._boxes = []
+        elif name == "span" and attribute(element, "style-name") in self.raised:
+            self._out.append("</sup>")
         elif name in _TAGS:
             self._out.append(f"</{_TAGS[name]}>")
             if name == "table" and self._cells:
@@ -222,11 +229,12 @@ def _parent_styles(root: _Element, sheet: _Element | None) -> dict[str, str]:
     }
 
 
-def _hidden_styles(tree: _Element | None) -> Iterator[str]:
-    """Styles whose own text is not shown."""
-    for style in tree.iter("{*}style") if tree is not None else ():
-        if any(attribute(each, "display") == "none" for each in style.iterchildren("{*}text-properties")):
-            yield attribute(style, "name")
+def _styles_with(name: str, value: str, *trees: _Element | None) -> Iterator[str]:
+    """Styles whose own text has a property with such a value, or one that begins so."""
+    for tree in trees:
+        for style in tree.iter("{*}style") if tree is not None else ():
+            if any(attribute(each, name).startswith(value) for each in style.iterchildren("{*}text-properties")):
+                yield attribute(style, "name")
 
 
 def _styles_of(paragraph: _Element, made_from: dict[str, str]) -> list[str]:

@@ -13,6 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from nlb_retriever.reading.omissions import Omissions, count_words
+from nlb_retriever.reading.raised import ENDS, mark_raised
 from nlb_retriever.reading.xmltree import attribute, local_name
 
 if TYPE_CHECKING:
@@ -229,6 +230,8 @@ class HtmlRenderer:
             self._out.append(_CHARACTERS[name])
         elif name == "den":
             self._out.append("/")
+        elif name in {"r", "sup"} and (mark := mark_raised(name, element)):
+            self._out.append(mark)
         elif name == "sym":
             self._out.append(_symbol(element))
         elif name == "p":
@@ -265,6 +268,8 @@ class HtmlRenderer:
             self._out.append("</table>")
         elif name in {"tr", "rt"}:
             self._out.append(f"</{name}>")
+        elif name in {"r", "sup"} and (mark := mark_raised(name, element)):
+            self._out.append(ENDS[mark])
         elif name == "tc":
             self._out.append("</td>")
         elif name == "txbxContent" and self._outer:

@@ -176,7 +176,7 @@ def test_a_formula_comes_once_and_links_to_edit_do_not() -> None:
     page = html_to_text(
         f'<h2>History<span class="mw-editsection">[<a href="#">edit</a>]</span></h2><p>Energy is {formula}.</p>'
     )
-    assert page.text == "History\n\nEnergy is E ."
+    assert page.text == "History\n\nEnergy is E."
     assert [heading.title for heading in page.headings] == ["History"]
 
 

@@ -48,7 +48,7 @@ def test_marks_of_notes_are_no_text(mark: str) -> None:
 @pytest.mark.parametrize(
     ("body", "text"),
     [
-        ('<p>10<sup>2</sup> and <a href="a.html"><sup>3</sup></a></p>', "102 and 3"),
+        ('<p>10<sup>2</sup> and <a href="a.html"><sup>3</sup></a></p>', "10² and 3"),
         ('<p><a href="#r1"><sup>1</sup></a> It was not.</p>', "1 It was not."),
         ('<p>In the beginning. <sup><a href="#v2">2</a></sup>And the earth.</p>', "In the beginning. 2And the earth."),
         ('<p>See<a href="#t"><sup>th</sup></a></p>', "Seeth"),

@@ -173,7 +173,7 @@ PROSE = [
     "- [ ] a task\n- [x] a done task\n\na. one\nb. two\n   - deeper\n     - deepest",
     "| Head | Other |\n|------|-------|\n| cell | more | extra cell |\n| few |\n",
     "| a `x | y` | b |\n|---|---|\n| c | d |",
-    "Term\n: Definition of it\n\n~~struck~~ ==marked== H~2~O x^2^",
+    "Term\n: Definition of it\n\n~~struck~~ ==marked== ^2^ ~3~",
     "~~~\ncode that is not closed\n",
     "    indented code with words\n\n\tand tabs",
     "> quoted\n> > deeper\n> > > deepest",
