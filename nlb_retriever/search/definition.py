@@ -14,7 +14,7 @@ from itertools import zip_longest
 
 from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Answer, Hit, ShortAnswer
-from nlb_retriever.search.entries import ENDS, TELLS, find_entries, join_cut
+from nlb_retriever.search.entries import ENDS, TELLS, find_entries, is_glossary, join_cut
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.heading_fit import is_heading_of
 from nlb_retriever.search.hits import to_hit
@@ -171,6 +171,7 @@ def _find(term: Term, hits: Sequence[Hit]) -> Iterator[_Found]:
     """The sentences of prose that explain a term, scored by the strength of their forms, or stand first below it."""
     for index, hit in enumerate(hits):
         sentences = sentence_spans(hit.text)
+        yield from _find_glossed(term, index, hit, sentences)
         awaited, entries = _is_headed(hit, term.text), find_entries(term, hit.text, sentences)
         for order, (start, end) in enumerate(sentences):
             sentence = hit.text[start:end]
@@ -196,6 +197,16 @@ def _find(term: Term, hits: Sequence[Hit]) -> Iterator[_Found]:
                 labelled=entry is True,
                 sure=sure,
             )
+
+
+def _find_glossed(term: Term, index: int, hit: Hit, sentences: Sequence[tuple[int, int]]) -> Iterator[_Found]:
+    """The entries of a term in a glossary, whose text need not be sentences."""
+    for start, end, says in term.glossed(hit.text) if is_glossary(hit.section) else ():
+        order = next((at for at, (_, stop) in enumerate(sentences) if start < stop), 0)
+        answer = trim(hit.text, says, end)
+        if not _is_headed(hit, term.text) and answer[0] < answer[1]:
+            quote = Quote(hit=index, order=order, start=start, end=end, answer=answer)
+            yield _Found(quote=quote, score=LABELLED, exact=True, labelled=True)
 
 
 def _explains_heading(sentence: str, term: Term, hit: Hit) -> bool:

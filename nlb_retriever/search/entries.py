@@ -18,6 +18,11 @@ _ORIGIN = "[("
 """Before where a word comes from, which an entry may say first."""
 ENDS = frozenset('.!:;)”’"')
 """Of such a sentence."""
+_GLOSSARY = re.compile(
+    r"(?:[\dA-Z.]{1,6}\W+)?(?:(?:key|new|important|useful|difficult|technical|basic|chapter|list of) (?:terms|words)"
+    r"|glossary|vocabulary|terminology|word list|(?:terms|words) to know)(?: (?:and|of|to|for|in) .{1,60})?\W*",
+    re.IGNORECASE,
+)
 TELLS = re.compile(r"[“\"‘'—]|(?:he|she|i|we|you|my|his|her|our|one day|once)\b", re.IGNORECASE)
 """The beginning of a story or a speech."""
 
@@ -46,6 +51,11 @@ def find_entries(term: Term, text: str, sentences: Sequence[tuple[int, int]]) ->
                 found[begin] = has_label
             break
     return found
+
+
+def is_glossary(section: Sequence[str]) -> bool:
+    """Whether the titles of a section are a glossary's: "Key Terms", "Vocabulary", "Glossary", "A"."""
+    return any(map(_GLOSSARY.fullmatch, section))
 
 
 def _is_open(text: str) -> bool:

@@ -67,6 +67,16 @@ _ENTRY, _COLON = r"^[\s*_•-]*", r"(?:\s*[:—–]|\s+-)"
 """Of a glossary."""
 _MARKS = r"[ \t*_:.,\"'“”‘’()\[\]•–—-]*"
 """Around a term on its line; others are of program code ("namespace {")."""
+_REST = (
+    r"[^\S\n]*(?:\([^)\n]{1,60}\))?[”\"’'*_]*[^\S\n]*(?:[:–—]|-(?=\s))?"
+    r"(?P<below>[^\S\n]*\n\s{0,9}|[^\S\n]+)?(?P<says>\S[^\n]*)"
+)
+"""What a glossary says of a term: behind it, or in the line below."""
+_GOES_ON = re.compile(r"[^\W\d_]\S* (?-i:an?|the|when|how)\b")
+"""A word of a longer term, before what is said of that: "lag the gap" behind "culture"."""
+_FINITE = re.compile(r"(?:is|are|was|were|be|has|have|had|does|do|did|means?|refers?|shall|will|can|may|must)\b")
+"""Of a sentence, whose form says what it explains."""
+_DETERMINED = re.compile(r"(?:an?|the|any|one|when|how|what|to|of|in|by|for|with|from)\b", re.IGNORECASE)
 _ITEM = re.compile(r"[*•–—]\s|-")
 """Of a list, or an option of a program."""
 _CLASS = r"(?:\b(?:n|vt|vi|v|v\.t|v\.i|adj|adv|imp|interj|excl|prep|conj|abbrev|pl)\b(?:\.|(?=[,/]))(?:[,/]|[^\S\n])*)"
@@ -136,6 +146,7 @@ class Term:
             rf"^{_MARKS}{name}(?!\w){_MARKS}(?:{_SOUND}{_MARKS}){{0,3}}(?:(?P<class>{_CLASS}+)|$)",
             re.IGNORECASE | re.MULTILINE,
         )
+        self._entry = re.compile(rf"^{_MARKS}{name}(?!\w)(?P<rest>{_REST})", re.IGNORECASE | re.MULTILINE)
         name = rf"[“\"‘'_*]*\b{name}\b(?:,?[”\"’'_*]+)?"
         self._forms = [
             (strength, re.compile(form, re.IGNORECASE | re.DOTALL))
@@ -161,6 +172,23 @@ class Term:
             has_label = line.startswith(":") or bool(match["class"])
             if has_label or (not _ITEM.match(line) and _begins(text[: match.start()])):
                 found.append((match.end(), has_label))
+        return found
+
+    def glossed(self, text: str) -> list[tuple[int, int, int]]:
+        """The entries of a glossary that are the term's, which may be no sentences: "norm  a rule of conduct".
+
+        Returns:
+            The beginning and end of each, and where what it says begins; of a vocabulary ("nauta, -ae, m., sailor")
+            all of it.
+        """
+        found = []
+        for match in self._entry.finditer(text):
+            says = match["says"]
+            is_below = "\n" in (match["below"] or "")
+            goes_on = not is_below and _GOES_ON.match(says) and not _DETERMINED.match(says)
+            if len(says) <= LONGEST and not (goes_on or _FINITE.match(says)):
+                begin = match.start() + len(match[0]) - len(match[0].lstrip())
+                found.append((begin, match.end(), begin if says[0] == "," else match.start("says")))
         return found
 
     def explain(self, sentence: str) -> Explanation | None:

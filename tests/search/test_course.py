@@ -16,6 +16,13 @@ CLOCKS = """\
 
 The long hand of a clock goes round once in an hour. It was added to clocks by a smith in the north.
 
+### Key Terms
+
+**smith**
+a person who forges things of iron
+
+**escapement** the part of a clock that lets its wheels go on step by step
+
 ### Review Questions
 
 1. How often does the long hand go round?
@@ -63,8 +70,22 @@ def test_a_chapter_is_not_its_answers(course: Retriever, question: str) -> None:
         ("How many chapters does Clocks for Beginners have?", "2"),
         ("List the chapters of Clocks for Beginners", "Chapter 1 Hands; Chapter 2 Bells"),
         ("What is chapter 2 of Clocks for Beginners called?", "Chapter 2 Bells"),
-        ("Which chapter is the shortest in Clocks for Beginners?", "Chapter 1 Hands (48 words)"),
+        ("Which chapter is the shortest in Clocks for Beginners?", "Chapter 2 Bells (51 words)"),
     ],
 )
 def test_answers_are_no_chapters(course: Retriever, question: str, short: str) -> None:
     assert course.answer(question).short == short
+
+
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("What is an escapement?", "the part of a clock that lets its wheels go on step by step"),
+        ("What does escapement mean?", "the part of a clock that lets its wheels go on step by step"),
+        ("Define smith", "a person who forges things of iron"),
+    ],
+)
+def test_key_terms_are_explained_by_their_list(course: Retriever, question: str, short: str) -> None:
+    answer = course.answer(question)
+    assert answer.short == short
+    assert answer.confidence in {"likely", "sure"}

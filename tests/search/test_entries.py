@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nlb_retriever.search.entries import find_entries
+from nlb_retriever.search.entries import find_entries, is_glossary
 from nlb_retriever.text.definitions import Term
 from nlb_retriever.text.sentences import sentence_spans
 
@@ -25,3 +25,52 @@ def test_what_a_dictionary_says_stands_behind_where_a_word_comes_from(entry: str
     assert [(SAID[:50] in entry[start:], label) for start, label in found.items()] == [(True, True)]
     assert entry[next(iter(found)) :].endswith((SAID, f"1. {SAID}", f"Defn: {SAID}"))
     assert len(entry) - next(iter(found)) <= len(SAID) + 6
+
+
+GLOSSARY = """\
+bell
+a hollow thing that is struck
+
+**bell tower** the house of a bell
+
+hands (of a clock) thin pieces that point to the hour
+
+Alarm: A bell that wakes people.
+
+nauta, -ae, m., sailor
+
+a clock is wound by hand"""
+
+
+@pytest.mark.parametrize(
+    ("term", "says"),
+    [
+        ("bell", ["a hollow thing that is struck"]),
+        ("bells", ["a hollow thing that is struck"]),
+        ("bell tower", ["the house of a bell"]),
+        ("hand", ["thin pieces that point to the hour"]),
+        ("alarm", ["A bell that wakes people."]),
+        ("nauta", ["nauta, -ae, m., sailor"]),
+        ("clock", []),
+        ("thing", []),
+    ],
+)
+def test_a_glossary_says_what_its_terms_are(term: str, says: list[str]) -> None:
+    assert [GLOSSARY[start:end] for _, end, start in Term(term).glossed(GLOSSARY)] == says
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("Key Terms", True),
+        ("3.4 Key Terms and Concepts", True),
+        ("Glossary of the sea", True),
+        ("Vocabulary", True),
+        ("New Words", True),
+        ("Terms", False),
+        ("Words, words, words", False),
+        ("Key Concepts", False),
+    ],
+)
+def test_a_glossary_is_known_by_its_title(title: str, expected: bool) -> None:
+    assert is_glossary(("Chapter 2", title)) is expected
