@@ -14,7 +14,7 @@ from nlb_retriever.search.quotes import Quote, cite, is_prose
 from nlb_retriever.search.scope import Scope
 from nlb_retriever.search.titles import holds_words, name_words, title_words
 from nlb_retriever.store import LibraryStore, StoreQuery
-from nlb_retriever.store.lookup import is_below_back, read_number
+from nlb_retriever.store.lookup import is_below_back, read_number, read_series
 from nlb_retriever.text.languages import number_of_words
 from nlb_retriever.text.sentences import sentence_spans
 
@@ -40,7 +40,9 @@ _BACK = re.compile(
     r"|acknowledge?ments|about the author|transcriber['’]s notes?|advertisements?)\W*",
     re.IGNORECASE,
 )
-NUMBERED = tuple("acts scenes parts volumes cantos letters books staves articles amendments".split())
+NUMBERED = tuple(
+    "acts scenes parts volumes cantos letters books staves articles amendments lectures lessons units modules".split()
+)
 """Parts of books that have numbers, beside chapters."""
 FOUND = 20
 """Best sections by their words among which one of a title is looked for in the whole library."""
@@ -186,13 +188,13 @@ def find_numbered(kind: str, hits: Sequence[Hit]) -> list[tuple[str, Hit]]:
     """The title and first passage of each part of a book that is of a kind and has a number ("ACT I").
 
     Args:
-        kind: as `store.lookup.read_number` has it ("act").
+        kind: as `store.lookup.read_number` or `read_series` has it ("act", "lesson").
         hits: the book's passages in order.
     """
     found: dict[tuple[str, ...], tuple[str, Hit]] = {}
     for hit in without_back(hits):
         for depth, title in enumerate(hit.section, 1):
-            if read_number(title)[0] == kind and read_number(title)[1]:
+            if _has_kind(kind, title):
                 found.setdefault(tuple(hit.section[:depth]), (title, hit))
     return [*found.values()]
 
@@ -215,7 +217,7 @@ def find_parts(word: str | None, hits: Sequence[Hit]) -> list[tuple[str, Hit]]:
 def find_outer_parts(hits: Sequence[Hit]) -> tuple[str, list[tuple[str, Hit]]]:
     """What the outermost numbered parts of a book are called ("acts"), and their titles and first passages."""
     first = [hit.section[0] for hit in hits if hit.section]
-    word = next((word for word in NUMBERED if any(read_number(title)[0] == _singular(word) for title in first)), "")
+    word = next((word for word in NUMBERED if any(_has_kind(_singular(word), title) for title in first)), "")
     return word, find_parts(word, hits) if word else []
 
 
@@ -270,6 +272,12 @@ def count_words(hits: Sequence[Hit], part: Callable[[Hit], Part]) -> dict[Part, 
 def _has_number(title: str) -> bool:
     """Whether a title is a chapter's in any language: "Erstes Kapitel", "第一回"."""
     return read_number(title)[0] == "chapter"
+
+
+def _has_kind(kind: str, title: str) -> bool:
+    """Whether a title begins with a word ("act", "lesson") and a number."""
+    own, number, _ = read_number(title)
+    return (own == kind and number > 0) or read_series(title)[0] == kind
 
 
 def _singular(word: str) -> str:

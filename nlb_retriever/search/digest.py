@@ -49,13 +49,13 @@ _EACH = re.compile(rf"(?:the )?(?P<kind>{KINDS})s (?P<numbers>.+)", re.IGNORECAS
 _UP_TO = re.compile(r"to|[-–]")
 _NAMED_PART = re.compile(r"(?:the )?[a-z]+", re.IGNORECASE)
 """A part without a number, whose title is no answer."""
-_LAST = re.compile(rf"the (?:last|final) {KINDS}", re.IGNORECASE)
+_LAST = re.compile(rf"the (?:last|final) (?!lesson|unit|module){KINDS}", re.IGNORECASE)
 _COUNTED = frozenset("volume part book act chapter canto".split())
 """Kinds of sections that a book has, if at all, under headings: there may be a second letter without one."""
 _NUMBERED = frozenset("section scene article amendment clause".split())
 """Kinds of which a book has each number up to the last, if it has the first."""
-_ONLY_OF_LAWS = frozenset({"article", "amendment"})
-"""Kinds of sections by which a law is known among other books."""
+_OF_FEW = frozenset({"article", "amendment", "lecture", "lesson", "unit", "module"})
+"""Kinds of sections by which a law or a course is known among other books."""
 _STORY = re.compile(r"^(?:the )?(?:book|gospel|story|tale) of ", re.IGNORECASE)
 _VERSES = re.compile(r"(?P<chapter>\d{1,3}):(?P<first>\d{1,3})(?: ?[-–] ?(?P<last>\d{1,3}))?$")
 """Behind the name of a part: "John 3:16", "Matthew 5:3-10"."""
@@ -251,9 +251,9 @@ def _read_chapter_of(name: str, scope: Scope, store: LibraryStore) -> list[Hit] 
 
 
 def _read_article(part: str, scope: Scope, store: LibraryStore) -> list[Hit] | None:
-    """The passages in a scope of an article or amendment of the one book that has one of that number; else None."""
+    """The passages in a scope of an article or a lesson of the one book that has one of that number; else None."""
     name = _ARTICLE.sub("", part)
-    if read_number(name.title())[0] not in _ONLY_OF_LAWS:
+    if _OF_FEW.isdisjoint(name.lower().split()):
         return None
     found = []
     for book in _find_books(name, scope, store):

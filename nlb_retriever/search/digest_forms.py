@@ -10,7 +10,7 @@ from nlb_retriever.search.forms import Forms, compile_forms, match_form
 
 KINDS = (
     r"(?:chapter|part|book|section|letter|canto|stave|act|scene|volume|lecture|tale|story"
-    r"|article|amendment|clause|annex|title|chap\.?|vol\.?)"
+    r"|article|amendment|clause|annex|title|lesson|unit|module|chap\.?|vol\.?)"
 )
 NUMBER = (
     r"(?:\d{1,3}(?:st|nd|rd|th)?|[ivxlc]+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
@@ -77,6 +77,16 @@ def _part_forms() -> tuple[Forms, Forms]:
         (
             ("part", rf"what(?:['’]s| is) in {_PART}{_TITLE}"),
             *_forms_of("part", _PART + _TITLE, _BEHIND),
+            *(
+                ("part", form)
+                for meant in (_PART + _TITLE, _BEHIND)
+                for form in (  # not of what has a name alone: "What does Anna explain?"
+                    rf"what do(?:es)? {meant} (?:cover|teach(?: us)?|treat|discuss|explain)",
+                    rf"what (?:topics? |subjects? )?(?:is|are) (?:covered|taught|discussed|explained) in {meant}",
+                    rf"what (?:topics|subjects) do(?:es)? {meant} (?:cover|teach|treat|discuss|deal with)",
+                    rf"what (?:do|does|can|will|did) (?:i|we|you|one|students?) (?:learn|study) (?:in|from) {meant}",
+                )
+            ),
             *(
                 ("part", form)
                 for meant in (_PART + _TITLE, _BEHIND)

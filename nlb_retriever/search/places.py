@@ -41,7 +41,8 @@ FEW = 3
 """Words of what is looked for that a passage should have, all of them."""
 _BOOKS = rf"{WORK}|article|note"
 _TALES = rf"story|stories|entry|entries|{TALE}"
-_CHAPTERS = r"chapter|section|part|letter|canto|stave|act|scene|volume|appendix"
+_COURSE = r"lecture|lesson|unit|module"
+_CHAPTERS = rf"chapter|section|part|letter|canto|stave|act|scene|volume|appendix|{_COURSE}"
 _PAGES = r"page"
 _PASSAGES = r"passage|paragraph|sentence|line|quote|quotation|mention|description|account|moment|place|bit"
 _UNIT = rf"(?P<unit>{_BOOKS}|{_TALES}|{_CHAPTERS}|{_PAGES}|point(?= (?:of|in)))(?P<many>s)?"
@@ -65,9 +66,10 @@ _UNITS: dict[str, Unit] = {
     **dict.fromkeys(("point", "where"), "chapter"),
 }
 _REST = r"(?P<rest>\S.*?)"
+_TREATED = r"(?: (?:discussed|explained|covered|described|introduced|defined|treated|taught|mentioned))?"
 _QUESTIONS = compile_forms(
     (
-        ("in", rf"(?:in|on|at|from) (?:which|what) {_UNIT}(?:{_TITLE} {_AUXILIARY})? {_REST}"),
+        ("in", rf"(?:in|on|at|from) (?:which|what) {_UNIT}(?:{_TITLE} {_AUXILIARY})? {_REST}{_TREATED}"),
         ("tells", rf"(?:which|what)(?: of (?:my|our|your|these|the))? {_UNIT}{_TITLE} {_TELLS} {_REST}"),
         (
             "tells",
@@ -203,6 +205,8 @@ def answer_place(
     if result.hits and load_reader and question.unit != "book" and not all_passages:
         read = read_hits(wanted, result.hits, load_reader(), diversify=False)
         result = replace(result, hits=read.hits, compared=result.overlap.of(read.order))
+    if question.word in _COURSE.split("|") and not any(_begins_with(question.word, hit) for hit in result.hits):
+        return None  # "In which unit did he serve?"
     if question.unit != "book" and not all_passages:
         result = _headed_first(result)
     if all_passages:
@@ -275,8 +279,7 @@ def _place(question: PlaceQuestion, hit: Hit, tale: tuple[str, ...], *, in_book:
     """The id of a hit's book, and the titles that name the place that it is in, as its tale."""
     if question.unit == "book" and not in_book:
         return hit.book_id, hit.title
-    own = [depth for depth, title in enumerate(hit.section, 1) if title.lower().startswith(question.word)]
-    if own:
+    if own := _begins_with(question.word, hit):
         return (hit.book_id, *hit.section[: own[-1]])
     if question.unit == "tale" and tale:
         return (hit.book_id, *tale)
@@ -286,3 +289,8 @@ def _place(question: PlaceQuestion, hit: Hit, tale: tuple[str, ...], *, in_book:
         return hit.book_id, f"p. {hit.page}"
     chapter = () if question.word == "section" else find_chapter(hit)
     return (hit.book_id, *(chapter or hit.section))
+
+
+def _begins_with(word: str, hit: Hit) -> list[int]:
+    """The depths of a hit's titles that begin with a word."""
+    return [depth for depth, title in enumerate(hit.section, 1) if title.lower().startswith(word)]

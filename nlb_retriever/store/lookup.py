@@ -25,6 +25,8 @@ _SECTION_NUMBER = re.compile(
     r"(?:(?:section|chapter|part|appendix|§)\s*)?(?P<number>(?:\d{1,3}|[A-Z])(?:\.\d{1,3})+)\.?", re.IGNORECASE
 )
 """Of manuals and standards: "section 5.2"."""
+_NUMBER_FIRST = re.compile(r"(?:the )?(\w+) ([^\W\d_]+)", re.IGNORECASE)
+"""Of "the second unit"."""
 _OF = re.compile(r" (?:of|in) ", re.IGNORECASE)
 _CHAPTER_OF = re.compile(
     r"(?P<outer>(?:[1-4]\s+)?[^\d,]{2,}?[^\d,\s]),?\s+(?:chapter\s+|no\.?\s*|number\s+)?(?P<number>\d{1,3})",
@@ -134,6 +136,7 @@ def find_sections(name: str, sections: Sequence[SectionRecord], book: BookRecord
         _find_dotted(name.strip(), sections),
         _numbered(name.strip(), sections),
         find_chapter_of(name.strip(), sections),
+        _find_series(name.strip(), sections),
     )
     for matching in (
         [index for index, section in enumerate(sections) if section.id == wanted],
@@ -194,8 +197,6 @@ def find_chapter_of(name: str, sections: Sequence[SectionRecord]) -> list[int]:
 
     Or by the word that its own title begins with: "Lesson 7", "Federalist 10".
     """
-    from nlb_retriever.reading.series import read_series  # only where a number is looked up
-
     match = _CHAPTER_OF.fullmatch(_OF_OUTER.sub(r"\g<outer>, \g<chapter>", name))
     if not match:
         return []
@@ -221,8 +222,25 @@ def find_chapter_of(name: str, sections: Sequence[SectionRecord]) -> list[int]:
     return [
         index
         for index, section in enumerate(sections)
-        if any(fold(each) in titles or own == (read_series(each) or ())[:2] for each in section.path)
+        if any(fold(each) in titles or own == read_series(each)[:2] for each in section.path)
     ]
+
+
+def _find_series(name: str, sections: Sequence[SectionRecord]) -> list[int]:
+    """Numbers of the sections of a word and a number, however they are written: "Lesson II", "the second unit"."""
+    name = _capitalize(name)
+    orders = (read_series(each) for each in (name, _NUMBER_FIRST.sub(r"\2 \1", name)))
+    wanted = next((words for *words, rest in orders if words[1] and not rest), None)
+    if wanted is None or read_number(name)[0] not in {"", "poem"}:
+        return []
+    return [index for index, each in enumerate(sections) if any([*read_series(t)[:2]] == wanted for t in each.path)]
+
+
+def read_series(title: str) -> tuple[str, int, str]:
+    """The words and number that a title begins with, and the words behind: "lesson", 7; 0 where there is none."""
+    from nlb_retriever.reading import series  # only where a number is looked up
+
+    return series.read_series(title) or ("", 0, "")
 
 
 def is_of_part(name: str, sections: Sequence[SectionRecord]) -> bool:

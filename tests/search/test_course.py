@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from nlb_retriever import Retriever, index_books
+from nlb_retriever import Retriever, book_from_text, index_books
 from nlb_retriever.reading import read_book
+from nlb_retriever.records import Section
+from nlb_retriever.search.places import answer_place
+from nlb_retriever.search.request import SearchRequest
 
 CLOCKS = """\
 # Clocks for Beginners
@@ -89,3 +92,62 @@ def test_key_terms_are_explained_by_their_list(course: Retriever, question: str,
     answer = course.answer(question)
     assert answer.short == short
     assert answer.confidence in {"likely", "sure"}
+
+
+LESSONS = (
+    ("LESSON I. THE CAT", "The cat slept in a basket by the door. It woke when the milk was brought in."),
+    ("LESSON II. THE FERRY", "The ferry crossed the river at noon. An old man rowed it with one oar."),
+    ("LESSON III. THE KITE", "The kite flew over the barn until the string broke. A boy found it in the oak."),
+)
+
+
+@pytest.fixture(scope="module")
+def lessons(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    folder = tmp_path_factory.mktemp("lessons")
+    sections, text = [], ""
+    for title, tale in LESSONS:
+        start, text = len(text), f"{text}{title}\n\n{tale}\n\n"
+        sections.append(Section(path=(title,), start=start, end=len(text)))
+    books = [
+        book_from_text(text, source="reader", title="The First Reader", sections=sections),
+        book_from_text("A gull is a bird of the coast. " * 20, source="gulls", title="Gulls"),
+    ]
+    index_books(books, folder / "library")
+    return Retriever(folder / "library")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What happens in lesson 2 of The First Reader?",
+        "Summarize the second lesson of The First Reader",
+        "What does lesson II of The First Reader teach us?",
+        "What is covered in lesson two of The First Reader?",
+        "What do we learn in lesson 2?",
+        "Summarize lesson II",
+    ],
+)
+def test_a_lesson_is_told(lessons: Retriever, question: str) -> None:
+    answer = lessons.answer(question)
+    assert {each.hit.section for each in answer.citations} == {(LESSONS[1][0],)}
+    assert answer.confidence == "likely"
+
+
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("How many lessons does The First Reader have?", "3"),
+        ("How many chapters does The First Reader have?", "no chapters, but 3 lessons"),
+        ("List the lessons of The First Reader", "; ".join(title for title, _ in LESSONS)),
+        ("In which lesson is the kite mentioned?", LESSONS[2][0]),
+        ("Which lesson is about a cat?", LESSONS[0][0]),
+        ("What is lesson 3 of The First Reader called?", LESSONS[2][0]),
+    ],
+)
+def test_lessons_are_counted_and_found(lessons: Retriever, question: str, short: str) -> None:
+    assert lessons.answer(question).short == short
+
+
+def test_a_unit_may_be_no_part_of_a_book(lessons: Retriever) -> None:
+    request = SearchRequest(query="In which unit did the old man row?")
+    assert answer_place(request, lessons.store, lessons.run, None) is None

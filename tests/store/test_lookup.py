@@ -41,7 +41,7 @@ BOOKS["The Manual"] = [
 ]
 TREATISE = ("Sect. 1. Of Clocks", "Sec. 2. Of Bells", "Sect, 3. Of Doors")
 BOOKS["Treatise"] = [(each,) for each in TREATISE]
-PAPERS = ("FEDERALIST No. 9. On Bells", "FEDERALIST No. 10. On Doors", "Lesson II: Hands")
+PAPERS = ("FEDERALIST No. 9. On Bells", "FEDERALIST No. 10. On Doors", "Lesson II: Hands", "Lesson III: Feet")
 BOOKS["Papers"] = [(each,) for each in PAPERS]
 TEXTBOOK = [
     *(("Chapter 1: Clocks", title) for title in ("1.1 Hands", "Review Questions")),
@@ -160,6 +160,10 @@ def test_a_chapter_is_found_by_the_part_that_it_is_in(store: LibraryStore, name:
         ("the federalist no. 9", PAPERS[0]),
         ("FEDERALIST number 10", PAPERS[1]),
         ("lesson 2", PAPERS[2]),
+        ("Lesson II", PAPERS[2]),
+        ("the second lesson", PAPERS[2]),
+        ("lesson two", PAPERS[2]),
+        ("lesson three", PAPERS[3]),
     ],
 )
 def test_a_chapter_is_found_by_the_word_that_it_is_numbered_with(store: LibraryStore, name: str, title: str) -> None:
