@@ -95,7 +95,7 @@ def answer_digest(
     with store.session():
         scope = resolve_scope(request, store)
         try:
-            hits = _read_whole(kind, words, scope, store)
+            hits = read_whole(kind, words, scope, store)
         except QueryError as error:
             hits, missing = [], f"{str(error)[:1].upper()}{str(error)[1:]}."
     if hits is None:
@@ -124,7 +124,7 @@ def _is_limited(request: SearchRequest) -> bool:
     return request.section is not None or (request.book is not None and _HERE.search(request.query) is not None)
 
 
-def _read_whole(kind: str, words: dict[str, str], scope: Scope, store: LibraryStore) -> list[Hit] | None:
+def read_whole(kind: str, words: dict[str, str], scope: Scope, store: LibraryStore) -> list[Hit] | None:
     """The passages in a scope of what a question is on; None where it is not clear what that is.
 
     Raises:

@@ -18,7 +18,7 @@ NUMBER = (
 )
 NUMBERED = rf"(?:the )?(?:{KINDS} {NUMBER}|{NUMBER} {KINDS})"
 _SEVERAL = rf"(?:the )?{KINDS}s {NUMBER}(?:(?:, and |, ?| and | to | ?[-–] ?){NUMBER})+"
-_PART = (
+PART = (
     rf"(?P<part>{_SEVERAL}|{NUMBERED} (?:of|in) {NUMBERED}"
     rf"|(?:the )?{KINDS} [\w-]+(?:\.\d+)*(?:,? {KINDS} [\w-]+)?|the [\w-]+ {KINDS}"
     r"|(?:the )?(?:preface|prologue|epilogue|introduction|foreword|afterword|conclusions?|discussion|results|methods"
@@ -27,12 +27,12 @@ _PART = (
 _THIS = rf"(?:here|it|this|(?:in )?(?:this|the) {KINDS})"
 _NAMED = r"(?P<named>[^?!]{1,100}?)"
 _COUNTED_NAME = r"(?P<named>(?:[1-4] )?[^?!\d]{1,90} \d{1,3}(?::\d{1,3}(?: ?[-–] ?\d{1,3})?)?)"
-_TITLE = r"(?: (?:of|in|from) (?P<title>.+?))?"
+TITLE = r"(?: (?:of|in|from) (?P<title>.+?))?"
 _BEHIND = rf"(?P<title>.+?),?(?: in)? (?P<part>{_SEVERAL}|{NUMBERED}(?:,? {NUMBERED})?)"
 """Behind the title: "Dracula chapter 3"."""
 _HAPPENS = r"(?:happens|happened|occurs|goes on|is going on)"
 _SUMMARY = r"(?:summary|synopsis|overview|recap|gist|outline)"
-_OF_PARTS = re.compile(
+OF_PARTS = re.compile(
     rf"\b(?:{KINDS}s?|preface|prologue|epilogue|introduction|foreword|afterword|conclusions?|discussion|results|methods"
     r"|acknowledge?ments)\b",
     re.IGNORECASE,
@@ -47,11 +47,16 @@ _SHORT_FOR = re.compile(rf"\b({'|'.join(_SHORT)})\b\.? ?(?=\d|[IVXLC]+\b)", re.I
 
 def read_digest_question(question: str) -> tuple[str, re.Match[str]] | None:
     """What a question is on, with its groups: "part", "this", "named" or "called", or a kind of `ask_for_ends`."""
-    question = _SHORT_FOR.sub(lambda short: f"{_SHORT[short[1].lower()]} ", question)
-    if not _OF_PARTS.search(question):
+    question = write_out(question)
+    if not OF_PARTS.search(question):
         return match_form(question, _OTHERS)
     parts, called = _part_forms()
     return match_form(question, parts) or match_form(question, _OTHERS) or match_form(question, called)
+
+
+def write_out(question: str) -> str:
+    """A question with "chapter 3" for "ch. 3"."""
+    return _SHORT_FOR.sub(lambda short: f"{_SHORT[short[1].lower()]} ", question)
 
 
 def _forms_of(kind: str, *meanings: str) -> list[tuple[str, str]]:
@@ -72,29 +77,30 @@ def _forms_of(kind: str, *meanings: str) -> list[tuple[str, str]]:
 @cache
 def _part_forms() -> tuple[Forms, Forms]:
     """Those of what a part holds, and of what it is called."""
-    called = rf"what(?:['’]s| is)(?: the (?:title|name|heading) of)? {_PART}{_TITLE}(?: called| named| titled)?"
+    called = rf"what(?:['’]s| is)(?: the (?:title|name|heading) of)? {PART}{TITLE}(?: called| named| titled)?"
     parts = compile_forms(
         (
-            ("part", rf"what(?:['’]s| is) in {_PART}{_TITLE}"),
-            *_forms_of("part", _PART + _TITLE, _BEHIND),
-            *(
-                ("part", form)
-                for meant in (_PART + _TITLE, _BEHIND)
-                for form in (  # not of what has a name alone: "What does Anna explain?"
-                    rf"what do(?:es)? {meant} (?:cover|teach(?: us)?|treat|discuss|explain)",
-                    rf"what (?:topics? |subjects? )?(?:is|are) (?:covered|taught|discussed|explained) in {meant}",
-                    rf"what (?:topics|subjects) do(?:es)? {meant} (?:cover|teach|treat|discuss|deal with)",
-                    rf"what (?:do|does|can|will|did) (?:i|we|you|one|students?) (?:learn|study) (?:in|from) {meant}",
-                )
+            ("part", rf"what(?:['’]s| is) in {PART}{TITLE}"),
+            *_forms_of("part", PART + TITLE, _BEHIND),
+            # not of what has a name alone: "What does Anna explain?"
+            ("part", rf"what do(?:es)? {PART}{TITLE} (?:cover|teach(?: us)?|treat|discuss|explain)"),
+            (
+                "part",
+                rf"what (?:topics? |subjects? )?(?:is|are) (?:covered|taught|discussed|explained) in {PART}{TITLE}",
+            ),
+            ("part", rf"what (?:topics|subjects) do(?:es)? {PART}{TITLE} (?:cover|teach|treat|discuss|deal with)"),
+            (
+                "part",
+                rf"what (?:do|does|can|will|did) (?:i|we|you|one|students?) (?:learn|study) (?:in|from) {PART}{TITLE}",
             ),
             *(
                 ("part", form)
-                for meant in (_PART + _TITLE, _BEHIND)
+                for meant in (PART + TITLE, _BEHIND)
                 for form in (rf"(?:in )?{meant},? what {_HAPPENS}", rf"{meant} {_SUMMARY}")
             ),
-            *ask_for_ends(_PART + _TITLE, f" (?:of|in) {_PART}{_TITLE}"),
-            ("part", rf"in (?P<title>[^,]+), what {_HAPPENS} in {_PART}"),
-            ("part", rf"{_PART} (?:of|in|from) (?P<title>.+?)"),
+            *ask_for_ends(PART + TITLE, f" (?:of|in) {PART}{TITLE}"),
+            ("part", rf"in (?P<title>[^,]+), what {_HAPPENS} in {PART}"),
+            ("part", rf"{PART} (?:of|in|from) (?P<title>.+?)"),
             ("part", _BEHIND),
         )
     )

@@ -25,6 +25,7 @@ from nlb_retriever.search.courtesy import bare_question
 from nlb_retriever.search.dates import narrow_to_date
 from nlb_retriever.search.definition import answer_definition
 from nlb_retriever.search.digest import answer_digest
+from nlb_retriever.search.labels import answer_label
 from nlb_retriever.search.parts import narrow_to_part
 from nlb_retriever.search.places import answer_place
 from nlb_retriever.search.quotation import answer_quotation
@@ -276,7 +277,7 @@ class Retriever:
     def find_place(
         self, request: SearchRequest, limit: int | None = None, *, all_passages: bool = False
     ) -> Answer | None:
-        """What a question on a term or a chapter, for quoted words, or for a book, chapter or scene finds; else None.
+        """What a question on a term, figure or chapter, for quoted words, a book, chapter or scene finds; else None.
 
         Args:
             request: of the question.
@@ -285,7 +286,8 @@ class Retriever:
         load_encoder = None if request.mode == "bm25" else lambda: self.vectorizer.encoder
         load_reader = self._load_reader
         return (
-            (None if all_passages else answer_definition(request, self.store, load_reader, limit))
+            answer_label(request, self.store, limit)
+            or (None if all_passages else answer_definition(request, self.store, load_reader, limit))
             or answer_quotation(request, self.store, self.run, load_reader, limit)
             or answer_digest(request, self.store, load_encoder, limit)
             or answer_place(request, self.store, self.run, load_reader, limit, all_passages=all_passages)

@@ -7,6 +7,7 @@ import pytest
 from nlb_retriever import Retriever, book_from_text, index_books
 from nlb_retriever.reading import read_book
 from nlb_retriever.records import Section
+from nlb_retriever.search.labels import answer_label
 from nlb_retriever.search.places import answer_place
 from nlb_retriever.search.request import SearchRequest
 
@@ -18,6 +19,12 @@ CLOCKS = """\
 ### 1.1 The long hand
 
 The long hand of a clock goes round once in an hour. It was added to clocks by a smith in the north.
+
+**Figure 1.1** A clock with two hands. The long one is of iron.
+
+**Figure 1.10** A clock without hands.
+
+**Theorem 1.2** (Of the hands). The hands meet eleven times in half a day.
 
 ### Key Terms
 
@@ -45,7 +52,8 @@ An iron bell is forged from plates by two smiths. It rings only when there is fi
 
 ### Chapter 1
 
-1. Once in an hour. 2. A smith in the north.
+1. Once in an hour.
+2. A smith in the north.
 
 ### Chapter 2
 
@@ -151,3 +159,58 @@ def test_lessons_are_counted_and_found(lessons: Retriever, question: str, short:
 def test_a_unit_may_be_no_part_of_a_book(lessons: Retriever) -> None:
     request = SearchRequest(query="In which unit did the old man row?")
     assert answer_place(request, lessons.store, lessons.run, None) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "quote", "short"),
+    [
+        (
+            "What does Figure 1.1 show?",
+            "Figure 1.1 A clock with two hands. The long one is of iron.",
+            "A clock with two hands. The long one is of iron.",
+        ),
+        ("What is fig. 1.10 of Clocks for Beginners?", "Figure 1.10 A clock without hands.", "A clock without hands."),
+        (
+            "State Theorem 1.2",
+            "Theorem 1.2 (Of the hands). The hands meet eleven times in half a day.",
+            "(Of the hands). The hands meet eleven times in half a day.",
+        ),
+        ("What is question 2 of chapter 1?", "2. Who added it?", None),
+        (
+            "What is review question 1 of chapter 1 of Clocks for Beginners?",
+            "1. How often does the long hand go round?",
+            None,
+        ),
+        ("What is the answer to question 2 of chapter 1?", "2. A smith in the north.", None),
+        (
+            "What are the review questions of chapter 1?",
+            "Review Questions\n\n1. How often does the long hand go round?\n2. Who added it?",
+            None,
+        ),
+        (
+            "List the key terms in chapter 1",
+            "Key Terms\n\nsmith a person who forges things of iron\n\n"
+            "escapement the part of a clock that lets its wheels go on step by step",
+            None,
+        ),
+    ],
+)
+def test_a_piece_of_a_chapter_is_quoted(course: Retriever, question: str, quote: str, short: str | None) -> None:
+    answer = course.answer(question)
+    assert [citation.quote for citation in answer.citations] == [quote]
+    assert (answer.short, answer.confidence) == (short, "likely")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does Figure 7.1 show?",
+        "What is figure 1.1 of Emma?",
+        "What is question 9 of chapter 1?",
+        "What is the colour of chapter 1?",
+        "What is question 1 of chapter 9?",
+        "Who rings for the hours in chapter 2?",
+    ],
+)
+def test_a_piece_that_is_not_there_is_no_answer(course: Retriever, question: str) -> None:
+    assert answer_label(SearchRequest(query=question), course.store) is None
