@@ -161,6 +161,7 @@ def _page_lines(
                 textpage.close()
                 page.set_rotation(upright)  # as pdfium orders lines by where they are shown
                 textpage, text = _text_of(page)
+            text = text if rotation else reader.raise_numbers(textpage, text)
             read = reader.read(textpage, text, rotation)
             seen = {_SPACES.sub(" ", _clean(f"{line}\r\n")).strip(): look for line, look in read}
             textpage.close()

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from nlb_retriever.reading.raised import raise_behind
 from nlb_retriever.reading.typography import Look
 
 if TYPE_CHECKING:
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
 _LINE = re.compile("[^\r\n\x02\ufffe\uffff]+[\x02\ufffe\uffff]?")
 """Of a page as pdfium gives it: a hyphen at a line's end is one of three marks, and ends the line."""
 _LETTER = re.compile(r"[^\W_]")
+_NUMBER = re.compile(
+    r"(?:(?P<letter>[)\]]|(?<![^\W_])(?:[^\W\d_]|[cdkm]m|ft))(?=[−–-]?\d))?"
+    r"(?:(?<![^\W_])\d{0,9}[−–-])?\d{1,9}(?![^\W_])"
+)
+"""With the letter, the unit or the bracket before it."""
+_SMALL, _ABOVE = 0.95, 0.2
+"""Most of the size of the character before that a raised one has, and the least that it stands above it."""
 _BOLD = re.compile(r"bold|black|heavy|demi|-medi$|(?:cm|sf|lm|ec)bx|biolinumTB|libertineTB|,b$|-bd", re.IGNORECASE)
 _QUARTER, _HALF, _TURN = 90, 180, 360
 """Degrees."""
@@ -43,6 +51,11 @@ def _letters(text: str, start: int, end: int) -> Iterator[int]:
             yield between.start()
 
 
+def _is_above(line: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Whether a character is small and above the line of one before, by their sizes and heights."""
+    return 0 < other[0] <= _SMALL * line[0] and other[1] >= line[1] + _ABOVE * line[0]
+
+
 class LookReader:
     """Reads how the lines of a PDF's pages are set, from three of their letters, or one where it is set as most are."""
 
@@ -52,6 +65,7 @@ class LookReader:
         self._matrix = raw.FS_MATRIX()
         self._name = ctypes.create_string_buffer(128)
         self._flags = ctypes.c_int()
+        self._x, self._y = ctypes.c_double(), ctypes.c_double()
         self._seen: Counter[Look] = Counter()
         self._commonest = Look(0.0, False)
 
@@ -89,6 +103,36 @@ class LookReader:
                 degrees = math.degrees(math.atan2(self._matrix.b, self._matrix.a))
                 lengths[round(degrees / _QUARTER) * _QUARTER % _TURN] += len(match[0])
         return lengths.most_common(1)[0][0] if lengths else 0
+
+    def raise_numbers(self, textpage: PdfTextPage, text: str) -> str:
+        """A page's text with small numbers that stand above the line, "10²³", in raised characters.
+
+        Not behind a word: there they call a footnote.
+        """
+        wide = _is_wide(text)
+        parts: list[str] = []
+        done = 0
+        for match in _NUMBER.finditer(text):
+            at = match.start() if match["letter"] is None else match.end("letter")
+            first = match.start() if match["letter"] is None else match.end("letter") - 1
+            ends = [self._height(textpage, _index(text, i) if wide else i) for i in (first, match.end() - 1)]
+            if not _is_above(*ends):
+                continue
+            while at < match.end() and not _is_above(ends[0], self._height(textpage, _index(text, at) if wide else at)):
+                at += 1
+            parts += (text[done:at], raise_behind(text[at - 1], text[at : match.end()]))
+            done = match.end()
+        return "".join([*parts, text[done:]])
+
+    def _height(self, textpage: PdfTextPage, index: int) -> tuple[float, float]:
+        """The size of a character, and how high it stands on the page; 0 where it is unknown or turned."""
+        from pypdfium2 import raw
+
+        at = self._place(textpage, index)
+        if at < 0 or abs(self._matrix.b) > abs(self._matrix.a):
+            return 0.0, 0.0
+        size = raw.FPDFText_GetFontSize(textpage, at) * (self._matrix.c**2 + self._matrix.d**2) ** 0.5
+        return size, self._matrix.f if not raw.FPDFText_GetCharOrigin(textpage, at, self._x, self._y) else self._y.value
 
     def _place(self, textpage: PdfTextPage, index: int) -> int:
         """The index of a character of the text on the page, after its matrix was read; -1 where there is none."""

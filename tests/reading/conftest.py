@@ -91,7 +91,11 @@ def _shown(line: str) -> str:
     look, _, text = line.rpartition("\t")
     escaped = text.replace("(", "\\(").replace(")", "\\)")
     if not look:
-        return f"({escaped}) Tj"
+        parts = escaped.split("^")
+        raised = [
+            f"4 Ts /F1 7 Tf ({part}) Tj 0 Ts /F1 10 Tf" if i % 2 else f"({part}) Tj" for i, part in enumerate(parts)
+        ]
+        return " ".join(raised)
     font = "/F2" if look.endswith("b") else "/F1"
     seen = 3 if look.endswith("i") else 0
     return f"{seen} Tr {font} {look.rstrip('bi')} Tf ({escaped}) Tj /F1 10 Tf"
@@ -102,7 +106,8 @@ def pdf_bytes(
 ) -> bytes:
     """A minimal PDF: each page's lines of text, bookmarks (title, page index), a page label tree.
 
-    A line "14b Title" with a tabulator for its space is set in 14 points, bold; "14i" is not to be seen.
+    A line "14b Title" with a tabulator for its space is set in 14 points, bold; "14i" is not to be seen; what stands
+    between carets is raised, "10^23^".
     """
     objects: list[str] = []
 

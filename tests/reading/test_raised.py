@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import docx
@@ -108,3 +109,16 @@ def test_raised_numbers_of_markdown_stay_raised(tmp_path: Path) -> None:
         "# A\n\n10^23^ of CO~2~ and Cl^−^, `x^2^`, ~~5~~ and 2^nd^, ~3 or ~4\n", encoding="utf-8"
     )
     assert read_book(tmp_path / "a.md").text == "A\n\n10²³ of CO2 and Cl⁻, x^2^, and 2^nd^, ~3 or ~4"
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("It holds 10^23^ of them in 20 cm^3^ of air.", "It holds 10²³ of them in 20 cm³ of air."),
+        ("The error is 10^-3^ or x^2^ or (a + b)^2^ here.", "The error is 10⁻³ or x² or (a + b)² here."),
+        ("He died in 1920^4^ in the town^5^ by the sea.", "He died in 1920⁴ in the town5 by the sea."),
+        ("There were 1023 of them in room B12.", "There were 1023 of them in room B12."),
+    ],
+)
+def test_raised_numbers_of_a_page_stay_raised(pdf: Callable[..., Path], line: str, text: str) -> None:
+    assert text in read_book(pdf([[line, "A line of text that has no number in it at all."]])).text
