@@ -231,6 +231,7 @@ class Citation:
     """A hit and the part of its text that answers."""
 
     hit: Hit
+    """The passage; in an answer its page is that on which the quote begins."""
     quote: str
     """Verbatim in the book's text: `text[quote_start:quote_end]`."""
     quote_start: int

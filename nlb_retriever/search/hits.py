@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nlb_retriever.records import BookRecord, Hit, PassageRecord, SectionRecord
+from nlb_retriever.records import Answer, BookRecord, Citation, Hit, Page, PassageRecord, SectionRecord
 from nlb_retriever.search.copies import fetch_distinct
 from nlb_retriever.search.overlap import Overlap, find_overlap
 from nlb_retriever.search.ranking import Ranking
@@ -140,6 +141,40 @@ def widen(hit: Hit, neighbours: int, store: LibraryStore) -> Hit:
         return hit
     start, end, offset = around[0].start, around[-1].end, sections[0].start
     return replace(hit, start=start, end=end, page=around[0].page, text=sections[0].text[start - offset : end - offset])
+
+
+def cite_pages(answer: Answer, store: LibraryStore) -> Answer:
+    """An answer whose citations have the pages on which their quotes begin, which may not be those of their passages.
+
+    So has a short answer that is a page.
+    """
+    paged = [each.hit.section_id for each in answer.citations if each.hit.page and each.quote_start > each.hit.start]
+    if not paged:
+        return answer
+    sections = {section.id: section for section in store.get_sections([*dict.fromkeys(filter(None, paged))])}
+    cited = [_turn_to(citation, sections) for citation in answer.citations]
+    shorts = [
+        replace(short, text=f"p. {cited[short.citation].hit.page}")
+        if short.text == f"p. {answer.citations[short.citation].hit.page}"
+        else short
+        for short in answer.shorts
+    ]
+    return replace(answer, citations=tuple(cited), shorts=tuple(shorts))
+
+
+def _turn_to(citation: Citation, sections: Mapping[str, SectionRecord]) -> Citation:
+    """A citation with the last page that begins in its section and not behind its quote, or the passage's own."""
+    hit = citation.hit
+    section = sections.get(hit.section_id or "")
+    pages = section.pages[: bisect_right(section.pages, citation.quote_start, key=_start)] if section else ()
+    if not pages or pages[-1].start <= hit.start:
+        return citation
+    metadata = {**hit.metadata, "page_number": pages[-1].number}
+    return replace(citation, hit=replace(hit, page=pages[-1].label, metadata=metadata))
+
+
+def _start(page: Page) -> int:
+    return page.start
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,6 +25,7 @@ from nlb_retriever.search.courtesy import bare_question
 from nlb_retriever.search.dates import narrow_to_date
 from nlb_retriever.search.definition import answer_definition
 from nlb_retriever.search.digest import answer_digest
+from nlb_retriever.search.hits import cite_pages
 from nlb_retriever.search.labels import answer_label
 from nlb_retriever.search.parts import narrow_to_part
 from nlb_retriever.search.places import answer_place
@@ -262,7 +263,7 @@ class Retriever:
             request = narrow_to_date(narrow_to_title(request, self.store), self.store)
             answer = self.find_place(request, limit, all_passages=all_passages)
         if answer:
-            return replace(answer, question=question)
+            return cite_pages(replace(answer, question=question), self.store)
         result = self.run(narrow_to_part(request, self.store))
         if result.searched:
             answer = answer_about_book(result.request, self.store, limit)
@@ -271,7 +272,7 @@ class Retriever:
         if answer is None and result.readings and not all_passages:
             answer = answer_who(result, self.store, self.reader, limit)
         answer = answer or (compose_all(result) if all_passages else compose_answer(result, limit))
-        return replace(answer, question=question, searched=result.searched)
+        return cite_pages(replace(answer, question=question, searched=result.searched), self.store)
 
     @_reopening
     def find_place(

@@ -9,6 +9,7 @@ import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books, index_files
 from nlb_retriever.errors import QueryError
+from nlb_retriever.records import Page
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.store import Condition
 
@@ -201,3 +202,15 @@ def test_a_table_of_contents_answers_nothing_and_verse_does(tmp_path: Path) -> N
     with Retriever(tmp_path / "library") as retriever:
         found = retriever.answer("Who rode by night from the mill?")
     assert [citation.quote for citation in found.citations] == [told["verse"]]
+
+
+def test_a_citation_has_the_page_of_its_quote(tmp_path: Path) -> None:
+    text = f"{STORY.replace('CHAPTER III', '')}"
+    last = text.index("The new bridge")
+    pages = [Page(start=0, number=1, label="i"), Page(start=last, number=2, label="ii")]
+    index_books([book_from_text(text, source="ferry", title="The Ferry", pages=pages)], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        found = retriever.answer("What was the new bridge built of?", limit=1)
+        assert (found.citations[0].hit.page, found.citations[0].hit.metadata["page_number"]) == ("ii", 2)
+        assert retriever.answer("How many silver coins did the baker pay?", limit=1).citations[0].hit.page == "i"
+        assert retriever.answer("On which page is the new bridge built of iron?").short == "p. ii"
