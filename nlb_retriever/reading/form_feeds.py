@@ -6,9 +6,10 @@ The Internet Archive's texts of scans have blank lines there.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from nlb_retriever.reading.line_numbers import find_line_numbers
 from nlb_retriever.reading.omissions import Omissions
 from nlb_retriever.reading.page_numbers import PageNumbers
 from nlb_retriever.reading.running_heads import without_running_heads
@@ -62,7 +63,10 @@ def join_pages(text: str, omissions: Omissions) -> str:
     if len(pages) < LEAST_PAGES:
         return text.replace("\f", "\n\n")
     full = [[" ".join(line.split()) for line in page if line.strip()] for page in pages]
-    kept = without_running_heads(full, PageNumbers(full, [""] * len(pages)), omissions)
+    bare = find_line_numbers(full, omissions)
+    pages = [[_bare(line, of) for line in page] for page, of in zip(pages, bare, strict=True)]
+    full = [[" ".join(line.split()) for line in page if line.strip()] for page in pages]
+    kept = without_running_heads(full, PageNumbers(full, [""] * len(pages)), omissions, bare)
     bodies = [_cut(page, lines, own) for page, lines, own in zip(pages, full, kept, strict=True)]
     joined: list[str] = []
     for body in filter(None, bodies):
@@ -70,6 +74,11 @@ def join_pages(text: str, omissions: Omissions) -> str:
             joined.append("")
         joined += body
     return "\n".join(joined) + "\n"
+
+
+def _bare(line: str, numbered: Mapping[str, str]) -> str:
+    """A line without its number, where it is one of the numbered lines of its page; with its own indent otherwise."""
+    return numbered.get(" ".join(line.split()), line)
 
 
 def _cut(page: Sequence[str], lines: Sequence[str], kept: Sequence[str]) -> list[str]:

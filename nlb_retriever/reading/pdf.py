@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
 from nlb_retriever.reading.draft import Draft, clean, one_line
 from nlb_retriever.reading.limits import Limits
+from nlb_retriever.reading.line_numbers import find_line_numbers
 from nlb_retriever.reading.listings import without_listings
 from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.page_notes import Note, take_notes
@@ -71,7 +72,7 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
         draft = Draft("")
         bookmarks = _bookmarks(document)
         outlined = len(bookmarks) >= _OUTLINE
-        whole, looks = _page_lines(document, limits, draft.omissions)
+        whole, looks, numbered = _without_line_numbers(*_page_lines(document, limits, draft.omissions), draft.omissions)
         _check_letters(whole)
         labels = [clean(document.get_page_label(i)).strip() for i in range(count)]
         metadata = document.get_metadata_dict()
@@ -84,7 +85,7 @@ def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
     if empty:
         draft.warnings.append(f"{len(empty)} of {count} pages hold no text (images?), the first is {empty[0]}")
     numbers = PageNumbers(whole, labels)
-    unheaded = without_running_heads(whole, numbers, draft.omissions)
+    unheaded = without_running_heads(whole, numbers, draft.omissions, numbered)
     labels = numbers.printed()
     pages, notes = take_notes(without_listings(unheaded, draft.omissions), looks)
     lines = [line for page in pages for line in page]
@@ -177,6 +178,18 @@ def _page_lines(
         pages.append([_SPACES.sub(" ", line).strip() for line in text.split("\n") if line.strip()])
         looks.append(seen)
     return pages, looks
+
+
+def _without_line_numbers(
+    pages: Sequence[list[str]], looks: Sequence[dict[str, Look]], omissions: Omissions
+) -> tuple[list[list[str]], list[dict[str, Look]], list[dict[str, str]]]:
+    """What `_page_lines` gives, without the numbers of lines, and `find_line_numbers` of it."""
+    numbered = find_line_numbers(pages, omissions)
+    return (
+        [[own for line in page if (own := bare.get(line, line))] for page, bare in zip(pages, numbered, strict=True)],
+        [{bare.get(line, line): look for line, look in of.items()} for of, bare in zip(looks, numbered, strict=True)],
+        numbered,
+    )
 
 
 def _text_of(page: PdfPage) -> tuple[PdfTextPage, str]:

@@ -15,6 +15,8 @@ from nlb_retriever.reading.page_numbers import DATE_WORDS
 from nlb_retriever.reading.typography import FOOTNOTE_MARKS, Title, are_numbered
 
 _TERMINAL = re.compile(r"[.!?:…][\"'”’»)\]]*$")
+_SPEECH = re.compile(r"[QA]\. |[A-Z][A-Z.'’]+ [A-Z.'’ ]{2,40}: ")
+"""The beginning of what somebody says at a hearing: "A. Yes.", "MR SMITH: Yes."."""
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _WRAPPED = 40
 """Characters of a title's line that may go on in the next."""
@@ -115,6 +117,8 @@ def _glue(line: str, following: str, after: str, width: int, words: Counter[str]
     if _is_cut(line, following, after, width):
         return line, " "
     if _heading(line, following) or _heading(following, after):
+        return line, "\n\n"
+    if _TERMINAL.search(line) and _SPEECH.match(following):
         return line, "\n\n"
     short = len(line) < 0.8 * width
     if short and (_TERMINAL.search(line) or following[0].isupper() or following[0] in "“\"‘'—•"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from nlb_retriever.reading.draft import one_line
 from nlb_retriever.reading.headings import parse_line
@@ -14,7 +14,9 @@ _DENSE = 0.25
 """Share of pages on which a running head stands at least, from its first to its last: often every second one."""
 
 
-def without_running_heads(pages: Sequence[list[str]], numbers: PageNumbers, omissions: Omissions) -> list[list[str]]:
+def without_running_heads(
+    pages: Sequence[list[str]], numbers: PageNumbers, omissions: Omissions, numbered: Sequence[Mapping[str, str]] = ()
+) -> list[list[str]]:
     """Skip, at the edges of pages, the lines that repeat there, and page numbers.
 
     A line whose numbers differ repeats only where they count the pages. No page is emptied of words.
@@ -23,6 +25,7 @@ def without_running_heads(pages: Sequence[list[str]], numbers: PageNumbers, omis
         pages: their lines.
         numbers: which of their numbers count them.
         omissions: where what is skipped is noted.
+        numbered: where lines are numbered, those of each page (`line_numbers`): no running head is one of them.
     """
     key_of = numbers.key_of
     on_pages: defaultdict[str, list[int]] = defaultdict(list)
@@ -34,13 +37,16 @@ def without_running_heads(pages: Sequence[list[str]], numbers: PageNumbers, omis
     skipped: defaultdict[str, list[str]] = defaultdict(list)
     kept_pages: list[list[str]] = []
     for i, lines in enumerate(pages):
+        text = frozenset(numbered[i].values()) if numbered else frozenset()
 
-        def running(line: str, i: int = i) -> bool:
+        def running(line: str, i: int = i, text: frozenset[str] = text) -> bool:
+            if line in text:
+                return False
             key = key_of(i, line)
             if key in {"#", HEADING_KEY}:
                 return True
             first = key not in met and ("#" not in key or not met)  # it may be a heading, or a date
-            first = first and (bool(parse_line(line)) or any(map(str.isdigit, key)))
+            first = first and not text and (bool(parse_line(line)) or any(map(str.isdigit, key)))
             return seen.get(key, 0) >= numbers.least and not first
 
         top, bottom = 0, len(lines)

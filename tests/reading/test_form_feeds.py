@@ -101,3 +101,26 @@ def test_any_text_keeps_its_words_or_names_them(text: str) -> None:
 def test_pages_without_words_are_no_page() -> None:
     assert join_pages("\f\f\f\f", Omissions()).split() == []
     assert join_pages(f"\f{BODY}\f\f\n\n\f{BODY}\f", Omissions()) == f"{BODY}\n\n{BODY}\n"
+
+
+SAID = "Q. Who trimmed the lamp?\nA. The keeper did. I saw the boat\nand the glass.\nMS WICK: I have no questions."
+
+
+def numbered(*lines: str) -> str:
+    return "\n".join(f"{number:2}   {line}" for number, line in enumerate(lines, 1))
+
+
+def test_the_numbers_of_lines_are_skipped_and_no_line_of_them_is_a_running_head() -> None:
+    lines = [line for _ in range(3) for line in SAID.split("\n")]
+    pages = [f"Day 3     Lamp Inquiry     4 May 1903\n\n{numbered(*lines)}\n\n{page}\n" for page in range(1, 6)]
+    omissions = Omissions()
+    text = join_pages("\f".join(pages), omissions)
+    assert [line for line in text.split("\n") if line] == lines * 5
+    assert any("60 line numbers (60 words)" in line for line in omissions.warnings())
+
+
+def test_lists_are_no_numbers_of_lines() -> None:
+    lists = [f"{numbered(*NAMES, *NAMES, *NAMES)}\n{BODY}", *[f"{BODY}\n{name}\n{BODY}" for name in NAMES]]
+    assert "14   Keeper" in join_pages("\f".join(lists), Omissions())
+    counted = [f"{numbered(*NAMES)}\n{BODY}" for _ in range(6)]
+    assert " 4   Keeper" in join_pages("\f".join(counted), Omissions())

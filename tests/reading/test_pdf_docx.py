@@ -247,3 +247,11 @@ def test_large_first_letters_deleted_ends_fractions_and_headings_in_tables(tmp_p
     assert [heading.title for heading in read_docx(path.read_bytes(), path, Limits()).headings] == [
         "The Tower", "The Storm",
     ]  # fmt: skip
+
+
+def test_what_is_said_on_pages_with_numbered_lines_is_read_without_the_numbers(pdf: Write) -> None:
+    said = ["Q. Who has the key?", "A. The baker has it, and she keeps it in a", "jar. Nobody else has one.", "Q. Why?"]
+    content = [[f"Day 4, 9 May 1903 {page}", *(f"{n} {line}" for n, line in enumerate(said * 4, 1))] for page in "123"]
+    book = read_book(pdf(content))
+    assert book.text.count("Q. Who has the key?\n\nA. The baker has it, and she keeps it in a jar. Nobody else") == 12
+    assert "48 line numbers (48 words)" in book.warnings[0]
