@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from nlb_retriever.records import Citation, Hit
 from nlb_retriever.search.copies import letters_of
 from nlb_retriever.text.languages import number_of_words
+from nlb_retriever.text.tables import is_row
 
 NOT_FOUND = "Not in your library."
 SENTENCES, WORDS = 5, 94
@@ -96,7 +97,8 @@ def is_prose(hit: Hit, start: int, end: int) -> bool:
         return False
     heading = _is_heading(hit, text) or _is_label(hit.text, start, end)
     listed = _is_list(text) or _is_entry(hit.text, start) or _LEADERS.search(text) or _refers(text)
-    return not (heading or listed or _is_table(text) or _is_speaker(hit.text, start, end) or _LICENCE.search(text))
+    listed = listed or _is_table(text) or _heads_table(hit.text, end)
+    return not (heading or listed or _is_speaker(hit.text, start, end) or _LICENCE.search(text))
 
 
 def is_question(hit: Hit, start: int, end: int) -> bool:
@@ -182,10 +184,17 @@ def _is_table(sentence: str) -> bool:
     if _RULE.search(sentence):
         return True
     lines = sentence.split("\n")
+    if 2 * sum(map(is_row, lines)) >= len(lines):
+        return True
     rows = sum(1 for line in lines if _GAP.search(line))
     if 2 * rows < len(lines) or (rows == 1 and sentence[-1:] in _ENDS):
         return False
     return 2 * sum(map(_explains, lines)) < len(lines)
+
+
+def _heads_table(text: str, end: int) -> bool:
+    """Whether what ends there without a stop stands above a row of figures."""
+    return text[end - 1] not in _ENDS and is_row(text[end:].lstrip().partition("\n")[0])
 
 
 def _explains(row: str) -> bool:

@@ -21,6 +21,7 @@ from nlb_retriever.records import Answer, Hit, Level, Mode, Strategy
 from nlb_retriever.search.about_book import answer_about_book
 from nlb_retriever.search.answer import ALL_PASSAGES, PASSAGES, compose_all, compose_answer
 from nlb_retriever.search.catalog import answer_catalog
+from nlb_retriever.search.cells import answer_cell
 from nlb_retriever.search.courtesy import bare_question
 from nlb_retriever.search.dates import narrow_to_date
 from nlb_retriever.search.definition import answer_definition
@@ -270,7 +271,7 @@ class Retriever:
             if answer is None and not all_passages:
                 answer = answer_definition(result.request, self.store, self._load_reader, limit)
         if answer is None and result.readings and not all_passages:
-            answer = answer_who(result, self.store, self.reader, limit)
+            answer = answer_who(result, self.store, self.reader, limit) or answer_cell(result, self.store, limit)
         answer = answer or (compose_all(result) if all_passages else compose_answer(result, limit))
         return cite_pages(replace(answer, question=question, searched=result.searched), self.store)
 

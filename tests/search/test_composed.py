@@ -45,6 +45,12 @@ def test_the_short_answer_is_whole_words_of_the_right_kind(question: str, spans:
     assert compose(question, text, *spans).short == short
 
 
+@pytest.mark.parametrize("part", ["1", "£1", "494", "494.2", "2 million"])
+def test_a_figure_is_whole(part: str) -> None:
+    found = compose("How much oil is there?", "There is oil for £1,494.2 million.", part).short
+    assert found == f"£1,494.2{' million' * (' ' in part)}"
+
+
 def test_marks_of_italics_are_no_part_of_the_short_answer() -> None:
     text = "_29 September, in the train to London._--When the letter came, he left."
     assert compose("Where did he travel?", text, "London").short == "London"
@@ -53,6 +59,11 @@ def test_marks_of_italics_are_no_part_of_the_short_answer() -> None:
 def test_the_number_of_an_item_is_no_part_of_the_short_answer() -> None:
     text = "It is done in steps.\n\n2. Wind the clock.\n\n3. Ring the bell."
     assert compose("What is done first?", text, "2. Wind the clock").short == "Wind the clock"
+    assert compose("How many steps are there?", f"{text}\n\nThree steps it is.", "2", "Three").short == "Three"
+    found = "It was said.\n\n3.16 Nine keepers saw the boat.\n\n3.5 million saw it."
+    assert compose("How many keepers saw it?", found, "3.16", "Nine").short == "Nine"
+    assert compose("How many keepers saw it?", found, "3.16 Nine").short == "Nine"
+    assert compose("How many saw it?", found, "3.5 million").short == "3.5 million"
     assert compose("What did he write?", "He wrote 2) Wind it at noon.", "2) Wind it").short == "2) Wind it"
 
 

@@ -1,0 +1,160 @@
+"""Figures of tables: "What was revenue in 2022?" is answered by the cell whose row and column have these words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from nlb_retriever.records import Answer, ShortAnswer
+from nlb_retriever.search.answer import SENTENCES_OF, order_by_words
+from nlb_retriever.search.hits import widen
+from nlb_retriever.search.quotes import Quote, choose_quotes, cite, join_quotes
+from nlb_retriever.search.run import SearchResult
+from nlb_retriever.store import LibraryStore
+from nlb_retriever.text.languages import number_of_words
+from nlb_retriever.text.sentences import sentence_spans
+from nlb_retriever.text.tables import Row, find_rows
+from nlb_retriever.text.words import word_ids
+
+NEIGHBOURS = 2
+"""Passages before one that begins with rows in which the head of their table may be."""
+MOST_WORDS = 60
+"""From a table's head to a row that are quoted as one."""
+CAPTION = 250
+"""Characters above a table that say what it is on."""
+_QUESTION = re.compile(
+    r"(?:what(?:['’]s| is| was| were| are)|how (?:much|many|big|large|high|low)|by how much)\b", re.I
+)
+_SMALL = (
+    "much many big large high low figure amount number value company group firm business organisation division segment"
+    " we our year"
+)
+"""Words of a question that no row must have."""
+_TELLING = frozenset("other before after under over above below not non without excluding including per than".split())
+"""Small words that make another row: "Profit after tax"."""
+_CHANGES = "rise rose risen grow grew growth grown fall fell fallen increase decrease decline drop change"
+_CHANGE_HEAD = re.compile(r"change|growth|variance|increase|[±+]/?[-−]", re.IGNORECASE)
+_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d(?:[/–-]\d{2,4})?\b")
+_UNIT = re.compile(r"[£$€¥%]|[^\W\d_]")
+_WORD = re.compile(r"[a-z]+")
+_BRACKETED = re.compile(r"\([^()]*\)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cell:
+    """A cell that answers, in one of some hits."""
+
+    hit: int
+    row: Row
+    """In the text of the hit."""
+    span: tuple[int, int]
+    text: str
+    matched: int
+    """Words of the question that its row and column have."""
+
+
+def answer_cell(result: SearchResult, store: LibraryStore, limit: int | None) -> Answer | None:
+    """The figure that a question asks for, where a row of a table in the hits has that label.
+
+    All words of the label are in the question. The question's others are in the head of one column, or in the titles
+    of the section and the book and the lines above the table; a year is in the column's head. Of several columns the
+    one of the latest year is taken, or that of the total.
+
+    Args:
+        result: of a search for passages.
+        store: the library.
+        limit: see `choose_quotes`.
+
+    Returns:
+        The row, with the head of its table, and then the sentences with most of the question's words; "unsure" where
+        tables have other figures, too. None where no table answers.
+    """
+    question = result.request.question
+    if not _QUESTION.match(question):
+        return None
+    found = sorted(_find_cells(question, result, store), key=lambda cell: (-cell.matched, not _UNIT.search(cell.text)))
+    if not found:
+        return None
+    best = found[0]
+    hit, row = result.hits[best.hit], best.row
+    start = row.start if row.head is None else row.head
+    if number_of_words(hit.text[start : row.end]) > MOST_WORDS:
+        start = row.start
+    spans = [*enumerate(sentence_spans(hit.text))]
+    order = next((order for order, (_, end) in spans if end > row.start), 0)
+    quote = Quote(hit=best.hit, order=order, start=start, end=row.end, answer=best.span)
+    rest = [each for each in order_by_words(result, SENTENCES_OF) if each.hit != best.hit or each.order != order]
+    quotes = choose_quotes(result.hits, [quote, *rest], limit)
+    citations = (*cite(result.hits, quotes[:1]), *cite(result.hits, quotes[1:]))
+    same = {_digits(cell.text) for cell in found if cell.matched == best.matched}
+    return Answer(
+        question=result.request.query,
+        found=True,
+        text=join_quotes(citations),
+        citations=citations,
+        shorts=(ShortAnswer(text=" ".join(best.text.split()), citation=0),),
+        confidence="likely" if len(same) == 1 else "unsure",
+    )
+
+
+def _telling(text: str) -> frozenset[str]:
+    return _TELLING.intersection(_WORD.findall(text.lower()))
+
+
+def _digits(text: str) -> str:
+    return re.sub(r"\D", "", text)
+
+
+def _find_cells(question: str, result: SearchResult, store: LibraryStore) -> Iterator[_Cell]:
+    """The cells of the hits' tables that answer, each of the best column of its row."""
+    asked = word_ids(question) - _ids(_SMALL)
+    years = frozenset(_YEAR.findall(question))
+    telling = _telling(question)
+    for index, hit in enumerate(result.hits):
+        rows = [*find_rows(hit.text)]
+        if rows and rows[0].head is None:
+            rows = _with_heads(rows, index, result, store)
+        for row in rows:
+            label = word_ids(_BRACKETED.sub(" ", row.label))
+            if not label or not label <= asked or _telling(row.label) != telling:
+                continue
+            above = hit.text[: row.start if row.head is None else row.head][-CAPTION:]
+            context = word_ids(" ".join((hit.title, *hit.section, above)))
+            column = _choose_column(row, asked - label, years - {*_YEAR.findall(row.label)}, context)
+            if column is not None:
+                span = row.cells[column]
+                own = word_ids(row.heads[column]) if row.heads else frozenset()
+                matched = len(asked & (label | own))
+                yield _Cell(hit=index, row=row, span=span, text=hit.text[slice(*span)], matched=matched)
+
+
+def _with_heads(rows: Sequence[Row], index: int, result: SearchResult, store: LibraryStore) -> list[Row]:
+    """The rows of a hit, those without a head with that of the table that they go on from in the passages before."""
+    hit = result.hits[index]
+    wide = widen(hit, NEIGHBOURS, store)
+    heads = {row.start + wide.start - hit.start: row.heads for row in find_rows(wide.text)}
+    return [row if row.heads else replace(row, heads=heads.get(row.start, ())) for row in rows]
+
+
+def _choose_column(row: Row, rest: frozenset[int], years: frozenset[str], context: frozenset[int]) -> int | None:
+    """The column of a row that the rest of a question's words, and its years, are in; None where none is meant."""
+    heads = row.heads or ("",) * len(row.cells)
+    columns = [*range(len(heads))]
+    if rest & _ids(_CHANGES) and (changes := [at for at in columns if _CHANGE_HEAD.search(heads[at])]):
+        columns, rest = changes, rest - _ids(_CHANGES)
+    columns = [at for at in columns if years <= {*_YEAR.findall(heads[at])}]
+    owned = [word_ids(heads[at]) for at in columns]
+    fitting = [(len(rest & own), at) for at, own in zip(columns, owned, strict=True) if rest - own <= context]
+    most = max(fitting, default=(0, 0))[0]
+    best = [at for count, at in fitting if count == most]
+    latest = max((year for at in best for year in _YEAR.findall(heads[at])), default="")
+    if len(best) > 1 and not latest:
+        best = [at for at in best if heads[at].lower() == "total"]
+    return next((at for at in best if not latest or latest in heads[at]), None)
+
+
+@cache
+def _ids(words: str) -> frozenset[int]:
+    return word_ids(words) | frozenset().union(*map(word_ids, words.split()))

@@ -1,0 +1,125 @@
+"""Tables in a text: rows of figures behind a label, and the heads of their columns, as `reading` leaves them.
+
+Cells are parted by two spaces or more, or, in what is read from a PDF, by one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+LONGEST = 300
+"""Characters of a row: longer lines are looked at no further."""
+_LINE = re.compile(r"[^\n]*\S[^\n]*")
+_CELLS = re.compile(r"[^\S\n]{2,}|\t")
+_FIGURE = re.compile(r"[(\[]?[-–−+]?(?:US|A|C)?[£$€¥]?\d(?:[\d.,]*\d)?(?:bn|pts|pt|[pmk])?%?[)\]]?%?|[-–—]|n/a")
+_YEAR = re.compile(r"(?:FY)?(?:1[5-9]|20)\d\d(?:[/–-]\d{2,4})?")
+_UNITS = re.compile(r"[£$€¥](?:m|bn|k|000|million)?|['’]000s?|%|(?:in )?(?:millions?|thousands?)|[a-z]{1,3}/[A-Za-z]+")
+_STOPS = frozenset(".!?:;")
+_LEAST_FIGURES = 2
+"""At the end of a row whose cells are parted by single spaces."""
+_MOST_LABEL = 12
+"""Words of its label."""
+_MOST_HEADS = 2
+"""Lines of a table's head."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A row of figures."""
+
+    start: int
+    end: int
+    """Span in the text of its line."""
+    label: str
+    cells: tuple[tuple[int, int], ...]
+    """Spans in the text, from left to right."""
+    heads: tuple[str, ...] = ()
+    """What stands above each cell; none where that is not known."""
+    head: int | None = None
+    """Where the table's head begins in the text; None where it has none."""
+
+
+def is_row(line: str) -> bool:
+    """Whether a line is a row of figures whose cells are parted by single spaces."""
+    words = line.split() if len(line) <= LONGEST else []
+    figures = _count_figures(words)
+    years = sum(_YEAR.fullmatch(word) is not None for word in words[len(words) - figures :])
+    return _LEAST_FIGURES <= figures < len(words) <= figures + _MOST_LABEL and years < figures
+
+
+def find_rows(text: str) -> Iterator[Row]:
+    """The rows of the tables in a text, in order."""
+    above: list[re.Match[str]] = []
+    heads: list[re.Match[str]] = []
+    for line in _LINE.finditer(text):
+        row = _read_row(line) if line.end() - line.start() <= LONGEST else None
+        if row is None:
+            above, heads = [*above, line][-_MOST_HEADS:], []
+            continue
+        if above:
+            heads, above = _heads(above), []
+        columns = next(filter(None, (_columns(head[0], len(row.cells)) for head in reversed(heads))), ())
+        yield replace(row, heads=tuple(columns), head=heads[0].start() if heads else None)
+
+
+def _count_figures(words: Sequence[str]) -> int:
+    """How many words at the end are figures."""
+    return next((n for n, word in enumerate(reversed(words)) if not _FIGURE.fullmatch(word)), len(words))
+
+
+def _read_row(line: re.Match[str]) -> Row | None:
+    """A line as a row of figures; None where it is none, or the head of one ("2023  2022")."""
+    start, text = line.start(), line[0]
+    if len(parts := [part for part in _CELLS.split(text) if part.strip()]) > 1:
+        label, *values = parts
+        figures = [value for value in values if any(map(str.isdigit, value)) and _count_figures(value.split()[:1])]
+    elif is_row(text):
+        words = text.split()
+        figures = values = words[len(words) - min(_count_figures(words), len(words) - 1) :]
+        label = text[: text.index(values[0], len(" ".join(words[: -len(values)])))]
+    else:
+        return None
+    if not figures or all(_YEAR.fullmatch(value.strip()) for value in values) or label.rstrip()[-1:] in _STOPS:
+        return None
+    cells, end = [], len(text)
+    for value in reversed(values):
+        at = text.rindex(value.strip(), 0, end)
+        cells.append((start + at, start + at + len(value.strip())))
+        end = at
+    return Row(start=start, end=start + len(text.rstrip()), label=label.strip(), cells=tuple(reversed(cells)))
+
+
+def _heads(above: Sequence[re.Match[str]]) -> list[re.Match[str]]:
+    """Of the lines above a table those that belong to its head: the nearest, and those with several cells or years."""
+    kept: list[re.Match[str]] = []
+    for line in reversed(above):
+        if line[0].rstrip()[-1] in _STOPS or len(line[0]) > LONGEST:
+            break
+        if not _CELLS.search(line[0].strip()) and not any(map(_YEAR.fullmatch, line[0].split())):
+            break
+        kept.insert(0, line)
+    return kept
+
+
+def _columns(head: str, count: int) -> list[str]:
+    """What a line of a table's head says of each of some cells, of which the last stands below its end; else none."""
+    cells = [cell.strip() for cell in _CELLS.split(head) if cell.strip()]
+    if len(cells) == 1:
+        cells = _split_head(head.split())
+    return cells[-count:] if len(cells) in {count, count + 1} else _pad(cells, count)
+
+
+def _pad(cells: Sequence[str], count: int) -> list[str]:
+    """The last cells, with empty ones before them, where a head has fewer than its rows: these have a note's number."""
+    return ["", *cells] if len(cells) == count - 1 else []
+
+
+def _split_head(words: Sequence[str]) -> list[str]:
+    """The words of a head as those of its columns, of which each ends with a year; none without years."""
+    years = [index for index, word in enumerate(words, 1) if _YEAR.fullmatch(word)]
+    cells = [" ".join(words[begin:end]) for begin, end in pairwise([0, *years])]
+    rest = " ".join(words[years[-1] :]) if years else ""
+    return cells if not rest or _UNITS.fullmatch(rest) else [*cells, rest]
