@@ -17,6 +17,8 @@ from nlb_retriever.reading.typography import FOOTNOTE_MARKS, Title, are_numbered
 _TERMINAL = re.compile(r"[.!?:…][\"'”’»)\]]*$")
 _SPEECH = re.compile(r"[QA]\. |[A-Z][A-Z.'’]+ [A-Z.'’ ]{2,40}: ")
 """The beginning of what somebody says at a hearing: "A. Yes.", "MR SMITH: Yes."."""
+_NUMBERED = re.compile(r"\d{1,3}(?:\.\d{1,3})+\.? +[“\"‘'(]?[A-Z]|[A-Z][a-z]+ \d{1,3}[.:]?$")
+"""The beginning of a numbered paragraph, or its number alone: "3.4 The bridge", "Recommendation 12"."""
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _WRAPPED = 40
 """Characters of a title's line that may go on in the next."""
@@ -118,7 +120,7 @@ def _glue(line: str, following: str, after: str, width: int, words: Counter[str]
         return line, " "
     if _heading(line, following) or _heading(following, after):
         return line, "\n\n"
-    if _TERMINAL.search(line) and _SPEECH.match(following):
+    if _TERMINAL.search(line) and (_SPEECH.match(following) or _NUMBERED.match(following)):
         return line, "\n\n"
     short = len(line) < 0.8 * width
     if short and (_TERMINAL.search(line) or following[0].isupper() or following[0] in "“\"‘'—•"):

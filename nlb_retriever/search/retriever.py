@@ -28,6 +28,7 @@ from nlb_retriever.search.definition import answer_definition
 from nlb_retriever.search.digest import answer_digest
 from nlb_retriever.search.hits import cite_pages
 from nlb_retriever.search.labels import answer_label
+from nlb_retriever.search.numbered import answer_numbered
 from nlb_retriever.search.parts import narrow_to_part
 from nlb_retriever.search.places import answer_place
 from nlb_retriever.search.quotation import answer_quotation
@@ -289,6 +290,7 @@ class Retriever:
         load_reader = self._load_reader
         return (
             answer_label(request, self.store, limit)
+            or answer_numbered(request, self.store, limit)
             or (None if all_passages else answer_definition(request, self.store, load_reader, limit))
             or answer_quotation(request, self.store, self.run, load_reader, limit)
             or answer_digest(request, self.store, load_encoder, limit)

@@ -255,3 +255,11 @@ def test_what_is_said_on_pages_with_numbered_lines_is_read_without_the_numbers(p
     book = read_book(pdf(content))
     assert book.text.count("Q. Who has the key?\n\nA. The baker has it, and she keeps it in a jar. Nobody else") == 12
     assert "48 line numbers (48 words)" in book.warnings[0]
+
+
+def test_numbered_paragraphs_begin_anew_below_a_full_line(pdf: Write) -> None:
+    full = "The keeper of the old clock went up the stair, and rang the bell."
+    first = "The town has kept a clock for all of two hundred years, they say."
+    text = read_book(pdf([[first, full, "3.4 He came down when it was dark.", full, "Recommendation 12", full]])).text
+    assert f"{full}\n\n3.4 He came down" in text
+    assert f"{full}\n\nRecommendation 12\n\n{full}" in text

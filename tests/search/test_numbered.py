@@ -1,0 +1,82 @@
+"""Numbered pieces that are no sections."""
+
+from __future__ import annotations
+
+import pytest
+
+from nlb_retriever import Retriever, book_from_text, index_books
+
+REPORT = """\
+3.1 The lamp was lit by the keeper on 4 May. Recommendation 2 is on this.
+
+3.2 Finding 1. The keeper was asleep when the boat came in.
+
+3.3 Finding 2. Nobody had trimmed the wick. The glass was black.
+
+Recommendation 1
+
+The harbour board should keep two lamps. One of them should be of iron.
+
+Recommendation 2
+
+A lamp should be trimmed at noon.
+
+Recommendation 3
+
+Nobody should sleep by day.
+"""
+HEARING = """\
+Q1 Chair: Who keeps the lamp? When is it lit?
+
+Ann Wick: My brother does. At dusk, in all weathers.
+
+Q2 Chair: Who pays him?
+
+Ann Wick: The town pays him a crown a week.
+"""
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    library = tmp_path_factory.mktemp("numbered") / "library"
+    texts = {"The Lamp Inquiry": REPORT, "Oral Evidence": HEARING}
+    index_books([book_from_text(text, source=title, title=title) for title, text in texts.items()], library)
+    return Retriever(library)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        (
+            "What does recommendation 1 of the Lamp Inquiry say?",
+            "Recommendation 1 The harbour board should keep two lamps. One of them should be of iron.",
+        ),
+        ("What does Recommendation 2 say?", "Recommendation 2 A lamp should be trimmed at noon."),
+        ("What is recommendation 3?", "Recommendation 3 Nobody should sleep by day."),
+        ("What does finding 1 say?", "3.2 Finding 1. The keeper was asleep when the boat came in."),
+        (
+            "What is in paragraph 3.3 of the Lamp Inquiry?",
+            "3.3 Finding 2. Nobody had trimmed the wick. The glass was black.",
+        ),
+        (
+            "What was question 1 in Oral Evidence?",
+            "Q1 Chair: Who keeps the lamp? When is it lit? Ann Wick: My brother does. At dusk, in all weathers.",
+        ),
+    ],
+)
+def test_a_piece_is_quoted_to_where_the_next_begins(retriever: Retriever, question: str, text: str) -> None:
+    found = retriever.answer(question)
+    if question.startswith("What is in"):  # the paragraph is followed by no other
+        assert found.text.startswith(text)
+    else:
+        assert (found.text, found.confidence) == (text, "likely")
+
+
+def test_a_book_that_has_others_does_not_have_one_of_another_number(retriever: Retriever) -> None:
+    assert not retriever.answer("What does recommendation 7 of the Lamp Inquiry say?").found
+
+
+def test_at_most_so_many_sentences_are_quoted(retriever: Retriever) -> None:
+    found = retriever.answer("What does recommendation 1 say?", limit=1)
+    assert len(found.citations) == 1
+    assert "iron" not in found.text
