@@ -12,7 +12,7 @@ from nlb_retriever.reading.headings import is_bibliography, parse_line
 from nlb_retriever.reading.numbering import numbered_lines
 from nlb_retriever.reading.outline import choose_headings
 from nlb_retriever.reading.page_numbers import DATE_WORDS
-from nlb_retriever.reading.typography import FOOTNOTE_MARKS, Title, are_numbered
+from nlb_retriever.reading.typography import FOOTNOTE_MARKS, Title, are_numbered, is_row
 
 _TERMINAL = re.compile(r"[.!?:…][\"'”’»)\]]*$")
 _SPEECH = re.compile(r"[QA]\. |[A-Z][A-Z.'’]+ [A-Z.'’ ]{2,40}: ")
@@ -119,6 +119,8 @@ def _glue(line: str, following: str, after: str, width: int, words: Counter[str]
     if _is_cut(line, following, after, width):
         return line, " "
     if _heading(line, following) or _heading(following, after):
+        return line, "\n\n"
+    if is_row(line) and (is_row(following) or following[0].isupper()):
         return line, "\n\n"
     if _TERMINAL.search(line) and (_SPEECH.match(following) or _NUMBERED.match(following)):
         return line, "\n\n"

@@ -46,6 +46,8 @@ _LONG_LINE = 45
 """Characters of a line of prose."""
 _ENOUGH, _GAP = 5, 0.3
 """Larger titles, and the share of the lines between two of them at most, beside which lines in bold alone are none."""
+_FIGURE = re.compile(r"[-–−—+(\[]*[£$€¥]?(?:\d[\d.,]*|[-–—])[)\]%]*")
+_SIGNS = frozenset("£$€¥%")
 _NO_TITLE = re.compile(
     r"[,;，；：]$|。|^(?-i:[a-z])|^[•·\[(]|[={}|\\]"
     r"|^(?:note|tip|hint|important|warning|caution|attention|danger|remark|see also|example)\W*$",
@@ -93,13 +95,14 @@ def find_titles(lines: Sequence[str], pages: Sequence[int], looks: Sequence[Look
         looks: for each line its look.
     """
     letters: Counter[Look] = Counter()
+    figures = sum(len(line) for line in lines if is_row(line))
     for line, look in zip(lines, looks, strict=True):
-        if look:
+        if look and not is_row(line):
             letters[look] += len(line)
     if not letters:
         return []
     body, most = letters.most_common(1)[0]
-    if most < _BODY * sum(map(len, lines)):
+    if most < _BODY * (sum(map(len, lines)) - figures):
         return []
     runs = [run for run in _runs(lines, pages, looks) if _stands_out(run.look, body)]
     runs = _without_title_page(_without_repeats(_joined(runs, pages)), lines, pages, looks, body)
@@ -119,6 +122,12 @@ def find_titles(lines: Sequence[str], pages: Sequence[int], looks: Sequence[Look
             enough = len(kept) >= _ENOUGH and _longest_gap(kept, len(lines)) <= _GAP * len(lines)
             kept += _without_odd(group, numbered=enough and not larger, stops=larger)
     return _levelled(sorted(kept)) if len(kept) >= _LEAST else []
+
+
+def is_row(line: str) -> bool:
+    """Whether a line is a row of a table: words, and two figures or more at its end."""
+    words = [word for word in line.split() if word not in _SIGNS]
+    return len(words) > 2 and all(map(_FIGURE.fullmatch, words[-2:])) and HAS_WORD.search(line) is not None
 
 
 def _without_odd(group: Sequence[_Run], *, numbered: bool, stops: bool) -> list[_Run]:

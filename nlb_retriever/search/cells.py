@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 
 from nlb_retriever.records import Answer, ShortAnswer
@@ -24,9 +24,11 @@ MOST_WORDS = 60
 """From a table's head to a row that are quoted as one."""
 CAPTION = 250
 """Characters above a table that say what it is on."""
-_QUESTION = re.compile(
-    r"(?:what(?:['’]s| is| was| were| are)|how (?:much|many|big|large|high|low)|by how much)\b", re.I
+_FIGURES = re.compile(
+    r"(?:what(?:['’]s| is| was| were| are)|how (?:much|many|big|large|high|low)|by how much)\b", re.IGNORECASE
 )
+_NAMES = re.compile(r"(?P<who>who)\b|when\b", re.IGNORECASE)
+"""Questions that a cell answers where the head of its column is asked for: "Who is the curator of the mill?"."""
 _SMALL = (
     "much many big large high low figure amount number value company group firm business organisation division segment"
     " we our year"
@@ -40,6 +42,7 @@ _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d(?:[/–-]\d{2,4})?\b")
 _UNIT = re.compile(r"[£$€¥%]|[^\W\d_]")
 _WORD = re.compile(r"[a-z]+")
 _BRACKETED = re.compile(r"\([^()]*\)")
+_ALTERNATIVE = re.compile(r"[^\s()]+\s?\(([^()]*)\)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,16 +50,20 @@ class _Cell:
     """A cell that answers, in one of some hits."""
 
     hit: int
-    row: Row
-    """In the text of the hit."""
+    start: int
+    """Of the table's head, where that is in the hit, else of the row."""
+    row: tuple[int, int]
     span: tuple[int, int]
+    """In the text of the hit."""
     text: str
     matched: int
     """Words of the question that its row and column have."""
+    is_headed: bool
+    """Whether its column has one of them."""
 
 
 def answer_cell(result: SearchResult, store: LibraryStore, limit: int | None) -> Answer | None:
-    """The figure that a question asks for, where a row of a table in the hits has that label.
+    """The cell that a question asks for, where a row of a table in the hits has that label.
 
     All words of the label are in the question. The question's others are in the head of one column, or in the titles
     of the section and the book and the lines above the table; a year is in the column's head. Of several columns the
@@ -72,19 +79,22 @@ def answer_cell(result: SearchResult, store: LibraryStore, limit: int | None) ->
         tables have other figures, too. None where no table answers.
     """
     question = result.request.question
-    if not _QUESTION.match(question):
+    names = _NAMES.match(question)
+    if not names and not _FIGURES.match(question):
         return None
-    found = sorted(_find_cells(question, result, store), key=lambda cell: (-cell.matched, not _UNIT.search(cell.text)))
+    cells = [*_find_cells(question, result, store)]
+    if names:
+        cells = [cell for cell in cells if cell.is_headed and any(map(str.isdigit, cell.text)) != bool(names["who"])]
+    found = sorted(cells, key=lambda cell: (-cell.matched, not _UNIT.search(cell.text)))
     if not found:
         return None
     best = found[0]
-    hit, row = result.hits[best.hit], best.row
-    start = row.start if row.head is None else row.head
-    if number_of_words(hit.text[start : row.end]) > MOST_WORDS:
-        start = row.start
-    spans = [*enumerate(sentence_spans(hit.text))]
-    order = next((order for order, (_, end) in spans if end > row.start), 0)
-    quote = Quote(hit=best.hit, order=order, start=start, end=row.end, answer=best.span)
+    text = result.hits[best.hit].text
+    start, (first, end) = best.start, best.row
+    if number_of_words(text[start:end]) > MOST_WORDS:
+        start = first
+    order = next((order for order, (_, stop) in enumerate(sentence_spans(text)) if stop > first), 0)
+    quote = Quote(hit=best.hit, order=order, start=start, end=end, answer=best.span)
     rest = [each for each in order_by_words(result, SENTENCES_OF) if each.hit != best.hit or each.order != order]
     quotes = choose_quotes(result.hits, [quote, *rest], limit)
     citations = (*cite(result.hits, quotes[:1]), *cite(result.hits, quotes[1:]))
@@ -113,29 +123,38 @@ def _find_cells(question: str, result: SearchResult, store: LibraryStore) -> Ite
     years = frozenset(_YEAR.findall(question))
     telling = _telling(question)
     for index, hit in enumerate(result.hits):
-        rows = [*find_rows(hit.text)]
-        if rows and rows[0].head is None:
-            rows = _with_heads(rows, index, result, store)
+        text, rows = hit.text, [*find_rows(hit.text)]
+        shift = 0
+        if rows and rows[0].head is None:  # the table may begin in a passage before
+            wide = widen(hit, NEIGHBOURS, store)
+            text, shift = wide.text, hit.start - wide.start
+            rows = [row for row in find_rows(text) if shift <= row.start and row.end <= shift + len(hit.text)]
         for row in rows:
-            label = word_ids(_BRACKETED.sub(" ", row.label))
-            if not label or not label <= asked or _telling(row.label) != telling:
+            label = next((label for label in _labels(row.label) if label and label <= asked), None)
+            if label is None or _telling(row.label) != telling:
                 continue
-            above = hit.text[: row.start if row.head is None else row.head][-CAPTION:]
-            context = word_ids(" ".join((hit.title, *hit.section, above)))
-            column = _choose_column(row, asked - label, years - {*_YEAR.findall(row.label)}, context)
+            above = text[: row.start if row.head is None else row.head][-CAPTION:]
+            context = word_ids(" ".join((hit.title, *hit.section, above, *row.heads[:1])))  # may go on from a caption
+            rest = asked - label - word_ids(row.label)
+            column = _choose_column(row, rest, years - {*_YEAR.findall(row.label)}, context)
             if column is not None:
                 span = row.cells[column]
                 own = word_ids(row.heads[column]) if row.heads else frozenset()
-                matched = len(asked & (label | own))
-                yield _Cell(hit=index, row=row, span=span, text=hit.text[slice(*span)], matched=matched)
+                yield _Cell(
+                    hit=index,
+                    start=row.start - shift if row.head is None or row.head < shift else row.head - shift,
+                    row=(row.start - shift, row.end - shift),
+                    span=(span[0] - shift, span[1] - shift),
+                    text=text[slice(*span)],
+                    matched=len(asked & (label | own)),
+                    is_headed=bool(asked & (own - label)),
+                )
 
 
-def _with_heads(rows: Sequence[Row], index: int, result: SearchResult, store: LibraryStore) -> list[Row]:
-    """The rows of a hit, those without a head with that of the table that they go on from in the passages before."""
-    hit = result.hits[index]
-    wide = widen(hit, NEIGHBOURS, store)
-    heads = {row.start + wide.start - hit.start: row.heads for row in find_rows(wide.text)}
-    return [row if row.heads else replace(row, heads=heads.get(row.start, ())) for row in rows]
+def _labels(label: str) -> Iterator[frozenset[int]]:
+    """The words of a label without what is in brackets, and with that for the word before: "Profit/(loss)"."""
+    yield word_ids(_BRACKETED.sub(" ", label))
+    yield word_ids(_ALTERNATIVE.sub(r" \1 ", label))
 
 
 def _choose_column(row: Row, rest: frozenset[int], years: frozenset[str], context: frozenset[int]) -> int | None:

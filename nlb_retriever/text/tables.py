@@ -14,10 +14,15 @@ LONGEST = 300
 """Characters of a row: longer lines are looked at no further."""
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _CELLS = re.compile(r"[^\S\n]{2,}|\t")
-_FIGURE = re.compile(r"[(\[]?[-–−+]?(?:US|A|C)?[£$€¥]?\d(?:[\d.,]*\d)?(?:bn|pts|pt|[pmk])?%?[)\]]?%?|[-–—]|n/a")
+_WORD = re.compile(r"(?:[(\[]?(?:US|A|C)?[£$€¥][^\S\n])?\S+(?:[^\S\n]%\)?)?")
+"""A word of a line, or a figure with a sign apart: "$ 4", "7.1 %"."""
+_FIGURE = re.compile(
+    r"[(\[]?[-–−+]?(?:US|A|C)?(?:[£$€¥]\s?)?[(\[]?\d(?:[\d.,]*\d)?(?:bn|pts|pt|[pmk])?\s?%?[)\]]?\s?%?|[-–—]|n/a"
+)
 _YEAR = re.compile(r"(?:FY)?(?:1[5-9]|20)\d\d(?:[/–-]\d{2,4})?")
 _UNITS = re.compile(r"[£$€¥](?:m|bn|k|000|million)?|['’]000s?|%|(?:in )?(?:millions?|thousands?)|[a-z]{1,3}/[A-Za-z]+")
 _STOPS = frozenset(".!?:;")
+_NOTHING = frozenset("- – — n/a".split())
 _LEAST_FIGURES = 2
 """At the end of a row whose cells are parted by single spaces."""
 _MOST_LABEL = 12
@@ -44,7 +49,7 @@ class Row:
 
 def is_row(line: str) -> bool:
     """Whether a line is a row of figures whose cells are parted by single spaces."""
-    words = line.split() if len(line) <= LONGEST else []
+    words = _WORD.findall(line) if len(line) <= LONGEST else []
     figures = _count_figures(words)
     years = sum(_YEAR.fullmatch(word) is not None for word in words[len(words) - figures :])
     return _LEAST_FIGURES <= figures < len(words) <= figures + _MOST_LABEL and years < figures
@@ -61,7 +66,9 @@ def find_rows(text: str) -> Iterator[Row]:
             continue
         if above:
             heads, above = _heads(above), []
-        columns = next(filter(None, (_columns(head[0], len(row.cells)) for head in reversed(heads))), ())
+        columns: Sequence[str] = next(filter(None, (_columns(head[0], len(row.cells)) for head in reversed(heads))), ())
+        if len(heads) > 1 and len(columns) > 1:
+            columns = _below(heads[0][0], columns)
         yield replace(row, heads=tuple(columns), head=heads[0].start() if heads else None)
 
 
@@ -75,11 +82,13 @@ def _read_row(line: re.Match[str]) -> Row | None:
     start, text = line.start(), line[0]
     if len(parts := [part for part in _CELLS.split(text) if part.strip()]) > 1:
         label, *values = parts
-        figures = [value for value in values if any(map(str.isdigit, value)) and _count_figures(value.split()[:1])]
+        figures = [
+            value for value in values if any(map(str.isdigit, value)) and _count_figures(_WORD.findall(value)[:1])
+        ]
     elif is_row(text):
-        words = text.split()
+        words = _WORD.findall(text)
         figures = values = words[len(words) - min(_count_figures(words), len(words) - 1) :]
-        label = text[: text.index(values[0], len(" ".join(words[: -len(values)])))]
+        label = text[: [*_WORD.finditer(text)][-len(values)].start()]
     else:
         return None
     if not figures or all(_YEAR.fullmatch(value.strip()) for value in values) or label.rstrip()[-1:] in _STOPS:
@@ -110,6 +119,16 @@ def _columns(head: str, count: int) -> list[str]:
     if len(cells) == 1:
         cells = _split_head(head.split())
     return cells[-count:] if len(cells) in {count, count + 1} else _pad(cells, count)
+
+
+def _below(head: str, columns: Sequence[str]) -> Sequence[str]:
+    """The heads of columns with those above them, where each of these stands above as many."""
+    cells = [cell.strip() for cell in _CELLS.split(head) if cell.strip()]
+    for upper in (cells, cells[1:]):
+        if 1 < len(upper) < len(columns) and len(columns) % len(upper) == 0:
+            each = len(columns) // len(upper)
+            return [f"{upper[at // each]} {column}" for at, column in enumerate(columns)]
+    return columns
 
 
 def _pad(cells: Sequence[str], count: int) -> list[str]:

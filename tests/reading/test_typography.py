@@ -39,6 +39,14 @@ def test_larger_or_bold_lines_cut_a_pdf_into_sections(pdf: Write, look: str) -> 
     assert book.text[book.sections[-1].start :].startswith("What the moon saw\n\nThe old clock")
 
 
+def test_tables_in_smaller_type_hide_no_titles(pdf: Write) -> None:
+    towns = [*TITLES, "The Hall", "Kent"]
+    rows = [f"8\tLamps of the town of {name} {n},100 {n},{n}00" for n in range(1, 9) for name in towns]
+    book = read_book(pdf([[f"14\t{name}", *PROSE, *PROSE, *rows] for name in TITLES]))
+    assert titles(book) == TITLES
+    assert book.text.count("\n\nLamps of the town of The Hall 5,100 5,500\n\n") == len(TITLES)
+
+
 def test_sizes_make_the_levels(pdf: Write) -> None:
     names = [("16b", "The House"), ("12b", "The Landing"), ("12b", "The Hall"), ("16b", "The Sea"), ("12b", "Ships")]
     book = read_book(pdf([[f"{look}\t{name}", *PROSE, *PROSE] for look, name in names]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
@@ -38,6 +40,9 @@ Town  Oil  Gas  Total
 Faro  120  35  155
 Upper Faro  17  0  17
 
+Mill  Keeper  Built
+Bobbin Mill  Ruth Ainley  1887
+
 All lamps of Faro are lit at dusk by three keepers.
 """
 
@@ -65,6 +70,9 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("What is the net debt of the company?", "£412.7m"),
         ("How many gas lamps are there in Faro?", "35"),
         ("How many lamps were lit in Upper Faro?", "17"),
+        ("What was the loss before tax in 2021?", "(14.7)"),
+        ("Who is the keeper of the Bobbin Mill?", "Ruth Ainley"),
+        ("When was Bobbin Mill built?", "1887"),
     ],
 )
 def test_a_figure_is_that_of_its_row_and_column(retriever: Retriever, question: str, short: str) -> None:
@@ -94,3 +102,11 @@ def test_the_head_of_the_table_is_quoted(retriever: Retriever) -> None:
 def test_no_other_row_or_column_answers(retriever: Retriever, question: str) -> None:
     short = retriever.answer(question, book="The Report").short or ""
     assert not any(figure in short for figure in ("1,284", "1,173", "4.4", "96.4", "73.5", "120", "155"))
+
+
+def test_the_head_of_a_long_table_may_be_in_a_passage_before(tmp_path: Path) -> None:
+    rows = "\n".join(f"Upper {chr(65 + n % 26)}{chr(97 + n // 26)}ton {100 + n} {200 + n}" for n in range(120))
+    text = f"Lamps in each town\n\nTown 1911 1921\n{rows}\n\nAll of them are lit at dusk by the keepers."
+    index_books([book_from_text(text, source="lamps", title="Lamps")], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        assert retriever.answer("How many lamps were there in Upper Dbton in 1921?").short == "229"

@@ -44,6 +44,16 @@ def test_cells_that_spaces_part_have_the_words_above() -> None:
     assert read(PARTED) == [("Faro", ["82,431", "88,017", "5.1"], heads), ("Upper Faro", ["n/a", "9,847", "–"], heads)]
 
 
+def test_signs_may_stand_apart() -> None:
+    text = "June 30, 2024 2023\n\nNet sales $ 612,480 $ (0.22)\n\nMargin 7.1 % —\n"
+    assert [row[:2] for row in read(text)] == [("Net sales", ["$ 612,480", "$ (0.22)"]), ("Margin", ["7.1 %", "—"])]
+
+
+def test_a_head_may_stand_above_several() -> None:
+    text = "Town  1911  1921\nMen  Women  Men  Women\nFaro  31  42  30  40\n"
+    assert read(text)[0][2] == ["1911 Men", "1911 Women", "1921 Men", "1921 Women"]
+
+
 def test_numbers_of_notes_have_no_head() -> None:
     assert read(NOTED) == [
         ("Oil", ["3", "1.5", "1.2"], ["", "Note 2023", "£m 2022"]),
