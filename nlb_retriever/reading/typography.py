@@ -36,6 +36,8 @@ _LEAST = 3
 """Titles of a text: of fewer, looks tell nothing."""
 _WORDS = 60
 """Words of text for each title: more titles are a table's or a list's."""
+_FEW_WORDS = 15
+"""Where the titles count: items of minutes are short."""
 _CAPITALS = 0.8
 """Share of the titles of one look that begin with a capital or a number."""
 _TIMES = 3
@@ -117,7 +119,7 @@ def find_titles(lines: Sequence[str], pages: Sequence[int], looks: Sequence[Look
         before_text = sum(run.last + 1 in firsts or _is_text(looks, run.last + 1, body) for run in group)
         if 2 * of_titles < letters[look] or 2 * before_text < len(group) or not _are_titles(group):
             continue
-        if (len(kept) + len(group)) * _WORDS <= words:
+        if (len(kept) + len(group)) * (_FEW_WORDS if _counts(group) else _WORDS) <= words:
             larger = look.size > LARGER * body.size
             enough = len(kept) >= _ENOUGH and _longest_gap(kept, len(lines)) <= _GAP * len(lines)
             kept += _without_odd(group, numbered=enough and not larger, stops=larger)
@@ -233,6 +235,12 @@ def _are_titles(group: Sequence[_Run]) -> bool:
     worded = len(numbers) + sum(HAS_WORD.search(run.text) is not None for run in group)
     begun = sum(not run.text[0].islower() and not run.text.startswith(("-", "−", "–")) for run in group)
     return len(group) > 1 and worded >= _CAPITALS * len(group) and begun >= _CAPITALS * len(group)
+
+
+def _counts(group: Sequence[_Run]) -> bool:
+    """Whether each title has the number behind that of the one before ("34. Apologies")."""
+    numbers = [int(match[0]) if (match := re.match(r"\d+(?=[.:]?\s)", run.text)) else 0 for run in group]
+    return all(before and after == before + 1 for before, after in pairwise(numbers))
 
 
 def _bare_number(text: str) -> int:

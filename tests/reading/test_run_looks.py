@@ -107,3 +107,15 @@ def test_a_title_page_in_one_size_may_say_by(tmp_path: Path) -> None:
     document.save(str(tmp_path / "bells.docx"))
     book = read_book(tmp_path / "bells.docx")
     assert (book.title, book.author) == ("THE BOOK OF BELLS", "Ann Author")
+
+
+@pytest.mark.parametrize(("first", "are_titles"), [("34. ", True), ("", False)])
+def test_items_of_minutes_may_be_short_where_they_count(tmp_path: Path, first: str, are_titles: bool) -> None:
+    document = docx.Document()
+    document.add_paragraph("Minutes of the meeting of the Bell Committee on 4 May 1903 in the old town hall")
+    names = [f"{34 + n}. {name}" if first else name for n, name in enumerate(TITLES)]
+    for name in names:
+        document.add_paragraph().add_run(name).bold = True
+        document.add_paragraph(PROSE[:150])
+    document.save(str(tmp_path / "minutes.docx"))
+    assert titles(read_book(tmp_path / "minutes.docx")) == (names if are_titles else ["Minutes"])
