@@ -40,7 +40,7 @@ def without_running_heads(
         text = frozenset(numbered[i].values()) if numbered else frozenset()
 
         def running(line: str, i: int = i, text: frozenset[str] = text) -> bool:
-            if line in text:
+            if line in text or (line[0].islower() and line[-1] in SENTENCE_ENDS):  # it ends what people write often
                 return False
             key = key_of(i, line)
             if key in {"#", HEADING_KEY}:

@@ -81,6 +81,8 @@ def test_names_with_numbers_are_kept_on_pages_that_others_count(pdf: Write) -> N
 def test_short_sentences_at_the_edges_of_pages_are_kept(pdf: Write) -> None:
     said = [["THE CLOCK", "Yes." if i % 9 == 4 else f"The {'very ' * i}old clock.", *LINES, *LINES] for i in range(40)]
     assert read_book(pdf(said)).text.count("Yes.") == 4
+    ends = [[f"The {'very ' * i}old clock.", *LINES, "Nobody asked", "what it was for."] for i in range(8)]
+    assert read_book(pdf(ends)).text.count("Nobody asked what it was for.") == 8
     under = [[f"The {'very ' * i}old clock.", *LINES, "The Clock."] for i in range(8)]
     assert "The Clock." not in read_book(pdf(under)).text
 
