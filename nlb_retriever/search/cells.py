@@ -31,7 +31,7 @@ _NAMES = re.compile(r"(?P<who>who)\b|when\b", re.IGNORECASE)
 """Questions that a cell answers where the head of its column is asked for: "Who is the curator of the mill?"."""
 _SMALL = (
     "much many big large high low figure amount number value company group firm business organisation division segment"
-    " we our year"
+    " we our year work"
 )
 """Words of a question that no row must have."""
 _TELLING = frozenset("other before after under over above below not non without excluding including per than".split())

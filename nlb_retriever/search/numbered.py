@@ -61,13 +61,13 @@ def answer_numbered(request: SearchRequest, store: LibraryStore, limit: int | No
     piece = words["piece"]
     with store.session():
         scope = resolve_scope(request, store)
+        in_book = bool(scope.book or words.get("title"))
         books = _find_books(piece, words.get("title"), scope, store)
         read = [read_book(book, scope, store) for book in books]
-    found = [(hits, quotes) for hits in read if (quotes := _find(piece, hits))]
+    found = [(hits, quotes) for hits in read if (quotes := _find(piece, hits, in_book=in_book))]
     if not found:
-        others = sum(1 for hits in read[:1] for hit in hits for _ in _begins(piece, hit.text))
-        named = re.match(_NAMED, piece, re.IGNORECASE) and (scope.book or words.get("title"))
-        is_missing = named and others >= _OTHERS
+        others = sum(1 for hits in read[:1] for hit in hits for _ in _begins(piece, hit.text, in_book=in_book))
+        is_missing = in_book and re.match(_NAMED, piece, re.IGNORECASE) and others >= _OTHERS
         return Answer(question=request.query, found=False, text=NOT_FOUND) if is_missing else None
     hits, quotes = found[0]
     citations = cite(hits, [*_first(hits, quotes, SENTENCES if limit is None else limit)])
@@ -89,7 +89,7 @@ def _find_books(piece: str, title: str | None, scope: Scope, store: LibraryStore
     return [store.find_book(each) for each in ids]
 
 
-def _find(piece: str, hits: Sequence[Hit]) -> list[Quote]:
+def _find(piece: str, hits: Sequence[Hit], *, in_book: bool) -> list[Quote]:
     """The sentences of a piece in the passages of a book; none where no line begins with its number.
 
     Of several such lines it is one that the next number of that kind follows.
@@ -97,7 +97,9 @@ def _find(piece: str, hits: Sequence[Hit]) -> list[Quote]:
     number = re.findall(r"\d+", piece)
     following = [*number[:-1], str(int(number[-1]) + 1)]
     begins = [
-        (index, match.start(), match["number"]) for index, hit in enumerate(hits) for match in _begins(piece, hit.text)
+        (index, match.start(), match["number"])
+        for index, hit in enumerate(hits)
+        for match in _begins(piece, hit.text, in_book=in_book)
     ]
     own = [at for at, (_, _, each) in enumerate(begins) if re.findall(r"\d+", each) == number]
     pieces = [[*_sentences(hits, begins[at], begins[at + 1] if at + 1 < len(begins) else None)] for at in own]
@@ -110,14 +112,20 @@ def _find(piece: str, hits: Sequence[Hit]) -> list[Quote]:
     return min(whole, key=lambda each: each[0], default=(False, []))[1]
 
 
-def _begins(piece: str, text: str) -> Iterator[re.Match[str]]:
-    """The lines of a text that begin with a number of the kind of a piece."""
+def _begins(piece: str, text: str, *, in_book: bool) -> Iterator[re.Match[str]]:
+    """The lines of a text that begin with a number of the kind of a piece.
+
+    Args:
+        piece: its name.
+        text: of a passage.
+        in_book: whether a book is named, where the number alone ("2.") is enough.
+    """
     kind = (_KIND.match(piece) or [""])[0].lower().rstrip("s")
     named = rf"(?:{_NUMBER}\.?\s+)?{kind}s? (?:no\.? |number )?(?P<number>{_NUMBER})"
     if kind in {"q", "question"}:
         named = rf"(?:Q\.? ?|question (?:no\.? |number )?)(?P<number>{_NUMBER})"
     found = [*re.finditer(rf"^[^\S\n]*{named}(?![\w.]*\d)", text, re.IGNORECASE | re.MULTILINE)]
-    if not found and re.fullmatch(_BARE, kind):
+    if not found and re.fullmatch(_BARE, kind) and (in_book or "." in piece.rstrip(".")):
         return re.finditer(rf"^[^\S\n]*[(\[]?(?P<number>{_NUMBER})[.)\]:]?\s+(?=[^\W\d_]|[“\"‘'(])", text, re.MULTILINE)
     return iter(found)
 

@@ -21,6 +21,8 @@ _GAP = re.compile(r"_{2,}")
 _ORDER = re.compile(r"^(?i:please )?(?i:name|identify|give me)(?= (?:the|an?|one|two|three|some|[A-Z]\w*)\b) ")
 """The beginning of "Name the captain of the Pequod."; "Name of the captain" is no sentence."""
 _DEFINE = re.compile(r"^(?i:please )?(?i:define) (?i:the (?:term|word|concept)(?: of)? )?")
+_CHAIRED = re.compile(r"^(who) chair(?:s|ed)( (?:the|this|that)\b)", re.IGNORECASE)
+"""The beginning of a question that lists of those present answer by "A. Wick (Chair)"."""
 _ENGLISH = frozenset("the a an of to is are was were by and with for".split())
 _SAID = _ENGLISH | frozenset("he she it his her they their who that from at on about into".split())
 _ASKING = frozenset("who whom whose what which where when why how".split())
@@ -90,6 +92,7 @@ def as_question(query: str) -> str:
     if order := _ORDER.match(query):
         wanted = query[order.end() :].rstrip(" .?")
         return f"{'Who' if find_person(wanted) else 'What'} is {wanted}?"
+    query = _CHAIRED.sub(r"\1 was the chair of\2", query)
     words = {*_WORD.findall(query.lower())}
     if not words & _ENGLISH:
         return query

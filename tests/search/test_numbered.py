@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
@@ -74,6 +76,14 @@ def test_a_piece_is_quoted_to_where_the_next_begins(retriever: Retriever, questi
 
 def test_a_book_that_has_others_does_not_have_one_of_another_number(retriever: Retriever) -> None:
     assert not retriever.answer("What does recommendation 7 of the Lamp Inquiry say?").found
+
+
+def test_a_bare_number_is_a_piece_of_a_book_that_is_named(tmp_path: Path) -> None:
+    text = "1. Oil\n\nThe keeper said that there was oil for a week.\n\n2. Wick\n\nThe wick was to be trimmed at noon."
+    index_books([book_from_text(text, source=each, title=each) for each in ("Minutes", "Notes")], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        assert retriever.answer("What is item 1?", book="Minutes").text.startswith("1. Oil The keeper said")
+        assert not retriever.answer("What is item 1?").text.startswith("1. Oil The")
 
 
 def test_at_most_so_many_sentences_are_quoted(retriever: Retriever) -> None:

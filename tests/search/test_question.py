@@ -78,6 +78,8 @@ def test_what_a_statement_leaves_open_is_asked_for(query: str, question: str) ->
         ("Whose lamp is it?", "Whose lamp is it?"),
         ("Name the keeper of the lamp.", "Who is the keeper of the lamp?"),
         ("Name the ship of the keeper", "What is the ship of the keeper?"),
+        ("who chaired the inquiry", "who was the chair of the inquiry?"),
+        ("Who chaired?", "Who chaired?"),
         ("Define ambergris.", "What is ambergris?"),
         ("define the term “gam”", "What is “gam”?"),
         ("please name two friends of Jonas", "Who is two friends of Jonas?"),
