@@ -36,7 +36,10 @@ _SMALL = (
 """Words of a question that no row must have."""
 _TELLING = frozenset("other before after under over above below not non without excluding including per than".split())
 """Small words that make another row: "Profit after tax"."""
-_CHANGES = "rise rose risen grow grew growth grown fall fell fallen increase decrease decline drop change"
+_RISES = "rise rose risen grow grew growth grown increase"
+_FALLS = "fall fell fallen decrease decline drop lose lost"
+_CHANGES = f"{_RISES} {_FALLS} change"
+_NEGATIVE = re.compile(r"[($£€¥\s]*[-–−(]")
 _CHANGE_HEAD = re.compile(r"change|growth|variance|increase|[±+]/?[-−]", re.IGNORECASE)
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d(?:[/–-]\d{2,4})?\b")
 _UNIT = re.compile(r"[£$€¥%]|[^\W\d_]")
@@ -134,10 +137,11 @@ def _find_cells(question: str, result: SearchResult, store: LibraryStore) -> Ite
             if label is None or _telling(row.label) != telling:
                 continue
             above = text[: row.start if row.head is None else row.head][-CAPTION:]
-            context = word_ids(" ".join((hit.title, *hit.section, above, *row.heads[:1])))  # may go on from a caption
+            titles = (hit.title, hit.author or "", *hit.section)
+            context = word_ids(" ".join((*titles, above, *row.heads[:1])))  # the first head may go on from a caption
             rest = asked - label - word_ids(row.label)
             column = _choose_column(row, rest, years - {*_YEAR.findall(row.label)}, context)
-            if column is not None:
+            if column is not None and _fits_change(rest, text[slice(*row.cells[column])]):
                 span = row.cells[column]
                 own = word_ids(row.heads[column]) if row.heads else frozenset()
                 yield _Cell(
@@ -151,6 +155,12 @@ def _find_cells(question: str, result: SearchResult, store: LibraryStore) -> Ite
                 )
 
 
+def _fits_change(rest: frozenset[int], figure: str) -> bool:
+    """Whether a figure is negative where a question asks how much something fell, and not where it asks for a rise."""
+    negative = _NEGATIVE.match(figure) is not None
+    return not (rest & _ids(_FALLS) and not negative) and not (rest & _ids(_RISES) and negative)
+
+
 def _labels(label: str) -> Iterator[frozenset[int]]:
     """The words of a label without what is in brackets, and with that for the word before: "Profit/(loss)"."""
     yield word_ids(_BRACKETED.sub(" ", label))
@@ -161,8 +171,8 @@ def _choose_column(row: Row, rest: frozenset[int], years: frozenset[str], contex
     """The column of a row that the rest of a question's words, and its years, are in; None where none is meant."""
     heads = row.heads or ("",) * len(row.cells)
     columns = [*range(len(heads))]
-    if rest & _ids(_CHANGES) and (changes := [at for at in columns if _CHANGE_HEAD.search(heads[at])]):
-        columns, rest = changes, rest - _ids(_CHANGES)
+    if rest & _ids(_CHANGES):
+        columns, rest = [at for at in columns if _CHANGE_HEAD.search(heads[at])], rest - _ids(_CHANGES)
     columns = [at for at in columns if years <= {*_YEAR.findall(heads[at])}]
     owned = [word_ids(heads[at]) for at in columns]
     fitting = [(len(rest & own), at) for at, own in zip(columns, owned, strict=True) if rest - own <= context]

@@ -34,6 +34,7 @@ from nlb_retriever.search.places import answer_place
 from nlb_retriever.search.quotation import answer_quotation
 from nlb_retriever.search.request import SearchRequest, check_count
 from nlb_retriever.search.run import SearchResult, run_search
+from nlb_retriever.search.statements import answer_statement
 from nlb_retriever.search.titles import narrow_to_title
 from nlb_retriever.search.who import answer_who
 from nlb_retriever.store import Filter, LibraryStore, open_store
@@ -272,7 +273,11 @@ class Retriever:
             if answer is None and not all_passages:
                 answer = answer_definition(result.request, self.store, self._load_reader, limit)
         if answer is None and result.readings and not all_passages:
-            answer = answer_who(result, self.store, self.reader, limit) or answer_cell(result, self.store, limit)
+            answer = (
+                answer_who(result, self.store, self.reader, limit)
+                or answer_cell(result, self.store, limit)
+                or answer_statement(result, limit)
+            )
         answer = answer or (compose_all(result) if all_passages else compose_answer(result, limit))
         return cite_pages(replace(answer, question=question, searched=result.searched), self.store)
 

@@ -95,13 +95,14 @@ def test_the_head_of_the_table_is_quoted(retriever: Retriever) -> None:
         "What was revenue in 1999?",
         "What was the income?",
         "What was profit before interest?",
+        "How much did revenue fall in all?",
         "How many brass lamps are there in Faro?",
         "Who lights the lamps of Faro?",
     ],
 )
 def test_no_other_row_or_column_answers(retriever: Retriever, question: str) -> None:
     short = retriever.answer(question, book="The Report").short or ""
-    assert not any(figure in short for figure in ("1,284", "1,173", "4.4", "96.4", "73.5", "120", "155"))
+    assert not any(figure in short for figure in ("1,284", "1,173", "9.5", "4.4", "96.4", "73.5", "120", "155"))
 
 
 def test_the_head_of_a_long_table_may_be_in_a_passage_before(tmp_path: Path) -> None:
