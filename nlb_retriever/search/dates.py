@@ -11,6 +11,7 @@ from typing import NamedTuple
 from nlb_retriever.search.digest_forms import read_digest_question
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, books_in, resolve_scope
+from nlb_retriever.search.titles import is_titled
 from nlb_retriever.store import LibraryStore, StoreQuery
 
 FOUND = 200
@@ -63,8 +64,9 @@ def narrow_to_date(request: SearchRequest, store: LibraryStore) -> SearchRequest
     """A question with a date, put to the only section of the request's scope whose heading has it, or else to the only
     book whose title has it, as a daily note's.
 
-    "What was decided on 12 March 2024?" is "What was decided?" in it; "What happened on 12 March?" and "What did she do
-    on 12 March?" are "What happened here?". A question without a year is put to the only such day of any year.
+    "What was decided on 12 March 2024?" is "What was decided?" in it; "What happened on 12 March?", "What happened in
+    Dracula on 8 August?" and "What did she do on 12 March?" are "What happened here?". A question without a year is put
+    to the only such day of any year.
     """
     dates = read_dates(request.query)
     if len(dates) != 1 or request.section is not None:
@@ -89,6 +91,9 @@ def narrow_to_date(request: SearchRequest, store: LibraryStore) -> SearchRequest
         return request
     [((book, *path), numbers)] = dated.items()
     where = str(numbers[0] + 1) if len(numbers) == 1 else path[-1]
+    form = read_digest_question(put.rstrip(" ?."))
+    if form and form[0] == "named" and is_titled(store.find_book(book), form[1]["named"]):
+        put = "What happened here?"
     return replace(request, book=book, section=where, query=put)
 
 
