@@ -29,8 +29,10 @@ _ASKING = frozenset("who whom whose what which where when why how".split())
 _AUXILIARIES = frozenset(
     "is are was were am do does did has have had can could will would shall should may might must".split()
 )
+_HELPING = _AUXILIARIES | {"ca", "to"}
+"""Words before "do" where it is what somebody does: "didn't", "have to"."""
 _MEASURES = frozenset("many much old long far tall big large often high deep heavy wide few late soon fast".split())
-_DOING = frozenset("do doing done".split())
+_DOING = frozenset("doing done".split())
 _READERS = frozenset("i we you one".split())
 _TO_READERS = frozenset("do does can could should would must might".split())
 _STEPS = re.compile(
@@ -44,6 +46,7 @@ _NUMBERS = frozenset(
     " million dozen dozens score pair couple both half single once twice thrice many few several all every".split()
 )
 _MEASURED = {"how": {"many", "old"}, "what": {"age", "year"}, "which": {"year"}}
+_NO_AGE = frozenset("no none one both pair couple single once several all every".split())
 _AMOUNT = re.compile(
     r"\bwhat(?:['’]?s| is| was| were| are) (?:the |its |their |his |her )?(?:[\w-]+ ){0,2}?"
     r"(?:population|height|length|width|depth|distance|temperature|speed|weight|percentage|elevation|altitude|number)"
@@ -54,11 +57,31 @@ _AGES = frozenset(
     "teens twenties thirties forties fifties sixties seventies eighties nineties year years month months week weeks"
     " infant baby child".split()
 )
+_TIMES = frozenset(
+    "second seconds minute minutes moment moments hour hours day days night nights morning evening week weeks fortnight"
+    " month months season spring summer winter year years decade century centuries age ages generation generations time"
+    " times while long life lifetime always ever forever never since until till".split()
+)
+_LENGTHS = frozenset("inch inches foot feet yard yards fathom fathoms mile miles league leagues meter meters".split())
+_RATES = _TIMES | frozenset("daily nightly weekly monthly yearly often seldom rarely sometimes frequently".split())
+_NO_LENGTH = re.compile(r"\bto-?(?:day|morrow|night)\b", re.IGNORECASE)
+"""These tell when, and not how long."""
+_SAYING = frozenset(
+    "say says said tell tells told ask asks asked answer answers answered reply replies replied call calls called cry"
+    " cries cried shout shouts shouted speak speaks spoke talk talks talked explain explains explained warn warns"
+    " warned advise advises advised suggest suggests suggested promise promises promised confess confessed".split()
+)
 _COLORS = frozenset(
     "white black red blue green yellow brown grey gray pink purple violet orange crimson scarlet gold golden silver"
     " silvery azure rose ruby emerald ivory cream amber auburn blond blonde fair dark pale light rosy russet tawny"
     " vermilion lilac lavender indigo turquoise bronze copper chestnut hazel mauve".split()
 )
+_NAME_OF = re.compile(
+    r"what(?:['’]s| is| was| are| were) (?:the (?:first |last |full |real )?names? of|[\w'’. -]{1,40} names?\W*$)",
+    re.IGNORECASE,
+)
+_CHOICE = re.compile(r", (?P<one>[^,]{1,40}) or (?P<other>[^,]{1,40}?)[\s?]*$")
+"""The end of "Who is taller, Lydia or Jane?"."""
 _NOT_WHEN = frozenset("first once ever since last now then".split())
 _NOT_WHO = frozenset("in on at during after before until when while because".split())
 _REFERENCE = re.compile(
@@ -122,9 +145,18 @@ def kind_of(question: str) -> Kind | None:
         return "sentences"
     if words[asking] == "why" or (words[asking] == "how" and not _is_measure(after)):
         return "clause"
-    if words[asking] == "what" and (_DOING & set(after[1:]) or any(word.startswith("happen") for word in after)):
+    if words[asking] == "what" and (_asks_for_deeds(after) or any(word.startswith("happen") for word in after)):
         return "clause"
     return "words"
+
+
+def _asks_for_deeds(after: list[str]) -> bool:
+    """Whether "what" goes on as "does he do", and not as in "song do they sing", where "do" only helps to ask."""
+    helped = (
+        word == "do" and any(other.removesuffix("n") in _HELPING for other in after[:index])
+        for index, word in enumerate(after)
+    )
+    return not _DOING.isdisjoint(after[1:]) or any(helped)
 
 
 def _asks_for_steps(words: list[str]) -> bool:
@@ -156,6 +188,12 @@ def _is_measure(after: list[str]) -> bool:
 def asks_about_name(question: str) -> bool:
     """Whether a question asks who or what a name is: "Who is Mary Lennox?", and not "Who is Mary's uncle?"."""
     return _WHO_IS_NAME.fullmatch(question.strip()) is not None
+
+
+def asks_who_did(question: str) -> bool:
+    """Whether a question asks who or whose, and not who says or tells something."""
+    words = {*_WORD.findall(question.lower())}
+    return not words.isdisjoint({"who", "whom", "whose"}) and words.isdisjoint(_SAYING)
 
 
 def name_of(question: str) -> str | None:
@@ -201,8 +239,9 @@ def fits(question: str, answer: str) -> bool:
     """Whether some words can be what a question asks for; in doubt they can.
 
     They say more than the question's own words and pronouns, "how many", "how old", "what year" and "what is the
-    population of" is a number, "what color" a color, "when" not "first", what a name is is no other name, who one is a
-    kind of person, and "who" does not begin with "in" or "because", nor is it "sir". Another section of the book
+    population of" is a number, "how long" and "how often" that or a unit of time, "what color" a color, "when" not
+    "first", what somebody's name is has a capital, what a name is is no other name, who one is a kind of person, who of
+    two one of them, and "who" does not begin with "in" or "because", nor is it "sir". Another section of the book
     answers what asks for one ("which section", "where").
     """
     if asks_about_name(question) and " the " not in question:
@@ -216,8 +255,17 @@ def fits(question: str, answer: str) -> bool:
         return False
     start = next((index for index, word in enumerate(own) if word in _ASKING), 0)
     after = (*own[start : start + 2], "")[1]
+    if after in {"old", "age"} and after in _MEASURED.get(own[start], ()):
+        return has_digit or not (_AGES | (_NUMBERS - _NO_AGE)).isdisjoint({*words} - {*own})
     if after in _MEASURED.get(own[start], ()):
-        return has_number or (after in {"old", "age"} and not _AGES.isdisjoint(words))
+        return has_number
+    if own[start] == "how" and after in {"long", "often"} and not has_number:
+        units = _RATES if after == "often" else _TIMES | _LENGTHS
+        return not units.isdisjoint(_WORD.findall(_NO_LENGTH.sub("", answer.lower())))
+    if choice := _CHOICE.search(question):
+        return not word_ids(" ".join(choice.groups())).isdisjoint(word_ids(answer))
+    if _NAME_OF.match(question) and question != question.lower() and answer == answer.lower():
+        return False
     if not has_number and _AMOUNT.search(question):
         return False
     if after in {"color", "colour", "colors", "colours"}:
