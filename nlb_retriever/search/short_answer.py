@@ -12,9 +12,10 @@ from functools import cached_property
 from nlb_retriever.reader import AnswerSpan, Reading
 from nlb_retriever.records import Answer, Citation, Confidence, Hit, ShortAnswer
 from nlb_retriever.search.definition import read_question
-from nlb_retriever.search.question import asks_about_name, fits
+from nlb_retriever.search.question import asks_about_name, asks_who_did, fits
 from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_code, is_prose, is_question, join_quotes
 from nlb_retriever.search.run import SearchResult
+from nlb_retriever.text.characters import SPEECH
 from nlb_retriever.text.words import word_ids
 
 HIT_WEIGHT, WORDS_WEIGHT, QUESTION_PENALTY = 4.0, 1.5, 3.0
@@ -41,6 +42,8 @@ MOST_LEAD = 8.0
 """A greater lead counts as so much."""
 SURE, LIKELY = 13.0, 8.0
 """Least trust for these words: on FairytaleQA val 79% and 46% of such answers are right, 20% of the others."""
+LEAST_SHARE, ALONE = 0.25, 5.0
+"""Share of the question's words that one sentence with the answer has; else it is trusted so much less."""
 _OUTER = " \n\t,.;:!?-–—_*\"'“”‘’«»()[]{}"
 _ITEM = re.compile(r"(?:\(?\d{1,3}[.)]|\d{1,2}(?:\.\d{1,3}){1,3}(?=\s+[“\"‘'(]?[A-Z]))\s+(?=[^\W\d]|[“\"‘'(])")
 """The number of a list's item, a clause or a paragraph."""
@@ -54,6 +57,11 @@ _UNFINISHED = re.compile(
 )
 """The end of words that break off."""
 _STOP = re.compile(r"[,.;:!?—]|--|\Z")
+_SPEECH_ENDS = re.compile(rf"[,.;:!?—-][\"”’'](?=\s+(?:[\w.]+ ){{0,3}}(?:{'|'.join(sorted(SPEECH))})\b)")
+"""The end of what is said, before who says it: `,” said Mary`."""
+_SAYS = re.compile(r"[,.;:!?—-][\"”’'][\s,]*(?:[a-z]+[ ,]+){0,3}(?:[A-Z][a-z]*\.? )?\Z")
+_SAID = re.compile(r"(?: [\w’'-]+){1,4}[,:—]\s*[“‘\"](?=\S)")
+"""Before and behind who says something: `,” said Miss Mary`, `Mary said, “`."""
 _LABEL = re.compile(r"\n[^\S\n]*(?:[^\W\d_]\w{0,20}(?: \w{1,20})?:\s|--?\w)")
 """The beginning of the next line of a record or of options: "Made in: Italy", "-x  extracts files"."""
 _CLAUSE_WORDS = 3
@@ -72,6 +80,8 @@ class _Found:
     """Its score without what other passages say."""
     trust: float = 0.0
     """That, and the same words in several passages."""
+    share: float = 0.0
+    """Of the question's words in the sentence; none where it only names who says it and the question is who did it."""
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -167,6 +177,7 @@ def _spans(result: SearchResult) -> list[_Found]:
     hits, shares = result.hits, result.overlap.shares
     name = asks_about_name(result.request.question)
     words_weight = WORDS_WEIGHT + (FACTUAL_WORDS - WORDS_WEIGHT) * result.facts
+    did = asks_who_did(result.request.question)
     found = []
     for index, hit in enumerate(hits):
         for quote, span in quote_spans(result, index):
@@ -175,8 +186,16 @@ def _spans(result: SearchResult) -> list[_Found]:
                 continue
             score = score_span(result, quote, span, words_weight)
             text = " ".join(hit.text[slice(*quote.answer)].split())
-            found.append(_Found(quote=quote, text=text, score=score))
+            share = 0.0 if did and _is_speaker(hit.text, quote) else shares[index][quote.order]
+            found.append(_Found(quote=quote, text=text, score=score, share=share))
     return [each for each in found if each.words and fits(result.request.question, each.text)]
+
+
+def _is_speaker(text: str, quote: Quote) -> bool:
+    """Whether the words that answer only say who speaks the words beside them."""
+    assert quote.answer
+    start, end = quote.answer
+    return bool(_SAYS.search(text, quote.start, start) or _SAID.match(text, end))
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
@@ -199,6 +218,8 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
                 start, end = min(start, figure.start()), max(end, figure.end())
     if (label := _LABEL.search(text, start)) and label.start() < end:
         end = label.start()
+    if (said := _SPEECH_ENDS.search(text, start)) and start < said.start() < end:
+        return start, said.start()
     if len(text[start:end].split()) >= _CLAUSE_WORDS and _UNFINISHED.search(text, start, end):
         stop = _STOP.search(text, end)
         end = stop.start() if stop else end
@@ -258,9 +279,14 @@ def _bonus(span: _Found, found: Sequence[_Found]) -> float:
 
 
 def _confidence(found: Sequence[_Found], readings: Sequence[Reading]) -> Confidence:
-    """How far the first of the spans, the best one, is trusted."""
+    """How far the first of the spans, the best one, is trusted.
+
+    A name that stands in most passages has many votes, whether or not it has to do with the question.
+    """
     best = found[0]
     other = max((each.trust for each in found if not each.words & best.words), default=-math.inf)
     relevance = sum(reading.relevance for reading in readings) / len(readings)
     trust = best.trust + LEAD * min(best.trust - other, MOST_LEAD) - RELEVANCE * relevance
+    if max(each.share for each in found if each.words == best.words) < LEAST_SHARE:
+        trust -= ALONE
     return "sure" if trust >= SURE else "likely" if trust >= LIKELY else "unsure"

@@ -22,8 +22,8 @@ COMMON = 0.1
 """A word is no name where it is in small letters more often than so many times as with a capital."""
 _WORD = re.compile(r"[^\W\d_]+(?:[-’'][^\W\d_]+)*|[,.;:!?—]")
 _POSSESSIVE = re.compile(r"[’']s?$")
-_SPEECH = frozenset("said asked replied answered cried exclaimed whispered murmured returned says asks quoth".split())
-_DEEDS = _SPEECH | frozenset(
+SPEECH = frozenset("said asked replied answered cried exclaimed whispered murmured returned says asks quoth".split())
+_DEEDS = SPEECH | frozenset(
     "thought looked felt knew went came smiled laughed nodded turned stood sat took had did could would was is".split()
 )
 _NO_NAMES = TITLES | _DEEDS | frozenset("enter exit exeunt god heaven english french german american".split())
@@ -67,7 +67,7 @@ def find_characters(texts: Sequence[str], most: int) -> list[Character]:
             deeds[one] += two in _DEEDS
             pairs[one, two] += two in names
         elif two in names:
-            deeds[two] += one in _SPEECH
+            deeds[two] += one in SPEECH
     found: list[Character] = []
     known: set[str] = set()
     for name, count in deeds.most_common():
