@@ -57,7 +57,7 @@ def test_missing_books_and_spans_outside_of_the_text_are_left_out(tmp_path: Path
             {"query": "q", "file": "b.txt"},
         )
     ).rows
-    kept = keep_within(rows, {"a.txt": 100}, "/books")
+    kept = keep_within(rows, {"a.txt": "a" * 100}, "/books")
     assert [row.where for row in kept.rows] == ["own.jsonl, line 1"]
     assert kept.problems[0].startswith("own.jsonl, line 2: 90 to 101 is not a span of a.txt, which has 100 characters")
     assert kept.problems[1].startswith("own.jsonl, line 3: no book 'b.txt' in /books")
@@ -80,3 +80,36 @@ def test_a_file_without_a_usable_row_is_one_clear_error(tmp_path: Path, content:
         read_rows(file)
     with pytest.raises(QueryError, match="cannot be read"):
         read_rows(tmp_path / "absent.jsonl")
+
+
+def test_a_question_that_search_does_not_take_is_a_problem_of_its_line_alone(tmp_path: Path) -> None:
+    good = {"query": "q", "file": "a.txt"}
+    read = read_rows(
+        write(tmp_path / "own.jsonl", good, good | {"query": "lamps" * 30_000}, good | {"query": "\u200b"})
+    )
+    assert len(read.rows) == 1
+    assert read.problems[0].startswith("own.jsonl, line 2: the question has 150,000 characters")
+    assert read.problems[1].startswith("own.jsonl, line 3: the question is empty")
+
+
+def test_half_a_character_is_replaced_and_null_says_nothing(tmp_path: Path) -> None:
+    row = {"query": "Who \ud83d?", "file": "a.txt", "answers": ["Tobias \ud83d"]}
+    null = {"query": "q", "file": "a.txt", "start": None, "end": None, "answers": None}
+    first, second = read_rows(write(tmp_path / "own.jsonl", row, null)).rows
+    assert (first.query, first.values["answers"]) == ("Who ??", ["Tobias ?"])
+    assert (second.spans, second.values["answers"]) == ((), None)
+
+
+def test_a_blank_span_and_a_book_that_cannot_be_used_are_named(tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "own.jsonl",
+        {"query": "q", "file": "a.txt", "start": 0, "end": 3},
+        {"query": "q", "file": "a.txt", "start": 4, "end": 6},
+        {"query": "q", "file": "b.txt"},
+    )
+    kept = keep_within(read_rows(file).rows, {"a.txt": "One \n\nTwo"}, "/books", {"b.txt": "2 books are called b.txt"})
+    assert len(kept.rows) == 1
+    assert kept.problems == (
+        "own.jsonl, line 2: 4 to 6 of a.txt is blank: name a span that answers",
+        "own.jsonl, line 3: 2 books are called b.txt",
+    )

@@ -238,7 +238,12 @@ def _query(row: Mapping[str, Any]) -> tuple[str, Kind | None]:
     kind = row.get("kind") if key == "query" else _QUERIES[key]
     if kind is not None and kind not in get_args(Kind):
         raise ValueError(f"has the kind {kind!r}; known: {', '.join(get_args(Kind))}")
-    return query.strip(), kind
+    return replace_broken(query.strip()), kind
+
+
+def replace_broken(text: str) -> str:
+    """A text whose lone surrogates, half of a character each, are replaced by "?": no tokenizer takes them."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _spans(row: Mapping[str, Any]) -> tuple[Span, ...]:
@@ -248,9 +253,10 @@ def _spans(row: Mapping[str, Any]) -> tuple[Span, ...]:
             if not isinstance(values, Sequence) or isinstance(values, str):
                 raise ValueError(f"its `{key}` is not a list of [start, end]")
             return tuple(sorted(_span(value, key) for value in values))
-    if ("start" in row) != ("end" in row):
-        raise ValueError(f"has only `{'start' if 'start' in row else 'end'}`: write both `start` and `end`")
-    return (_span((row["start"], row["end"]), "start, end"),) if "start" in row else ()
+    start, end = row.get("start"), row.get("end")
+    if (start is None) != (end is None):
+        raise ValueError(f"has only `{'end' if start is None else 'start'}`: write both `start` and `end`")
+    return () if start is None else (_span((start, end), "start, end"),)
 
 
 def _span(value: Any, key: str) -> Span:

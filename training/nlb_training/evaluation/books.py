@@ -69,20 +69,20 @@ class BookCollection:
             self._texts[file] = read_book(self.files[file]).text
         return self._texts[file]
 
-    def lengths(self, files: Iterable[str]) -> dict[str, int]:
-        """Characters of those of `files` that can be read."""
-        lengths = {}
+    def texts(self, files: Iterable[str]) -> dict[str, str]:
+        """The texts of those of `files` that can be read."""
+        texts = {}
         for file in files:
             if file in self.files:
                 try:
-                    lengths[file] = len(self.text(file))
+                    texts[file] = self.text(file)
                 except NlbError as error:
-                    self.unreadable[file] = str(error)
-        return lengths
+                    self.unusable[file] = str(error)
+        return texts
 
     @cached_property
-    def unreadable(self) -> dict[str, str]:
-        """Books that could not be read so far, and why."""
+    def unusable(self) -> dict[str, str]:
+        """Names that several books have, and books that could not be read so far, and why they cannot be used."""
         return {}
 
 
@@ -96,14 +96,25 @@ def open_folder(folder: Path) -> BookCollection:
     files = discover([folder]).files if folder.is_dir() else ()
     if not files:
         raise QueryError(f"no books in {folder}: name the folder of your books with --books")
-    names: dict[str, Path] = {}
+    whole: dict[str, Path] = {}
+    parts: dict[str, set[Path]] = {}
     first: dict[str, Path] = {}  # of copies, which a library has once
     for path in map(Path, files):
         own = first.setdefault(_digest(path), path)
-        names.setdefault(path.name, own)
-        names.setdefault(str(path.relative_to(folder)), own)
+        names = path.relative_to(folder).parts
+        whole[str(Path(*names))] = own
+        for start in range(1, len(names)):
+            parts.setdefault(str(Path(*names[start:])), set()).add(own)
     digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:8]
-    return BookCollection(f"{folder.name}-{digest}", names, folder)
+    books = BookCollection(
+        f"{folder.name}-{digest}",
+        {**{name: own for name, (own, *others) in parts.items() if not others}, **whole},
+        folder,
+    )
+    for name, paths in parts.items():
+        if len(paths) > 1 and name not in whole:
+            books.unusable[name] = f"{len(paths)} books in {folder} are called {name}: write more of the path"
+    return books
 
 
 def archive_path(data: Path, name: str) -> Path:

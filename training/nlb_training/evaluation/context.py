@@ -141,8 +141,9 @@ class EvaluationContext:
         """
         read = read_rows(file, query)
         books = self.collection(collection)
-        kept = keep_within(read.rows, books.lengths({row.file for row in read.rows}), str(books.folder))
-        self.add_problems((*read.problems, *kept.problems, *books.unreadable.values()))
+        texts = books.texts({row.file for row in read.rows})
+        kept = keep_within(read.rows, texts, str(books.folder), books.unusable)
+        self.add_problems((*read.problems, *kept.problems))
         return kept.rows, books
 
     def library(self, books: BookCollection, checkpoint: Checkpoint) -> Path:
@@ -155,7 +156,8 @@ class EvaluationContext:
 
     def add_problems(self, problems: Sequence[str]) -> None:
         """Add problems to the results, each once."""
-        self.results.problems += [each for each in problems if each not in self.results.problems]
+        known = {*self.results.problems}
+        self.results.problems += [each for each in dict.fromkeys(problems) if each not in known]
 
     def space(self, checkpoint: Checkpoint, books: BookCollection, rows: Sequence[Row]) -> Space:
         """Chunk vectors for a checkpoint, with the borders of the rows' spans as chunk borders."""

@@ -14,7 +14,8 @@ from typing import Any
 
 from nlb_retriever.config import expand
 from nlb_retriever.errors import QueryError
-from nlb_training.data.examples import Span, parse_row
+from nlb_retriever.text.cleaning import clean_query
+from nlb_training.data.examples import Span, parse_row, replace_broken
 from nlb_training.data.examples import read_lines as lines_of
 
 _GROUPS = ("group", "story", "module")
@@ -65,9 +66,10 @@ def read_rows(file: Path, query: str | None = None) -> Rows:
             if query and isinstance(values, dict):
                 values |= {"query": values.get(query)}
             example = parse_row(values, origin=where)
-            if "answers" in values:
+            clean_query(example.query)  # search takes it
+            if values.get("answers") is not None:
                 values["answers"] = _answers(values["answers"])
-        except (ValueError, RecursionError) as error:
+        except (ValueError, RecursionError, QueryError) as error:
             problems.append(f"{where}: {error}")
             continue
         group = next((str(values[key]) for key in _GROUPS if values.get(key)), example.file)
@@ -85,16 +87,19 @@ def _answers(value: Any) -> list[str]:
     answers = [value] if isinstance(value, str) else value
     if not isinstance(answers, list) or not all(isinstance(each, str) and each.strip() for each in answers):
         raise ValueError(f"has the answers {json.dumps(value)[:40]}: give a list of strings")
-    return answers
+    return [replace_broken(each) for each in answers]
 
 
-def keep_within(rows: Sequence[Row], lengths: Mapping[str, int], folder: str) -> Rows:
-    """Skip rows without a book, or with spans outside of its text.
+def keep_within(
+    rows: Sequence[Row], texts: Mapping[str, str], folder: str, unusable: Mapping[str, str] | None = None
+) -> Rows:
+    """Skip rows without a book, or with spans that are outside of its text or blank.
 
     Args:
         rows: to check.
-        lengths: characters of every book's text, by file name.
+        texts: every book's, by file name.
         folder: of the books, for messages.
+        unusable: why there is no text of other file names.
 
     Raises:
         QueryError: no row is left.
@@ -102,15 +107,19 @@ def keep_within(rows: Sequence[Row], lengths: Mapping[str, int], folder: str) ->
     kept: list[Row] = []
     problems: list[str] = []
     for row in rows:
-        length = lengths.get(row.file)
-        if length is None:
-            problems.append(f"{row.where}: no book {row.file!r} in {folder}: name its folder, or correct the name")
-        elif outside := [span for span in row.spans if not 0 <= span[0] < span[1] <= length]:
+        text = texts.get(row.file)
+        if text is None:
+            missing = f"no book {row.file!r} in {folder}: name its folder, or correct the name"
+            problems.append(f"{row.where}: {(unusable or {}).get(row.file, missing)}")
+        elif outside := [span for span in row.spans if not 0 <= span[0] < span[1] <= len(text)]:
             first, last = outside[0]
             problems.append(
-                f"{row.where}: {first} to {last} is not a span of {row.file}, which has {length} characters: "
+                f"{row.where}: {first} to {last} is not a span of {row.file}, which has {len(text)} characters: "
                 "offsets are those of the text that `nlb show BOOK --text` prints"
             )
+        elif blank := [span for span in row.spans if text[slice(*span)].isspace()]:
+            first, last = blank[0]
+            problems.append(f"{row.where}: {first} to {last} of {row.file} is blank: name a span that answers")
         else:
             kept.append(row)
     if rows and not kept:
