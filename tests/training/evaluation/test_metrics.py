@@ -75,6 +75,18 @@ def test_queries_on_one_book_are_resampled_themselves() -> None:
     )
 
 
+def test_one_query_has_no_interval() -> None:
+    alone = metrics.bootstrap(np.array([0.5]), ["a"])
+    assert (alone.value, alone.low, alone.high) == (0.5, None, None)
+
+
+def test_the_interval_is_the_same_however_many_groups_are_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    values, groups = np.random.default_rng(1).random(37), [str(number) for number in range(37)]
+    at_once = metrics.bootstrap(values, groups)
+    monkeypatch.setattr(metrics, "_DRAWN_AT_ONCE", 100)
+    assert metrics.bootstrap(values, groups) == at_once
+
+
 def test_a_small_gain_everywhere_is_certain_though_the_values_spread_wide() -> None:
     values = np.random.default_rng(1).random(40)
     groups = [str(number) for number in range(40)]

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from nlb_retriever.errors import QueryError
+from nlb_training.evaluation.metrics import compare
 from nlb_training.evaluation.plot import draw
-from nlb_training.evaluation.results import Measurement, Results, Threshold
+from nlb_training.evaluation.results import Difference, Measurement, Results, Threshold
 
 
 def found() -> Results:
@@ -28,6 +29,16 @@ def test_the_table_has_a_row_a_system_with_interval_and_spread() -> None:
     assert "## Retrieval from a library: section (4 queries, 2 groups)" in text
     assert "| bm25 | 50.0 | 25.0–75.0 |" in text
     assert "| ours | 50.0 ± 1.0 | 25.0–75.0 |" in text
+
+
+def test_of_one_query_there_is_no_interval() -> None:
+    measurement = Measurement.of("retrieval", "book", "bm25", "mrr", np.array([0.5]), ["a"])
+    estimate = compare(np.array([1.0]), np.array([0.5]), ["a"])
+    difference = Difference.of("retrieval", "book", "ours", "bm25", "mrr", estimate)
+    [table] = Results(measurements=[measurement], differences=[difference]).tables()
+    assert table.title == "Retrieval from a library: book (1 query, 1 group)"
+    assert (table.columns, table.rows) == (("system", "mrr"), (("bm25", "50.0"),))
+    assert table.notes == ("ours less bm25, mrr: +50.0",)
 
 
 def test_a_condition_is_about_the_judged_system_unless_one_is_named() -> None:

@@ -25,8 +25,13 @@ class Estimate:
     """A mean with its confidence interval."""
 
     value: float
-    low: float
-    high: float
+    low: float | None
+    """None, as `high`, of one query alone."""
+    high: float | None
+
+
+_DRAWN_AT_ONCE = 2_000_000
+"""Groups that the bootstrap draws at once: bounds memory."""
 
 
 def order(scores: Matrix, relevant: Truth) -> Truth:
@@ -97,10 +102,15 @@ def bootstrap(values: Values, groups: Sequence[str], *, samples: int = 2000, see
     names, which = np.unique(np.array(groups), return_inverse=True)
     if len(names) == 1:
         names = which = np.arange(len(values))
+    if len(names) == 1:
+        return Estimate(value=float(values.mean()), low=None, high=None)
     sums = np.bincount(which, weights=values, minlength=len(names))
     counts = np.bincount(which, minlength=len(names))
-    drawn = np.random.default_rng(seed).integers(0, len(names), (samples, len(names)))
-    means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
+    random, means = np.random.default_rng(seed), np.empty(samples)
+    step = max(1, _DRAWN_AT_ONCE // len(names))
+    for first in range(0, samples, step):
+        drawn = random.integers(0, len(names), (min(step, samples - first), len(names)))
+        means[first : first + step] = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
     low, high = np.percentile(means, [2.5, 97.5])
     return Estimate(value=float(values.mean()), low=float(low), high=float(high))
 

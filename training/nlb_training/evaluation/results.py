@@ -85,8 +85,9 @@ class Difference:
     baseline: str
     metric: str
     value: float
-    low: float
-    high: float
+    low: float | None
+    """As of a `Measurement`."""
+    high: float | None
 
     @classmethod
     def of(cls, task: str, set: str, system: str, baseline: str, metric: str, estimate: Estimate) -> Difference:
@@ -126,7 +127,8 @@ class Results:
             first = own[0]
             with_interval = any(each.low is not None for each in own if each.metric == names[0])
             yield Table(
-                title=f"{TITLES.get(task, task)}: {set} ({first.queries:,} queries, {first.groups:,} groups)",
+                title=f"{TITLES.get(task, task)}: {set} "
+                f"({_count(first.queries, 'query', 'queries')}, {_count(first.groups, 'group', 'groups')})",
                 columns=("system", names[0], *(["95 %"] if with_interval else []), *names[1:]),
                 rows=tuple(
                     (
@@ -138,8 +140,7 @@ class Results:
                     for system in dict.fromkeys(each.system for each in own)
                 ),
                 notes=tuple(
-                    f"{each.system} less {each.baseline}, {each.metric}: "
-                    f"{100 * each.value:+.1f} [{100 * each.low:+.1f}, {100 * each.high:+.1f}]"
+                    f"{each.system} less {each.baseline}, {each.metric}: {100 * each.value:+.1f}{_bounds(each)}"
                     for each in self.differences
                     if (each.task, each.set) == (task, set) and each.metric in names[:NOTED]
                 ),
@@ -217,6 +218,17 @@ class Threshold:
         if measurement.value >= self.value:
             return None
         return f"{self.key} is {measurement.value:.4f} ({measurement.system}), should be {self.value:g} or more"
+
+
+def _count(number: int, one: str, more: str) -> str:
+    return f"{number:,} {one if number == 1 else more}"
+
+
+def _bounds(difference: Difference) -> str:
+    """The 95% interval as text, with a space before it; empty if there is none."""
+    if difference.low is None or difference.high is None:
+        return ""
+    return f" [{100 * difference.low:+.1f}, {100 * difference.high:+.1f}]"
 
 
 def _cell(measurement: Measurement | None) -> str:
