@@ -111,7 +111,7 @@ def test_bad_rows_are_named_missed_conditions_exit_with_1_and_a_second_run_encod
     assert "nlb: warning: questions.jsonl, line 7: 5 to 99999 is not a span of lamp.txt" in ran.err
     assert "encoding" in ran.err
     title, header, mean, *_ = ran.out.splitlines()
-    assert title == "Semantic similarity, zero-shot: section (2 queries, 1 groups)"
+    assert title == "Semantic similarity, zero-shot: section (2 queries, 1 group)"
     assert header.split()[:2] == ["system", "mrr"]
     assert mean.split()[0] == "mean"
     again = nlb(*args, "--at-least", "similarity.section.mrr@bm25=1", "--at-least", "similarity.book.mrr@first=0")
@@ -151,6 +151,32 @@ def test_what_cannot_be_evaluated_is_one_line(
 def test_answers_cannot_be_measured_without_any(nlb: InProcess, questions: Path, books: Path) -> None:
     ran = nlb("eval", questions, "--books", books, "--tasks", "answers", "--quiet")
     assert (ran.code, ran.out, ran.err) == (2, "", "nlb: nothing to measure: no row has human answers, `answers`\n")
+
+
+def test_a_folder_that_cannot_be_written_and_an_unknown_baseline_cost_no_work(
+    nlb: InProcess, questions: Path, books: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    ran = nlb("eval", questions, "--books", books, "--out", tmp_path / "file" / "out")
+    assert (ran.code, ran.out) == (2, "")
+    assert (
+        ran.err
+        == f"nlb: {tmp_path / 'file' / 'out'} cannot be written (Not a directory): name another folder with --out\n"
+    )
+    ran = nlb("eval", questions, "--books", books, "--baselines", "mean,bm26")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("nlb: no baseline 'bm26': choose from mean, ")
+
+
+def test_figures_are_shown_even_if_they_cannot_be_written(
+    nlb: InProcess, questions: Path, books: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    (out / "table.md").mkdir(parents=True)
+    ran = nlb("eval", questions, "--books", books, "--tasks", "similarity", "--out", out, "--quiet")
+    assert ran.code == 2
+    assert ran.out.startswith("Semantic similarity, zero-shot: section (2 queries, 1 group)")
+    assert "cannot be written (Is a directory)" in ran.err
 
 
 def test_help_of_eval_loads_nothing_heavy() -> None:

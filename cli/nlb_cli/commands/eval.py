@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -105,16 +106,19 @@ def evaluate(
         sets=_names(sets) if sets else (),
         reader=reader,
     )
+    if out:
+        _make(out)
     with extra("eval"):
         results = run(
             settings, notice=_ignore if quiet else _show_notice, watch=lambda: watch(quiet=quiet, plain=as_json)
         )
-        if out:
-            _write(results, out)
     if as_json:
         write_json(results.to_json())
     else:
         _show(results)
+    if out:
+        with extra("eval"):
+            _write(results, out)
     _show_problems(results)
     missed = [line for each in thresholds if (line := each.missed(results))]
     for each in missed:
@@ -174,6 +178,24 @@ def _show_problems(results: Results) -> None:
         note(f"nlb: warning: and {more:,} more problems")
 
 
+def _make(folder: Path) -> None:
+    """Make the folder of the results before hours of work, not after them.
+
+    Raises:
+        QueryError: it cannot be made, or written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _unwritable(folder: Path, error: OSError) -> QueryError:
+    return QueryError(f"{folder} cannot be written ({error.strerror}): name another folder with --out")
+
+
 def _write(results: Results, folder: Path) -> None:
     """Write table.md, results.json and plot.png.
 
@@ -183,9 +205,8 @@ def _write(results: Results, folder: Path) -> None:
     from nlb_training.evaluation.plot import draw
 
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         (folder / "table.md").write_text(results.markdown(), encoding="utf-8")
         (folder / "results.json").write_text(json.dumps(results.to_json(), indent=2) + "\n", encoding="utf-8")
     except OSError as error:
-        raise QueryError(f"{folder} cannot be written ({error.strerror}): name another folder with --out") from error
+        raise _unwritable(folder, error) from error
     draw(results, folder / "plot.png")

@@ -34,7 +34,7 @@ from nlb_training.evaluation.sets import (
     own_levels,
     own_sets,
 )
-from nlb_training.evaluation.systems import make_baselines, make_trained
+from nlb_training.evaluation.systems import check_baselines, make_baselines, make_trained
 from nlb_training.evaluation.vectors import Notice
 
 _log = logging.getLogger(__name__)
@@ -57,6 +57,7 @@ def evaluate(settings: Settings, *, notice: Notice = _log.info, watch: IndexWatc
     """
     if unknown := [task for task in settings.tasks if task not in TASKS]:
         raise QueryError(f"no task {unknown[0]!r}: choose from {', '.join(TASKS)}")
+    check_baselines(settings.baselines)
     context = EvaluationContext(settings, notice, watch)
     encoders = (context.chunks(each).encoder.identity.name for each in context.evaluated)
     context.results.about = {

@@ -149,12 +149,24 @@ def _by_chunks(space: Space, choose: Callable[[Vectors, tuple[int, int]], Vector
     return score
 
 
+def check_baselines(names: Sequence[str]) -> None:
+    """See that all baselines are known.
+
+    Raises:
+        QueryError: one is not.
+    """
+    for part in (part for name in names for part in name.split("+")):
+        if part not in BASELINES:
+            raise QueryError(f"no baseline {part!r}: choose from {', '.join(BASELINES)}, or join some with +")
+
+
 def make_baselines(names: Sequence[str], space: Space) -> list[System]:
     """The baselines of these names, such as "mean", "bm25" and "mean+bm25".
 
     Raises:
         QueryError: one is not known.
     """
+    check_baselines(names)
     return [System(name=name, parts=tuple(_baseline(part, space) for part in name.split("+"))) for name in names]
 
 
@@ -174,9 +186,7 @@ def _baseline(name: str, space: Space) -> Part:
         return encoder_part(space, checkpoints.load(checkpoints.UNTRAINED))
     if name == "first":
         return _first(space)
-    if name == "max":
-        return _max(space)
-    raise QueryError(f"no baseline {name!r}: choose from {', '.join(BASELINES)}, or join some with +")
+    return _max(space)
 
 
 def _words(pairs: RankingSet, *, tuned: bool) -> Matrix:
