@@ -165,8 +165,8 @@ def test_a_round_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 half of a file"])
-def test_a_damaged_round_is_one_line_with_the_way_out(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_round_is_one_line(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "round.npz"
     file.write_bytes(content)
-    with pytest.raises(TrainingError, match=r"round\.npz is damaged .* delete it"):
+    with pytest.raises(TrainingError, match=r"round\.npz is damaged "):
         read_round(file)

@@ -190,6 +190,7 @@ def test_a_new_run_uses_nothing_of_one_that_was_killed_before_its_first_state(
 ) -> None:
     killed = tmp_path / "killed"
     killed.mkdir()
+    (killed / "lock").touch()
     (killed / "round-0000.npz").write_bytes((request_of_run.out / "round-0000.npz").read_bytes())
     (killed / "log.jsonl").write_text('{"step": 1}\n')
     other = replace(request_of_run, settings=replace(SETTINGS, seed=7))
@@ -207,11 +208,66 @@ def test_settings_that_cannot_be_are_one_line(change: str) -> None:
         read_changes([change])
 
 
-def test_a_damaged_state_is_one_line(request_of_run: EncoderRequest, tmp_path: Path) -> None:
-    (tmp_path / "state.pt").write_bytes(b"PK\x03\x04 half")
+@pytest.mark.parametrize("content", [b"PK\x03\x04 half", b"", b"no state", b"\x80\x02]q\x00."])
+def test_a_damaged_state_is_one_line(request_of_run: EncoderRequest, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "state.pt").write_bytes(content)
     with pytest.raises(TrainingError, match=r"state\.pt is damaged") as caught:
         train_encoder(replace(request_of_run, out=tmp_path), resume=True)
     assert "\n" not in str(caught.value)
+
+
+def test_a_damaged_round_can_be_made_again_only_before_its_first_step(
+    request_of_run: EncoderRequest, whole: Path, tmp_path: Path
+) -> None:
+    request = replace(request_of_run, out=tmp_path / "run", settings=replace(SETTINGS, save_every=3))
+
+    def fail(record: dict[str, float]) -> None:
+        if record["step"] == 4:
+            raise MemoryError  # the last state is that of step 3, the end of the first round
+
+    with pytest.raises(MemoryError):
+        train_encoder(request, observe=fail)
+    file = tmp_path / "run" / "round-0001.npz"
+    file.write_bytes(b"damaged")
+    with pytest.raises(TrainingError, match=r"round-0001\.npz is damaged .*: delete it and go on"):
+        train_encoder(request, resume=True)
+    file.unlink()
+
+    def stop(record: dict[str, float]) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(TrainingInterrupted):
+        train_encoder(request, resume=True, observe=stop)
+    planned = file.read_bytes()
+    file.write_bytes(b"damaged")
+    with pytest.raises(TrainingError, match=r"round-0001\.npz is damaged .*: start anew in another folder"):
+        train_encoder(request, resume=True)
+    file.write_bytes(planned)
+    assert weights_of(train_encoder(request, resume=True)) == weights_of(whole)
+
+
+def test_a_folder_of_others_keeps_its_files_and_one_without_a_run_is_not_resumed(
+    request_of_run: EncoderRequest, tmp_path: Path
+) -> None:
+    (tmp_path / "log.jsonl").write_text("mine")
+    with pytest.raises(TrainingError, match=r"holds other files: name an empty or new folder \(--out\)"):
+        train_encoder(replace(request_of_run, out=tmp_path))
+    assert [each.name for each in tmp_path.iterdir()] == ["log.jsonl"]
+    with pytest.raises(TrainingError, match="holds no run to resume: start it without --resume"):
+        train_encoder(replace(request_of_run, out=tmp_path / "new"), resume=True)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_mix_without_queries_is_one_line(request_of_run: EncoderRequest, tmp_path: Path) -> None:
+    nothing = Mix(steps=1, summary=0, novel=0, book=0, title=0, tale=0, article=0, cloze=0, cloze_books=0)
+    with pytest.raises(TrainingError, match="there is no query to train on: raise a share of the mix"):
+        train_encoder(replace(request_of_run, out=tmp_path / "run", mix=nothing))
+
+
+def test_fewer_books_than_the_mix_asks_for_are_all_used(request_of_run: EncoderRequest, tmp_path: Path) -> None:
+    settings, mix = replace(SETTINGS, steps=1, cooldown=0), replace(MIX, steps=1, cloze_books=99)
+    model = train_encoder(replace(request_of_run, out=tmp_path / "run", settings=settings, mix=mix))
+    assert (model / "model.safetensors").is_file()
 
 
 def test_data_that_is_not_there_is_one_line_and_nothing_is_trained(

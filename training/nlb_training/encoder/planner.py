@@ -141,6 +141,8 @@ class Planner:
                     example = found[source][order[used[source] % len(order)]]
                     used[source] += 1
                     examples.append(draw_candidates(example, search.random))
+            if not examples:
+                raise TrainingError("there is no query to train on: raise a share of the mix (--set mix.summary=18)")
             batches.append(make_batch(examples, SOURCES))
         return batches
 
@@ -190,7 +192,8 @@ class _Search:
     def find_cloze(self, names: Sequence[str], books: int, count: int) -> list[Example]:
         """Sentences of some of the texts with words removed."""
         examples: list[Example] = []
-        wanted = -(-count // books)
+        books = min(books, len(names))
+        wanted = -(-count // max(1, books))
         for index in self.random.choice(len(names), books, replace=False):
             book = self._books.open(names[index])
             start = int(self.random.integers(max(1, len(book.ids) - _WINDOW)))

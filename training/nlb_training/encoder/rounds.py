@@ -184,8 +184,12 @@ def write_round(file: Path, batches: Sequence[Batch]) -> None:
     )
 
 
-def read_round(file: Path) -> list[Batch]:
+def read_round(file: Path, way_out: str = "make it again") -> list[Batch]:
     """Read a round back.
+
+    Args:
+        file: of the round.
+        way_out: what to do if it is damaged.
 
     Raises:
         TrainingError: the file is missing or damaged.
@@ -202,7 +206,7 @@ def read_round(file: Path) -> list[Batch]:
         candidates = _split(arrays["candidates"], [(count, width) for count, _, width in shapes])
         relevance = _split(arrays["relevance"], [(count, width) for count, _, width in shapes])
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise TrainingError(f"{file} is damaged ({error}): delete it, it is made again from the last state") from error
+        raise TrainingError(f"{file} is damaged ({error}): {way_out}") from error
     return [
         Batch(
             queries=list(islice(texts, count)),

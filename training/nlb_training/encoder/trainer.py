@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -134,8 +135,9 @@ class Run:
         try:
             state = torch.load(file, map_location=self.model.device, weights_only=True)
             stored, term_map = {**state["settings"], **state["plan"]}, state["term_map"]
-        except (OSError, RuntimeError, KeyError, EOFError, ValueError) as error:
-            raise TrainingError(f"{file} is damaged ({error}): start anew in another folder") from error
+        except (OSError, RuntimeError, KeyError, EOFError, ValueError, TypeError, UnpicklingError) as error:
+            why = str(error).strip().partition("\n")[0]
+            raise TrainingError(f"{file} is damaged ({why}): start anew in another folder") from error
         mine = {**asdict(self.settings), **self._plan}
         changed = [
             key for key in mine if key not in ("steps", "cooldown", "save_every") and stored.get(key) != mine[key]
@@ -220,7 +222,7 @@ class Run:
                 write_round(file, self._planner.plan(self.model, self.settings.seed, number))
                 _log.info("round %d planned in %.0f s", number, time.perf_counter() - started)
                 (self._folder / f"round-{number - 2:04}.npz").unlink(missing_ok=True)
-            self._batches = read_round(file)
+            self._batches = read_round(file, "start anew in another folder" if inside else "delete it and go on")
         return self._batches[inside]
 
     def _train_step(self, batch: Batch) -> dict[str, float]:
