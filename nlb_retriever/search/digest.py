@@ -64,7 +64,6 @@ _VERSE = re.compile(
 )
 """What a verse begins with: "3:16", "John 3:16", or in a chapter of such only "16"."""
 _ARTICLE = re.compile(r"the\s+", re.IGNORECASE)
-_HERE = re.compile(r"\bhere\b", re.IGNORECASE)
 
 
 def answer_digest(
@@ -121,7 +120,7 @@ def answer_digest(
 
 def _is_limited(request: SearchRequest) -> bool:
     """Whether it is clear what "here" is; "this chapter" of a book may be any."""
-    return request.section is not None or (request.book is not None and _HERE.search(request.query) is not None)
+    return request.section is not None or (request.book is not None and "here" in request.query.lower())
 
 
 def read_whole(kind: str, words: dict[str, str], scope: Scope, store: LibraryStore) -> list[Hit] | None:
