@@ -40,6 +40,12 @@ _BACK = re.compile(
     r"|acknowledge?ments|about the author|transcriber['’]s notes?|advertisements?)\W*",
     re.IGNORECASE,
 )
+_EXERCISES = re.compile(
+    r"(?:[\d.]{1,6}\W+)?(?:(?:review|practice|discussion|study|section|chapter|short|key) )?"
+    r"(?:exercises?|questions|problems|quiz|answers?|assignments?|terms|vocabulary|glossary)\W*",
+    re.IGNORECASE,
+)
+"""The title of a part of a textbook's chapter that is no text."""
 NUMBERED = tuple(
     "acts scenes parts volumes cantos letters books staves articles amendments lectures lessons units modules".split()
 )
@@ -171,6 +177,11 @@ def quote_end(hits: Sequence[Hit], kind: str) -> tuple[list[ShortAnswer], list[C
 def without_back(hits: Sequence[Hit]) -> Sequence[Hit]:
     """The hits that are not below notes or solutions; all where there are no others."""
     return [hit for hit in hits if not is_below_back(hit.section)] or hits
+
+
+def without_exercises(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """The hits that are not in exercises or lists of terms, which tell nothing; all where there are no others."""
+    return [hit for hit in hits if not any(map(_EXERCISES.fullmatch, hit.section))] or hits
 
 
 def find_chapters(hits: Sequence[Hit]) -> list[Hit]:

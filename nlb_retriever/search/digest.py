@@ -25,6 +25,7 @@ from nlb_retriever.search.book_parts import (
     find_titled_sections,
     quote_end,
     tales_of,
+    without_exercises,
 )
 from nlb_retriever.search.digest_forms import KINDS, NUMBER, NUMBERED, read_digest_question
 from nlb_retriever.search.hits import read_book
@@ -113,6 +114,7 @@ def answer_digest(
     if load_encoder is None:
         citations = find_beginning(hits)
     else:
+        hits = [*without_exercises(hits)]
         telling = choose_telling(hits, load_encoder(), SENTENCES if limit is None else limit)
         citations = cite(hits, telling) or find_beginning(hits)  # of a law of one long sentence
     return _answer(request, citations[:limit], missing=missing)

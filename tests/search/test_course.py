@@ -75,6 +75,13 @@ def test_a_chapter_is_not_its_answers(course: Retriever, question: str) -> None:
     assert sections == {("Chapter 2 Bells", "2.1 The bronze bell"), ("Chapter 2 Bells", "2.2 The iron bell")}
 
 
+def test_a_chapter_is_told_without_its_exercises(course: Retriever) -> None:
+    sections = {citation.hit.section[-1] for citation in course.answer("Summarize chapter 1").citations}
+    assert sections == {"1.1 The long hand"}
+    answer = course.answer("What is in chapter 1?", section="Review Questions", book="Clocks for Beginners")
+    assert {citation.hit.section[-1] for citation in answer.citations} == {"Review Questions"}
+
+
 @pytest.mark.parametrize(
     ("question", "short"),
     [
