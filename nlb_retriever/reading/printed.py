@@ -120,7 +120,7 @@ def _glue(line: str, following: str, after: str, width: int, words: Counter[str]
         return line, " "
     if _heading(line, following) or _heading(following, after):
         return line, "\n\n"
-    if is_row(line) and (is_row(following) or following[0].isupper()):
+    if (is_row(line) or is_row(following)) and (following[0].isupper() or (is_row(line) and is_row(following))):
         return line, "\n\n"
     if _TERMINAL.search(line) and (_SPEECH.match(following) or _NUMBERED.match(following)):
         return line, "\n\n"

@@ -25,15 +25,17 @@ MOST_WORDS = 60
 CAPTION = 250
 """Characters above a table that say what it is on."""
 _FIGURES = re.compile(
-    r"(?:what(?:['’]s| is| was| were| are)|how (?:much|many|big|large|high|low)|by how much)\b", re.IGNORECASE
+    r"(?:what(?:['’]s| is| was| were| are)|how (?:much|many|big|large|high|low)|by how much"
+    r"|what (?:percentage|proportion|share|number|amount))\b",
+    re.IGNORECASE,
 )
 _NAMES = re.compile(r"(?P<who>who)\b|when\b", re.IGNORECASE)
 """Questions that a cell answers where the head of its column is asked for: "Who is the curator of the mill?"."""
 _SMALL = (
     "much many big large high low figure amount number value company group firm business organisation division segment"
-    " we our year work"
+    " council authority we our year work have percentage percent proportion share"
 )
-"""Words of a question that no row must have."""
+"""Words of a question that no row or column must have."""
 _TELLING = frozenset("other before after under over above below not non without excluding including per than".split())
 """Small words that make another row: "Profit after tax"."""
 _RISES = "rise rose risen grow grew growth grown increase"
@@ -122,7 +124,7 @@ def _digits(text: str) -> str:
 
 def _find_cells(question: str, result: SearchResult, store: LibraryStore) -> Iterator[_Cell]:
     """The cells of the hits' tables that answer, each of the best column of its row."""
-    asked = word_ids(question) - _ids(_SMALL)
+    asked = word_ids(question)
     years = frozenset(_YEAR.findall(question))
     telling = _telling(question)
     for index, hit in enumerate(result.hits):
@@ -134,14 +136,17 @@ def _find_cells(question: str, result: SearchResult, store: LibraryStore) -> Ite
             rows = [row for row in find_rows(text) if shift <= row.start and row.end <= shift + len(hit.text)]
         for row in rows:
             label = next((label for label in _labels(row.label) if label and label <= asked), None)
-            if label is None or _telling(row.label) != telling:
+            if label is None or not _telling(row.label) <= telling:
                 continue
             above = text[: row.start if row.head is None else row.head][-CAPTION:]
             titles = (hit.title, hit.author or "", *hit.section)
             context = word_ids(" ".join((*titles, above, *row.heads[:1])))  # the first head may go on from a caption
+            context |= _ids(_SMALL)
             rest = asked - label - word_ids(row.label)
             column = _choose_column(row, rest, years - {*_YEAR.findall(row.label)}, context)
-            if column is not None and _fits_change(rest, text[slice(*row.cells[column])]):
+            if column is None or not _fits_change(rest, text[slice(*row.cells[column])]):
+                continue
+            if telling <= _telling(f"{row.label} {''.join(row.heads[column : column + 1])}"):
                 span = row.cells[column]
                 own = word_ids(row.heads[column]) if row.heads else frozenset()
                 yield _Cell(

@@ -102,12 +102,14 @@ def _read_row(line: re.Match[str]) -> Row | None:
 
 
 def _heads(above: Sequence[re.Match[str]]) -> list[re.Match[str]]:
-    """Of the lines above a table those that belong to its head: the nearest, and those with several cells or years."""
+    """Of the lines above a table those that belong to its head: the nearest, and those with cells, years or units."""
     kept: list[re.Match[str]] = []
     for line in reversed(above):
         if line[0].rstrip()[-1] in _STOPS or len(line[0]) > LONGEST:
             break
-        if not _CELLS.search(line[0].strip()) and not any(map(_YEAR.fullmatch, line[0].split())):
+        words = line[0].split()
+        is_head = _CELLS.search(line[0].strip()) or any(map(_YEAR.fullmatch, words))
+        if not is_head and sum(map(bool, map(_UNITS.fullmatch, words))) < _LEAST_FIGURES:
             break
         kept.insert(0, line)
     return kept
@@ -117,8 +119,10 @@ def _columns(head: str, count: int) -> list[str]:
     """What a line of a table's head says of each of some cells, of which the last stands below its end; else none."""
     cells = [cell.strip() for cell in _CELLS.split(head) if cell.strip()]
     if len(cells) == 1:
-        cells = _split_head(head.split())
-    return cells[-count:] if len(cells) in {count, count + 1} else _pad(cells, count)
+        cells = _split_head(head.split(), count)
+    elif len(cells) == count + 1:
+        del cells[0]
+    return cells if len(cells) == count else _pad(cells, count)
 
 
 def _below(head: str, columns: Sequence[str]) -> Sequence[str]:
@@ -136,9 +140,15 @@ def _pad(cells: Sequence[str], count: int) -> list[str]:
     return ["", *cells] if len(cells) == count - 1 else []
 
 
-def _split_head(words: Sequence[str]) -> list[str]:
-    """The words of a head as those of its columns, of which each ends with a year; none without years."""
-    years = [index for index, word in enumerate(words, 1) if _YEAR.fullmatch(word)]
-    cells = [" ".join(words[begin:end]) for begin, end in pairwise([0, *years])]
-    rest = " ".join(words[years[-1] :]) if years else ""
-    return cells if not rest or _UNITS.fullmatch(rest) else [*cells, rest]
+def _split_head(words: Sequence[str], count: int) -> list[str]:
+    """The words of a head as those of some columns, each of which has a year or else a unit; none without these."""
+    marks = [index for index, word in enumerate(words) if _YEAR.fullmatch(word)]
+    units = [index for index, word in enumerate(words) if _UNITS.fullmatch(word)]
+    if not marks and len(units) == count:
+        marks = units
+    rest = " ".join(words[marks[-1] + 1 :]) if marks else ""
+    is_headed = bool(rest) and not _UNITS.fullmatch(rest)
+    if is_headed and len(marks) == count:  # "2023 Income 2022 Income"
+        return [" ".join(words[begin:end]) for begin, end in pairwise([*marks, len(words)])]
+    cells = [" ".join(words[begin:end]) for begin, end in pairwise([0, *(mark + 1 for mark in marks)])]
+    return [*cells, rest] if is_headed else cells

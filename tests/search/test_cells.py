@@ -70,6 +70,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("What is the net debt of the company?", "£412.7m"),
         ("How many gas lamps are there in Faro?", "35"),
         ("How many lamps were lit in Upper Faro?", "17"),
+        ("How many gas lamps does the council have in Faro?", "35"),
         ("What was the loss before tax in 2021?", "(14.7)"),
         ("Who is the keeper of the Bobbin Mill?", "Ruth Ainley"),
         ("When was Bobbin Mill built?", "1887"),

@@ -54,6 +54,18 @@ def test_a_head_may_stand_above_several() -> None:
     assert read(text)[0][2] == ["1911 Men", "1911 Women", "1921 Men", "1921 Women"]
 
 
+@pytest.mark.parametrize(
+    ("head", "heads"),
+    [
+        ("£000 1921 Cost 1921 Income 1922 Cost", ["1921 Cost", "1921 Income", "1922 Cost"]),
+        ("Officer Salary £ Pension £ Total £", ["Officer Salary £", "Pension £", "Total £"]),
+        ("Town 1921 1922 Change", ["Town 1921", "1922", "Change"]),
+    ],
+)
+def test_years_and_units_part_a_head(head: str, heads: list[str]) -> None:
+    assert read(f"{head}\n\nFaro 31 42 11\n")[0][2] == heads
+
+
 def test_numbers_of_notes_have_no_head() -> None:
     assert read(NOTED) == [
         ("Oil", ["3", "1.5", "1.2"], ["", "Note 2023", "£m 2022"]),
