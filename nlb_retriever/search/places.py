@@ -7,7 +7,7 @@ title of the book or chapter that the best passage is in.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -17,6 +17,7 @@ from nlb_retriever.search.about_book import find_titled
 from nlb_retriever.search.answer import compose_all, compose_answer, order_by_words
 from nlb_retriever.search.book_parts import find_chapter, tales_of
 from nlb_retriever.search.forms import TALE, WORK, compile_forms, match_form
+from nlb_retriever.search.heading_fit import heading_fits
 from nlb_retriever.search.question import name_of
 from nlb_retriever.search.quotes import SENTENCES, choose_quotes, cite, join_quotes
 from nlb_retriever.search.readings import READ_TO_ANSWER, read_hits
@@ -207,8 +208,8 @@ def answer_place(
         result = replace(result, hits=read.hits, compared=result.overlap.of(read.order))
     if question.word in _COURSE.split("|") and not any(_begins_with(question.word, hit) for hit in result.hits):
         return None  # "In which unit did he serve?"
-    if question.unit != "book" and not all_passages:
-        result = _headed_first(result)
+    if not all_passages:
+        result = _headed_first(result, question.unit)
     if all_passages:
         answer = compose_all(result)
     elif question.unit == "passage" or not result.hits:
@@ -218,11 +219,12 @@ def answer_place(
     return replace(answer, searched=result.searched)
 
 
-def _headed_first(result: SearchResult) -> SearchResult:
-    """The hits with those first whose section's heading has just the words that are looked for."""
-    raised = [
-        replace(hit, score=hit.score + (fit == 1)) for hit, fit in zip(result.hits, result.heading_fits, strict=True)
-    ]
+def _headed_first(result: SearchResult, unit: Unit) -> SearchResult:
+    """The hits with those first whose section's heading, or book's title, has just the words that are looked for."""
+    fits: Sequence[float] = result.heading_fits
+    if unit == "book":
+        fits = heading_fits(result.request.query, [replace(hit, section=(hit.title,)) for hit in result.hits])
+    raised = [replace(hit, score=hit.score + (fit == 1)) for hit, fit in zip(result.hits, fits, strict=True)]
     order = sorted(range(len(raised)), key=lambda index: -raised[index].score)
     return replace(result, hits=tuple(raised[index] for index in order), compared=result.overlap.of(order))
 

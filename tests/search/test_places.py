@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever import Retriever, book_from_text, index_books, index_files
 from nlb_retriever.reading import read_book
 from nlb_retriever.records import Section
 from nlb_retriever.search.forms import LONGEST
@@ -94,6 +94,14 @@ def test_the_chapter_that_is_headed_so_comes_first(tmp_path: Path) -> None:
     index_books([book_from_text(text, source="braces", title="Braces")], tmp_path / "library")
     with Retriever(tmp_path / "library") as braces:
         assert braces.answer("Which chapter is about brace expansion?").short == "CHAPTER II. Brace Expansion"
+
+
+def test_the_book_that_is_called_so_comes_first(tmp_path: Path) -> None:
+    (tmp_path / "Boiler.md").write_text("It is a Remeha of 2019. The pressure is 1.6 bar.")
+    (tmp_path / "2024-03-13.md").write_text("The boiler knocked. Pavel bled the boiler and set the boiler going again.")
+    index_files([tmp_path], tmp_path / "library")
+    answer = Retriever(tmp_path / "library").answer("Which note is about the boiler?")
+    assert (answer.short, answer.citations[0].hit.title) == ("Boiler", "Boiler")
 
 
 def test_a_section_is_named_with_its_chapter(tmp_path: Path) -> None:
