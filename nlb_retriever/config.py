@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -112,13 +113,17 @@ def home() -> Path:
     """The folder that holds all named libraries: $NLB_HOME, else the platform's user data folder.
 
     Raises:
-        StoreError: $NLB_HOME names the home folder of an unknown user.
+        StoreError: $NLB_HOME names the home folder of an unknown user, or without it this user has none.
     """
     if folder := os.environ.get("NLB_HOME"):
         return _absolute(folder, "NLB_HOME")
     from platformdirs import user_data_path
 
-    return user_data_path("nlb-retriever")
+    with suppress(RuntimeError):
+        found = user_data_path("nlb-retriever")
+        if found.is_absolute():  # former versions of platformdirs leave the "~" there
+            return found
+    raise StoreError("this user has no home folder: set NLB_HOME to a folder for libraries and the cache")
 
 
 def locate_library(library: str | Path | None = None) -> str | Path:

@@ -76,6 +76,23 @@ def test_what_cannot_be_used_is_one_short_line(
     assert complaint in ran.err
 
 
+def test_a_user_without_a_home_folder_is_told_of_nlb_home(nlb: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container with --user: no HOME, and no such user on the system."""
+    for name in ("HOME", "NLB_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+    def find(number: int) -> object:
+        raise KeyError(number)
+
+    monkeypatch.setattr("pwd.getpwuid", find)
+    line = "nlb: this user has no home folder: set NLB_HOME to a folder for libraries and the cache\n"
+    for args in (("books",), ("ask", "Who?"), ("index", "."), ("doctor",)):
+        ran = nlb(*args)
+        assert (ran.code, ran.out, ran.err) == (2, "", line)
+    monkeypatch.setattr("platformdirs.user_data_path", lambda name: Path("~/.local/share", name))  # as in 4.2
+    assert nlb("books").err == line
+
+
 @pytest.mark.parametrize(
     "url",
     [
