@@ -6,11 +6,12 @@ import json
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import RUN, InProcess, environment
+from tests.cli.conftest import ROOT, RUN, InProcess, environment
 from tests.training.encoder.small import write_model
 from tests.training.reader.small import SMALL, write_data
 
@@ -60,6 +61,17 @@ def test_a_stopped_run_goes_on_and_its_reader_answers(nlb: InProcess, folder: Pa
     again = nlb(*command)
     assert (again.code, len(again.err.splitlines())) == (2, 1)
     assert "holds an earlier run: go on with it (--resume)" in again.err
+
+
+def test_the_extra_that_is_named_where_quantizing_is_not_installed_brings_it(
+    nlb: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    ran = nlb("train-reader", "data")
+    assert (ran.code, ran.err) == (2, "nlb: nncf is not installed: run `pip install 'nlb-retriever[train]'`\n")
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert "nlb-retriever[eval,quantize]" in extras["train"]
+    assert any(each.startswith("nncf>=") for each in extras["quantize"])
 
 
 @pytest.mark.parametrize("command", [("ask",), ("search", "--rerank")])

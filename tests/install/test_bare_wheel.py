@@ -86,6 +86,7 @@ MISSING: dict[str, tuple[str, tuple[str, ...]]] = {
     "encoding on CUDA": ("gpu", ("nlb", "index", "books", "--library", "./new", "--device", "cuda")),
     "another chunk encoder": ("gpu", ("nlb", "index", "books", "--library", "./new", "--chunk-encoder", "./encoder")),
     "training": ("train", ("nlb", "train", "books", "--out", "./new")),
+    "training the reader": ("train", ("nlb", "train-reader", "books", "--out", "./new")),
     "evaluation": ("eval", ("nlb", "eval", "questions.jsonl", "--books", "books")),
     "the small model": ("llm", ("nlb", "ask", "Who?", "--llm", "smollm2")),
     "a GGUF file": ("llm", ("nlb", "ask", "Who took the lamp?", "--llm", "model.gguf")),

@@ -1,7 +1,7 @@
 """A trained network as the folder that `nlb_retriever.reader.load_reader` reads: int8 for the CPU, fp16 for torch.
 
 Post-training quantization of weights and activations (NNCF, transformer scheme with SmoothQuant), calibrated on
-questions with passages of books. Needs the extra: pip install 'nlb-retriever[quantize]'.
+questions with passages of books. Needs the extra: pip install 'nlb-retriever[train]'.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tokenizers import Tokenizer
 
 from nlb_retriever.atomic import write_folder
 from nlb_retriever.encoding.openvino_core import load_openvino, without_telemetry
-from nlb_retriever.errors import EncoderError
+from nlb_retriever.errors import extra
 from nlb_retriever.reader.files import CONFIG, FORMAT, LAYERS, MODEL, TOKENIZER, WEIGHTS, WORDS
 from nlb_retriever.reader.network import ReaderNetwork
 from nlb_retriever.reader.pairs import make_rows, pad_rows
@@ -50,7 +50,7 @@ def write_reader(
         calibration: questions with passages, 300 or so.
 
     Raises:
-        EncoderError: NNCF is not installed.
+        MissingExtra: NNCF is not installed.
     """
     openvino = load_openvino()
     inputs = [_inputs(tokenizer, question, passage) for question, passage in calibration]
@@ -76,11 +76,9 @@ def write_reader(
 
 
 def _quantize(network: ReaderNetwork, inputs: Sequence[dict[str, Any]]) -> Any:
-    try:
-        with without_telemetry():
-            import nncf
-    except ImportError as error:
-        raise EncoderError("quantizing needs NNCF: pip install 'nlb-retriever[quantize]'") from error
+    with extra("train"), without_telemetry():
+        import nncf
+
     with redirect_stdout(sys.stderr):  # its bars
         return nncf.quantize(
             _convert(network),

@@ -29,7 +29,7 @@ from tokenizers import Tokenizer
 
 from nlb_retriever.atomic import write_file
 from nlb_retriever.encoding.load import BASE_ENCODER, find_weights
-from nlb_retriever.errors import EncoderError, TrainingError
+from nlb_retriever.errors import MissingExtra, TrainingError
 from nlb_retriever.reader.files import CONFIG
 from nlb_training.events import Observer, QueryEvent, StageEvent
 from nlb_training.reader.distillation import score_rows
@@ -132,11 +132,12 @@ def train_reader(request: ReaderRequest, *, resume: bool = False, observer: Obse
         TrainingInterrupted: a signal to stop came; resumed, the run goes on with the next step.
         TrainingError: data, settings, start model or the folder do not allow it, the disk is full, or the loss is no
             number.
-        EncoderError: the start model is not to be found, or NNCF is not installed.
+        EncoderError: the start model is not to be found.
+        MissingExtra: NNCF is not installed.
     """
     started = time.monotonic()
     if importlib.util.find_spec("nncf") is None:
-        raise EncoderError("quantizing needs NNCF: pip install 'nlb-retriever[quantize]'")
+        raise MissingExtra("nncf is not installed: run `pip install 'nlb-retriever[train]'`")
     check_data(request.data)
     _, start = find_weights(request.start)
     device = find_device(request.device)
