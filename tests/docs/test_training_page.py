@@ -23,7 +23,7 @@ def test_training_on_ones_own_books_and_measuring_run(nlb: InProcess, user: Path
     for arguments in shown:
         ran = nlb(*arguments)
         assert ran.code == 0, (arguments, ran.out, ran.err)
-    assert "Answers and refusals: own (1 queries, 1 groups)" in ran.out
+    assert "Answers and refusals: own (1 query, 1 group)" in ran.out
 
 
 def test_its_presets_exist() -> None:

@@ -170,6 +170,14 @@ def test_a_resume_with_other_settings_is_refused_with_the_differences(finished: 
     assert [path.name for path in (tmp_path / "photos").iterdir()] == ["cat.jpg"]
 
 
+def test_damaged_examples_are_named_and_not_left_out(finished: Path, tmp_path: Path) -> None:
+    out = shutil.copytree(finished / "whales", tmp_path / "torn")
+    file = out / "run" / "examples.jsonl"
+    os.truncate(file, file.stat().st_size - 9)
+    with pytest.raises(TrainingError, match=r"examples\.jsonl line \d+: is not JSON .*: delete .*, and run"):
+        train(ask(finished, str(out)), resume=True)
+
+
 def test_another_seed_gives_another_encoder(finished: Path, tmp_path: Path) -> None:
     more = ask(
         finished, str(tmp_path / "other"), changes=(*CHANGES, "loop.seed=1"), corpus=finished / "whales/run/corpus"

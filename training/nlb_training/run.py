@@ -158,7 +158,10 @@ class _Run:
             wait_for(file)
         if file.exists():
             self.observe(StageEvent(stage="examples", done=True))
-            return read_examples(file)[0], problems
+            examples, damages = read_examples(file)
+            if damages:
+                raise TrainingError(f"{damages[0]}: delete {file}, and run the same command with --resume")
+            return examples, problems
         self.observe(StageEvent(stage="examples"))
         settings = self.preset.examples
         examples = [replace(example, file=path) for example, path in matched]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import fcntl
 import signal
 import threading
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -78,6 +80,22 @@ def lock_folder(folder: Path) -> Iterator[None]:
         except OSError as error:
             raise TrainingError(f"another process trains in {folder}: wait for it, or choose another folder") from error
         yield
+
+
+def check_torch_file(file: Path) -> None:
+    """See that what torch has saved is whole by its sums, which torch itself does not compare.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is damaged.
+    """
+    try:
+        with zipfile.ZipFile(file) as stored:
+            damaged = stored.testzip()
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, zlib.error) as error:
+        raise ValueError(f"{file.name}: {error}") from error
+    if damaged:
+        raise ValueError(f"{file.name}: the sum of {damaged} is wrong")
 
 
 @contextmanager

@@ -216,6 +216,14 @@ def test_a_damaged_state_is_one_line(request_of_run: EncoderRequest, tmp_path: P
     assert "\n" not in str(caught.value)
 
 
+def test_a_state_with_one_wrong_bit_is_damaged(request_of_run: EncoderRequest, whole: Path, tmp_path: Path) -> None:
+    state = bytearray((request_of_run.out / "state.pt").read_bytes())
+    state[len(state) // 2] ^= 1
+    (tmp_path / "state.pt").write_bytes(state)
+    with pytest.raises(TrainingError, match=r"state\.pt is damaged \(state\.pt: the sum of .* is wrong\)"):
+        train_encoder(replace(request_of_run, out=tmp_path), resume=True)
+
+
 def test_a_damaged_round_can_be_made_again_only_before_its_first_step(
     request_of_run: EncoderRequest, whole: Path, tmp_path: Path
 ) -> None:

@@ -225,10 +225,11 @@ def test_a_process_killed_while_it_writes_leaves_a_run_that_goes_on(
     assert not torn.exists()
 
 
-def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["model.safetensors", "optimizer.pt", "scheduler.pt", "rng_state.pth"])
+def test_a_damaged_checkpoint_is_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(TrainingInterrupted):
         run_training(copier(), Numbers(), stack, SETTINGS, tmp_path, observer=at_step(4, terminate))
-    file = tmp_path / CHECKPOINTS / "checkpoint-4" / "model.safetensors"
+    file = tmp_path / CHECKPOINTS / "checkpoint-4" / name
     file.write_bytes(file.read_bytes()[:50])
     with pytest.raises(TrainingError, match=r"checkpoint-4 is damaged .*: delete it to resume from the one before"):
         run_training(copier(), Numbers(), stack, SETTINGS, tmp_path, resume=True)

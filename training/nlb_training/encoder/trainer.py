@@ -25,7 +25,7 @@ from nlb_training.encoder.planner import Planner
 from nlb_training.encoder.queries import SOURCES
 from nlb_training.encoder.rounds import Batch, read_round, write_round
 from nlb_training.encoder.term_map import BIAS, RATE, WEIGHT, apply_map, fit_map, group_terms, write_map
-from nlb_training.run_control import catch_stop_signals
+from nlb_training.run_control import catch_stop_signals, check_torch_file
 
 STATE, LOG = "state.pt", "log.jsonl"
 _BOOK_WEIGHT = 0.5
@@ -133,6 +133,7 @@ class Run:
         """
         file = self._folder / STATE
         try:
+            check_torch_file(file)
             state = torch.load(file, map_location=self.model.device, weights_only=True)
             stored, term_map = {**state["settings"], **state["plan"]}, state["term_map"]
         except (OSError, RuntimeError, KeyError, EOFError, ValueError, TypeError, UnpicklingError) as error:

@@ -22,7 +22,7 @@ from transformers.trainer_callback import PrinterCallback
 from nlb_retriever.errors import TrainingError, TrainingInterrupted
 from nlb_training.events import StepObserver, TrainingEvent
 from nlb_training.pretraining.settings import LoopSettings
-from nlb_training.run_control import catch_stop_signals
+from nlb_training.run_control import catch_stop_signals, check_torch_file
 
 Validate = Callable[[nn.Module], Mapping[str, float]]
 """Gives figures of a model that is in eval mode."""
@@ -122,6 +122,8 @@ def _read_progress(checkpoint: Path) -> Progress:
     try:
         with safe_open(checkpoint / _WEIGHTS, framework="pt") as weights:
             weights.keys()
+        for file in (checkpoint / "optimizer.pt", checkpoint / "scheduler.pt", *checkpoint.glob("rng_state*.pth")):
+            check_torch_file(file)
         json.loads((checkpoint / _STATE).read_text(encoding="utf-8"))
         return Progress(**json.loads((checkpoint / _LOSSES).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, SafetensorError) as error:
