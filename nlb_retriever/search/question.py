@@ -77,9 +77,14 @@ _COLORS = frozenset(
     " vermilion lilac lavender indigo turquoise bronze copper chestnut hazel mauve".split()
 )
 _NAME_OF = re.compile(
-    r"what(?:['’]s| is| was| are| were) (?:the (?:first |last |full |real )?names? of|[\w'’. -]{1,40} names?\W*$)",
+    r"what(?:['’]s| is| was| are| were) (?:the (?:first |last |full |real )?names? of (?P<of>[^?]+)"
+    r"|(?P<owner>[\w'’. -]{1,40}?)(?:['’]s?)? names?\W*$)",
     re.IGNORECASE,
 )
+_NAMED = frozenset(
+    "ship boat yacht inn village town city street house estate castle island river country horse dog cat".split()
+)
+"""What has a name of its own, as people do; that of a process or a pigment may be in small letters."""
 _CHOICE = re.compile(r", (?P<one>[^,]{1,40}) or (?P<other>[^,]{1,40}?)[\s?]*$")
 """The end of "Who is taller, Lydia or Jane?"."""
 _NOT_WHEN = frozenset("first once ever since last now then".split())
@@ -235,6 +240,13 @@ def find_capitals(text: str) -> str:
     return " ".join(word for word in _ANY_WORD.findall(text) if word[0].isupper())
 
 
+def _asks_for_own_name(question: str) -> bool:
+    """Whether it asks for the name of a person, or of what has one of its own."""
+    match = _NAME_OF.match(question)
+    named = (match["of"] or match["owner"]) if match else ""
+    return bool(named) and (not _NAMED.isdisjoint(_WORD.findall(named.lower())) or find_person(named) is not None)
+
+
 def fits(question: str, answer: str) -> bool:
     """Whether some words can be what a question asks for; in doubt they can.
 
@@ -264,7 +276,7 @@ def fits(question: str, answer: str) -> bool:
         return not units.isdisjoint(_WORD.findall(_NO_LENGTH.sub("", answer.lower())))
     if choice := _CHOICE.search(question):
         return not word_ids(" ".join(choice.groups())).isdisjoint(word_ids(answer))
-    if _NAME_OF.match(question) and question != question.lower() and answer == answer.lower():
+    if _asks_for_own_name(question) and question != question.lower() and answer == answer.lower():
         return False
     if not has_number and _AMOUNT.search(question):
         return False

@@ -44,6 +44,8 @@ SURE, LIKELY = 13.0, 8.0
 """Least trust for these words: on FairytaleQA val 79% and 46% of such answers are right, 20% of the others."""
 LEAST_SHARE, ALONE = 0.25, 5.0
 """Share of the question's words that one sentence with the answer has; else it is trusted so much less."""
+MOST_ASKED = 0.6
+"""Share of the question's words in a clause that only repeats the question."""
 _OUTER = " \n\t,.;:!?-–—_*\"'“”‘’«»()[]{}"
 _ITEM = re.compile(r"(?:\(?\d{1,3}[.)]|\d{1,2}(?:\.\d{1,3}){1,3}(?=\s+[“\"‘'(]?[A-Z]))\s+(?=[^\W\d]|[“\"‘'(])")
 """The number of a list's item, a clause or a paragraph."""
@@ -104,6 +106,8 @@ def answer_shortly(result: SearchResult, limit: int | None) -> Answer | None:
     found = _pool(_spans(result), hits, votes=votes * fiction, mentions=0.0 if name else MENTIONS * fiction)
     if not found:
         return None
+    if result.request.kind == "clause":
+        found.sort(key=lambda each: _echoes(each.text, result.overlap.words))
     best = found[0]
     others = sorted(found, key=lambda each: (-each.own, each.quote.hit, each.quote.order))
     citations = cite(hits, choose_quotes(hits, (each.quote for each in (best, *others)), limit))
@@ -189,6 +193,12 @@ def _spans(result: SearchResult) -> list[_Found]:
             share = 0.0 if did and _is_speaker(hit.text, quote) else shares[index][quote.order]
             found.append(_Found(quote=quote, text=text, score=score, share=share))
     return [each for each in found if each.words and fits(result.request.question, each.text)]
+
+
+def _echoes(text: str, asked: frozenset[int]) -> bool:
+    """Whether a clause says little more than the question: "the door is locked" for "Why is the door locked?"."""
+    words = word_ids(text)
+    return len(words) >= _CLAUSE_WORDS and len(words & asked) >= MOST_ASKED * len(words)
 
 
 def _is_speaker(text: str, quote: Quote) -> bool:

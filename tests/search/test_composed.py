@@ -112,6 +112,14 @@ def test_what_is_said_ends_before_who_says_it(text: str, span: str, short: str) 
     assert compose("What is it?", text, span).short == short
 
 
+def test_a_clause_that_repeats_the_question_comes_after_one_that_does_not() -> None:
+    text = "The old garden was locked for years. They had buried the key of the garden."
+    echo, other = "old garden was locked for years", "They had buried the key"
+    found = compose("Why was the old garden locked?", text, echo, other)
+    assert (found.short, found.citations[0].quote) == (other, text)
+    assert compose("Why was the old garden locked?", text, echo).short == echo
+
+
 def test_without_a_limit_five_sentences_in_about_ninety_words_are_quoted() -> None:
     long = "Mary keeps " + "one more lamp and " * 25 + "a house."
     keepers = [f"Keeper {name} keeps the {name} lamp." for name in ("Ada", "Bea", "Cay", "Dee", "Eve", "Fay")]

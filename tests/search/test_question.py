@@ -176,7 +176,7 @@ def test_a_page_of_text_is_no_question() -> None:
         ("what is the name of the ship?", "gannet", True),
         ("What is the keeper's name?", "old man", False),
         ("What is the keeper's name?", "Ada", True),
-        ("What is the namesake of the ship?", "a bird", True),
+        ("What is the name of the green pigment?", "chlorophyll", True),
         ("Who is taller, Lydia or Jane?", "Elizabeth", False),
         ("Who is taller, Lydia or Jane?", "Jane Bennet", True),
         ("Who is taller, the smith or the miller?", "miller", True),
