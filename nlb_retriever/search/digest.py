@@ -87,7 +87,8 @@ def answer_digest(
         book is meant.
     """
     question = read_digest_question(request.query)
-    if not question or (question[0] == "this" and not _is_limited(request)):
+    limited = request.section or (request.book and "here" in request.query.lower())  # "this chapter" of a book is any
+    if not question or (question[0] == "this" and not limited):
         return None
     kind, match = question
     words = match.groupdict()
@@ -118,11 +119,6 @@ def answer_digest(
         telling = choose_telling(hits, load_encoder(), SENTENCES if limit is None else limit)
         citations = cite(hits, telling) or find_beginning(hits)  # of a law of one long sentence
     return _answer(request, citations[:limit], missing=missing)
-
-
-def _is_limited(request: SearchRequest) -> bool:
-    """Whether it is clear what "here" is; "this chapter" of a book may be any."""
-    return request.section is not None or (request.book is not None and "here" in request.query.lower())
 
 
 def read_whole(kind: str, words: dict[str, str], scope: Scope, store: LibraryStore) -> list[Hit] | None:
