@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from packaging.requirements import Requirement
 
 from nlb_retriever.config import RELEASED, Manifest, home, locate_library
 from nlb_retriever.errors import LibraryNotFound, NlbError
@@ -71,13 +72,18 @@ def _packages() -> Iterator[Check]:
     except metadata.PackageNotFoundError:
         yield Check("packages", "note", "nlb-retriever runs from its sources, not installed: its needs are unknown")
         return
-    names = [re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in wanted if "extra ==" not in line]
     there: list[str] = []
-    for name in names:
+    for need in (Requirement(line) for line in wanted if "extra ==" not in line):
+        name, versions = need.name, need.specifier
         try:
-            there.append(f"{name} {metadata.version(name)}")
+            version = metadata.version(name)
         except metadata.PackageNotFoundError:
-            yield Check("packages", "problem", f"{name} is missing: run `pip install {name}`")
+            yield Check("packages", "problem", f"{name} is missing: run `pip install '{name}{versions}'`")
+            continue
+        if versions.contains(version, prereleases=True):
+            there.append(f"{name} {version}")
+        else:
+            yield Check("packages", "problem", f"{name} is {version}: run `pip install '{name}{versions}'`")
     yield Check("packages", "ok", ", ".join(there))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -164,3 +165,27 @@ def test_a_copy_of_a_library_in_use_keeps_its_books_and_a_loss_is_a_problem(
     with open_store(library) as store:
         assert {book.title for book in store.books()} >= set(kept)
     assert nlb("doctor", "--library", library).code == 0
+
+
+def test_a_package_that_is_missing_or_too_old_or_new_is_a_problem(
+    nlb: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = ["numpy>=2.0", "rich>=13.7", "qdrant-edge-py<0.10,>=0.9.0", "nowhere>=1", "torch>=2.4; extra == 'gpu'"]
+    versions = {"numpy": "2.0", "rich": "13.6.0", "qdrant-edge-py": "0.10.1"}
+
+    def version_of(name: str) -> str:
+        if name not in versions:
+            raise PackageNotFoundError(name)
+        return versions[name]
+
+    monkeypatch.setattr("importlib.metadata.requires", lambda name: wanted)
+    monkeypatch.setattr("importlib.metadata.version", version_of)
+    ran = nlb("doctor", "--json")
+    assert ran.code == 1
+    checks = json.loads(ran.out)["checks"]
+    assert [(each["status"], each["detail"]) for each in checks if each["name"] == "packages"] == [
+        ("problem", "rich is 13.6.0: run `pip install 'rich>=13.7'`"),
+        ("problem", "qdrant-edge-py is 0.10.1: run `pip install 'qdrant-edge-py<0.10,>=0.9.0'`"),
+        ("problem", "nowhere is missing: run `pip install 'nowhere>=1'`"),
+        ("ok", "numpy 2.0"),
+    ]
