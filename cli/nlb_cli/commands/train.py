@@ -58,7 +58,7 @@ CorpusFolder = Annotated[
 
 
 def train(
-    books: Annotated[list[str], typer.Argument(metavar="BOOKS...", help="Books, folders of books, glob patterns.")],
+    books: Annotated[list[str], typer.Argument(metavar="BOOKS", help="Books, folders of books, glob patterns.")],
     preset: Preset = "domain",
     examples: Examples = None,
     out: Out = Path("checkpoint"),
