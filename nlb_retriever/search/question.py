@@ -63,7 +63,10 @@ _TIMES = frozenset(
     " times while long life lifetime always ever forever never since until till".split()
 )
 _LENGTHS = frozenset("inch inches foot feet yard yards fathom fathoms mile miles league leagues meter meters".split())
-_RATES = _TIMES | frozenset("daily nightly weekly monthly yearly often seldom rarely sometimes frequently".split())
+_RATES = frozenset(
+    "daily nightly weekly monthly yearly often seldom rarely sometimes frequently always never time times hour hours"
+    " day days night nights morning mornings evening evenings week weeks month months year years".split()
+)
 _NO_LENGTH = re.compile(r"\bto-?(?:day|morrow|night)\b", re.IGNORECASE)
 """These tell when, and not how long."""
 _SAYING = frozenset(
