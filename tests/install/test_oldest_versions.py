@@ -45,6 +45,18 @@ def test_the_oldest_versions_index_answer_and_check(environment: Environment) ->
     assert checked["healthy"], checked
 
 
+PAGE = """<title>The Ferry</title><body><!-- a note --><h1>The Ferry</h1>
+<div class="box"><div class="box"><div class="box">Ruth the ferrywoman owned nine boats of glass.</div></div></div>
+<ul class="box"><li><a href="a">A</a></li></ul>"""
+
+
+def test_the_oldest_versions_read_html_with_comments_and_boxes(environment: Environment) -> None:
+    (environment.user / "ferry.html").write_text(PAGE, encoding="utf-8")
+    done = environment.run("nlb", "index", "ferry.html", "--library", "./page")
+    assert done.returncode == 0, done.stderr
+    assert "nine boats of glass" in environment.run("nlb", "show", "Ferry", "--text", "--library", "./page").stdout
+
+
 AGREEMENT = """
 import numpy as np
 from nlb_retriever.encoding import load_encoder
