@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import mean, median, pstdev
 
 from nlb_retriever.reading.draft import Heading
-from nlb_retriever.reading.headings import KIND_LEVELS, Candidate
+from nlb_retriever.reading.headings import KIND_LEVELS, UNNUMBERED, Candidate
 
 Chain = list[Candidate]
 _CHAPTER, _INNER, _DEEPEST = 4, 5, 7
@@ -18,6 +18,34 @@ _NEAR = 420
 _OPEN = 40
 """Chains begun this many chains ago are closed: bounds the work on lists of numbers."""
 _ASIDE = {"note", "notes", "summary", "argument", "references", "index", "characters", "conclusion", "coda"}
+
+
+def continue_kinds(found: Sequence[Candidate]) -> None:
+    """After "ADVENTURE VI." a line "VII. THE BLUE CARBUNCLE" is of the same kind; "7. A Bell" is a point."""
+    latest: dict[str, Candidate] = {}
+    counts = Counter(c.kind for c in found)
+    for c in found:
+        if c.kind == "bare" and c.rest and c.number > 2:
+            kinds = [
+                k
+                for k, last in latest.items()
+                if (last.number + 1, last.style) == (c.number, c.style)
+                and counts[k] > 2
+                and k not in {"volume", "scene"}
+            ]
+            if kinds:
+                c.kind = kinds[-1]
+        if c.kind not in UNNUMBERED:
+            latest.pop(c.kind, None)
+            latest[c.kind] = c
+
+
+def make_loners_titles(found: Sequence[Candidate]) -> None:
+    """One "THE SECOND NIGHT" is a title, not a number: such kinds count from two on."""
+    counts = Counter(c.kind for c in found)
+    for c in found:
+        if counts[c.kind] == 1 and c.kind not in UNNUMBERED and c.kind not in KIND_LEVELS:
+            c.kind, c.number, c.rest = "caps" if c.title.isupper() else "plain", 0, c.title
 
 
 def bare_chains(found: Sequence[Candidate]) -> list[Chain]:

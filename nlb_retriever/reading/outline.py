@@ -31,7 +31,13 @@ from nlb_retriever.reading.headings import (
     strip_line,
     title_like,
 )
-from nlb_retriever.reading.levels import assign_levels, bare_chains, sections_of_titles
+from nlb_retriever.reading.levels import (
+    assign_levels,
+    bare_chains,
+    continue_kinds,
+    make_loners_titles,
+    sections_of_titles,
+)
 from nlb_retriever.reading.lines import line_spans, stand_alone
 from nlb_retriever.reading.listed import find_listed_titles
 from nlb_retriever.reading.manual_pages import find_manual_sections
@@ -145,8 +151,8 @@ def _find(text: str, found: list[Candidate]) -> list[Heading]:
     if not found:
         return []
     found = _without_decrees(_drop_repeats(drop_contents(found)), len(text))
-    _continue_kinds(found)
-    _without_loners(found)
+    continue_kinds(found)
+    make_loners_titles(found)
     numbered = [c for c in found if c.kind not in UNNUMBERED]
     chains = _without_lists(text, bare_chains([c for c in found if c.kind == "bare"]))
     caps = regular_titles(_standing_alone(found), len(text), least=3)
@@ -320,31 +326,3 @@ def _without_decrees(found: list[Candidate], size: int) -> list[Candidate]:
         if c.title.isupper():
             c.kind, c.number, c.rest = "caps", 0, c.title
     return [c for c in found if c.kind not in OF_LAWS]
-
-
-def _continue_kinds(found: Sequence[Candidate]) -> None:
-    """After "ADVENTURE VI." a line "VII. THE BLUE CARBUNCLE" is of the same kind; "7. A Bell" is a point."""
-    latest: dict[str, Candidate] = {}
-    counts = Counter(c.kind for c in found)
-    for c in found:
-        if c.kind == "bare" and c.rest and c.number > 2:
-            kinds = [
-                k
-                for k, last in latest.items()
-                if (last.number + 1, last.style) == (c.number, c.style)
-                and counts[k] > 2
-                and k not in {"volume", "scene"}
-            ]
-            if kinds:
-                c.kind = kinds[-1]
-        if c.kind not in UNNUMBERED:
-            latest.pop(c.kind, None)
-            latest[c.kind] = c
-
-
-def _without_loners(found: Sequence[Candidate]) -> None:
-    """One "THE SECOND NIGHT" is a title, not a number: such kinds count from two on."""
-    counts = Counter(c.kind for c in found)
-    for c in found:
-        if counts[c.kind] == 1 and c.kind not in UNNUMBERED and c.kind not in KIND_LEVELS:
-            c.kind, c.number, c.rest = "caps" if c.title.isupper() else "plain", 0, c.title
