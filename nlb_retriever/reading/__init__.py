@@ -1,6 +1,6 @@
 """Files to books: `discover` finds them, `ReaderPool` (or `read_book`) reads them.
 
-The formats are those of `book.FORMATS`. A module a format makes a `Draft` (text, headings, metadata);
+The formats are those of `book.FORMATS`. A module of `formats` makes a `Draft` (text, headings, metadata);
 `structure.partition` cuts it into sections.
 """
 

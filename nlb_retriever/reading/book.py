@@ -16,13 +16,13 @@ from nlb_retriever.errors import NlbError, NotABook, ReadingError, ReadingLimit
 from nlb_retriever.reading.authors import in_spoken_order
 from nlb_retriever.reading.draft import Draft, clean, one_line
 from nlb_retriever.reading.gutenberg import LANGUAGES, without_wrapper
+from nlb_retriever.reading.headings.subtitles import with_titles
 from nlb_retriever.reading.limits import DEFAULT, Limits, shown
 from nlb_retriever.reading.omissions import LONGEST
+from nlb_retriever.reading.pages.title_page import is_given
 from nlb_retriever.reading.sidecar import Sidecar, read_sidecar
 from nlb_retriever.reading.signatures import kind_of
 from nlb_retriever.reading.structure import partition
-from nlb_retriever.reading.subtitles import with_titles
-from nlb_retriever.reading.title_page import is_given
 from nlb_retriever.records import Book
 
 logger = logging.getLogger(__name__)
@@ -161,7 +161,7 @@ def _read_bytes(path: Path, limits: Limits) -> bytes:
 
 def _read(path: Path, data: bytes, limits: Limits) -> Book:
     kind = _format(path, data)
-    module = importlib.import_module(f"nlb_retriever.reading.{kind}")
+    module = importlib.import_module(f"nlb_retriever.reading.formats.{kind}")
     reader: Callable[[bytes, Path, Limits], Draft] = getattr(module, f"read_{kind}")
     draft = reader(data, path, limits)
     without_wrapper(draft)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nlb_retriever.reading.xmltree import attribute, local_name
+from nlb_retriever.reading.containers.xmltree import attribute, local_name
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

@@ -8,11 +8,11 @@ import stat
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from nlb_retriever.reading.containers.package import read_metadata
+from nlb_retriever.reading.containers.xmltree import local_name, parse_xml
 from nlb_retriever.reading.draft import Draft
-from nlb_retriever.reading.html import html_to_text
-from nlb_retriever.reading.package import read_metadata
-from nlb_retriever.reading.title_page import is_given
-from nlb_retriever.reading.xmltree import local_name, parse_xml
+from nlb_retriever.reading.formats.html import html_to_text
+from nlb_retriever.reading.pages.title_page import is_given
 
 NAME = "metadata.opf"
 _LONGEST = 1 << 20

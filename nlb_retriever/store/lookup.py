@@ -171,7 +171,7 @@ def _numbered(name: str, sections: Sequence[SectionRecord]) -> list[int]:
 
     "Book 2, Chapter 3" is the chapter in that book, as are "Chapter 3 of Book 2" and "Chapter 3, Book 2".
     """
-    from nlb_retriever.reading.headings import KIND_LEVELS  # only where a number is looked up
+    from nlb_retriever.reading.headings.looks import KIND_LEVELS  # only where a number is looked up
 
     parts = _read_numbers(_capitalize(", ".join(reversed(_OF.split(name)))))
     if not parts:
@@ -260,7 +260,7 @@ def read_number(title: str) -> tuple[str, int, str]:
 
 def _read_numbers(title: str) -> list[tuple[str, int, str]]:
     """Of "Act III, Scene 4" both."""
-    from nlb_retriever.reading.headings import parse_line  # only where a number is looked up
+    from nlb_retriever.reading.headings.looks import parse_line  # only where a number is looked up
 
     title = _SHORT_SECTION.sub("Section ", title)
     return [(each.kind, each.number, each.rest) for each in parse_line(title, 0, len(title), is_title=True)]

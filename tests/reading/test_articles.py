@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nlb_retriever.reading.html import read_html
+from nlb_retriever.reading.formats.html import read_html
 from nlb_retriever.reading.limits import Limits
 
 PROSE = "<p>The clock on the landing struck the hour, and nobody was awake to hear it but the cat.</p>"

@@ -7,10 +7,10 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nlb_retriever.reading.form_feeds import join_pages, with_form_feeds
+from nlb_retriever.reading.formats.plain import read_plain
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.omissions import Omissions
-from nlb_retriever.reading.plain import read_plain
+from nlb_retriever.reading.pages.form_feeds import join_pages, with_form_feeds
 
 FIRST, SECOND = (
     "The keeper trimmed the lamp and went to bed, and nobody on the island said a word about it",

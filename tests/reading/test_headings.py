@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nlb_retriever.reading.draft import Heading
-from nlb_retriever.reading.outline import find_headings
+from nlb_retriever.reading.headings.outline import find_headings
 from nlb_retriever.reading.structure import GIANT_CHARS, partition
 
 PARAGRAPH = "The old clock on the landing struck the hour, and nobody in the house was awake to count it. " * 12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nlb_retriever.reading.headings import parse_line
+from nlb_retriever.reading.headings.looks import parse_line
 from tests.reading.test_headings import book, paths
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from nlb_retriever.errors import NotABook
 from nlb_retriever.reading import read_book
-from nlb_retriever.reading.html import html_to_text
-from nlb_retriever.reading.markup import make_safe
+from nlb_retriever.reading.formats.html import html_to_text
+from nlb_retriever.reading.markup.repair import make_safe
 from nlb_retriever.reading.omissions import Omissions
 from nlb_retriever.records import Book
 

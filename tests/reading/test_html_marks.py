@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nlb_retriever.reading.html import html_to_text
+from nlb_retriever.reading.formats.html import html_to_text
 
 
 @pytest.mark.parametrize(

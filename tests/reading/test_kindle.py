@@ -12,7 +12,7 @@ import pytest
 
 from nlb_retriever.errors import NlbError, NotABook, ReadingError
 from nlb_retriever.reading import read_book
-from nlb_retriever.reading.palm import phrase_unpacker, unpack_palmdoc, without_trailers
+from nlb_retriever.reading.containers.palm import phrase_unpacker, unpack_palmdoc, without_trailers
 from nlb_retriever.records import Book
 from tests.reading import kindle_files
 from tests.reading.conftest import SENTENCE

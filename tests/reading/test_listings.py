@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever.reading import read_book
-from nlb_retriever.reading.listings import without_listings
 from nlb_retriever.reading.omissions import Omissions
+from nlb_retriever.reading.pages.listings import without_listings
 
 Write = Callable[..., Path]
 TITLES = ["The Clock", "The Landing", "The Sea", "The Door", "The Bell", "The Stair", "The Rope", "The Lamp", "The End"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nlb_retriever.reading.html import html_to_text, read_html
+from nlb_retriever.reading.formats.html import html_to_text, read_html
 from nlb_retriever.reading.limits import Limits
 
 LINKS = "".join(f'<li><a href="c{i}.html">{i}. The bells of tower {i}</a></li>' for i in range(1, 9))

@@ -9,7 +9,7 @@ import pytest
 
 from nlb_retriever import book_from_text
 from nlb_retriever.reading import read_book
-from nlb_retriever.reading.numbering import numbered_lines
+from nlb_retriever.reading.headings.numbering import numbered_lines
 
 Write = Callable[..., Path]
 PROSE = [f"The clock on landing number {i} struck the hour, and nobody was awake to" for i in range(6)]

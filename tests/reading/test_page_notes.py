@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from nlb_retriever.reading.page_notes import Note, take_notes
-from nlb_retriever.reading.typography import Look
+from nlb_retriever.reading.pages.page_notes import Note, take_notes
+from nlb_retriever.reading.pages.typography import Look
 
 TEXT, SMALL = Look(11.0, False), Look(9.0, False)
 

@@ -14,7 +14,7 @@ from docx.oxml.ns import nsdecls
 
 from nlb_retriever.errors import NotABook, ReadingError
 from nlb_retriever.reading import Limits, read_book
-from nlb_retriever.reading.docx import read_docx
+from nlb_retriever.reading.formats.docx import read_docx
 from nlb_retriever.records import Book
 
 Write = Callable[..., Path]

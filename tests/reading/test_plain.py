@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from nlb_retriever.errors import NotABook, ReadingError
 from nlb_retriever.reading import Limits, read_book
+from nlb_retriever.reading.formats.plain import read_plain
 from nlb_retriever.reading.gutenberg import find_wrapper, kept_pieces
+from nlb_retriever.reading.markup.unwrap import unwrap
 from nlb_retriever.reading.omissions import Omissions
-from nlb_retriever.reading.plain import read_plain
 from nlb_retriever.reading.structure import partition
-from nlb_retriever.reading.unwrap import unwrap
 from nlb_retriever.records import Book
 
 FRENCH = (

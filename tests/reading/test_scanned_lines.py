@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from nlb_retriever.reading.html import html_to_text
-from nlb_retriever.reading.unwrap import cut_words
+from nlb_retriever.reading.formats.html import html_to_text
+from nlb_retriever.reading.markup.unwrap import cut_words
 
 
 def scanned(*lines: str) -> str:

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from nlb_retriever.reading.outline import find_headings
-from nlb_retriever.reading.series import find_series, read_series
+from nlb_retriever.reading.headings.outline import find_headings
+from nlb_retriever.reading.headings.series import find_series, read_series
 from tests.reading.test_headings import BODY, WORDS, book
 
 PAPERS = [f"FEDERALIST No. {number}" for number in range(1, 8)]

@@ -10,7 +10,7 @@ import pytest
 
 from nlb_retriever.reading import read_book
 from nlb_retriever.reading.draft import Heading
-from nlb_retriever.reading.subtitles import with_titles
+from nlb_retriever.reading.headings.subtitles import with_titles
 
 from .conftest import SENTENCE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nlb_retriever.reading.outline import find_headings
+from nlb_retriever.reading.headings.outline import find_headings
 
 NAMES = [f"{thing} and the {other}" for thing in ("Clock", "Bell", "Stair") for other in ("Door", "Hall", "Cat", "Owl")]
 POEM = "The clock has struck upon the stair,\nand nobody has counted it;\n\n" * 4

@@ -10,8 +10,8 @@ import pytest
 
 from nlb_retriever.errors import NotABook
 from nlb_retriever.reading import read_book
-from nlb_retriever.reading.title_page import read_title_page
-from nlb_retriever.reading.typography import Look, find_titles
+from nlb_retriever.reading.pages.title_page import read_title_page
+from nlb_retriever.reading.pages.typography import Look, find_titles
 from nlb_retriever.records import Book
 
 Write = Callable[..., Path]
@@ -211,7 +211,7 @@ def test_ligatures_of_old_fonts_are_letters(pdf: Write) -> None:
 
 
 def test_signs_for_letters_say_what_to_do(pdf: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nlb_retriever.reading.pdf._clean", lambda text: "❡♥❛❧✐③❡❞ ❡♥ bell")
+    monkeypatch.setattr("nlb_retriever.reading.formats.pdf._clean", lambda text: "❡♥❛❧✐③❡❞ ❡♥ bell")
     with pytest.raises(NotABook, match="signs for letters in its text layer: run OCR"):
         read_book(pdf([PROSE]))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nlb_retriever.reading.outline import find_headings
+from nlb_retriever.reading.headings.outline import find_headings
 from nlb_retriever.reading.structure import partition
 
 FRONT = "The Holy Books\n\nThe First Book: Called Beginnings\n\nThe Second Book\n\n\n\n\n"

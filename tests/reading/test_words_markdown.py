@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nlb_retriever.errors import NotABook
 from nlb_retriever.reading import read_book
-from nlb_retriever.reading.note_marks import without_note_marks
+from nlb_retriever.reading.markup.note_marks import without_note_marks
 from nlb_retriever.reading.omissions import Omissions
 from nlb_retriever.records import Book
 

@@ -16,7 +16,7 @@ from nlb_integrations.conventions import CHAPTER_SEPARATOR
 from nlb_integrations.llama_index.embeddings import chunker
 from nlb_retriever.config import DEFAULT_CHUNK_TOKENS
 from nlb_retriever.encoding import DEFAULT_ENCODER
-from nlb_retriever.reading.outline import find_headings
+from nlb_retriever.reading.headings.outline import find_headings
 from nlb_retriever.reading.structure import partition
 from nlb_retriever.store.points import NAMESPACE
 

@@ -1,0 +1,253 @@
+"""PDF by pypdfium2: pages with their labels, the outline as sections, running heads taken out."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
+from nlb_retriever.reading.draft import Draft, clean, one_line
+from nlb_retriever.reading.formats.plain import title_page
+from nlb_retriever.reading.limits import Limits
+from nlb_retriever.reading.omissions import Omissions, count_words
+from nlb_retriever.reading.pages.line_numbers import find_line_numbers
+from nlb_retriever.reading.pages.listings import without_listings
+from nlb_retriever.reading.pages.page_notes import Note, take_notes
+from nlb_retriever.reading.pages.page_numbers import PageNumbers
+from nlb_retriever.reading.pages.pdf_lines import LookReader
+from nlb_retriever.reading.pages.printed import (
+    Bookmark,
+    find_numbered_titles,
+    headings_of,
+    join_lines,
+    read_outline,
+    with_references,
+)
+from nlb_retriever.reading.pages.running_heads import without_running_heads
+from nlb_retriever.reading.pages.title_page import is_given, read_title_page
+from nlb_retriever.reading.pages.typography import Look, find_titles
+from nlb_retriever.records import Page
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
+
+_STRAY_CHARS = 20
+"""A scan of which most pages are empty may hold as many characters of no sense."""
+_DINGBATS = re.compile("[\u2700-\u27bf\u2460-\u2473]")
+"""What the letters of old TeX's bitmap fonts are taken for."""
+_STRAY_SHARE = 0.2
+"""Of these among the characters of a text that says nothing."""
+_OUTLINE = 3
+"""Bookmarks of an outline: fewer are a cover's and a title's."""
+_SPACES = re.compile(r"[ \t\xa0]+")
+_LIGATURES = {"\x1b": "ff", "\x1c": "fi", "\x1d": "fl", "\x1e": "ffi", "\x1f": "ffl"}
+"""Of TeX's fonts in the encoding T1 that do not say what their characters mean."""
+_LIGATURE = re.compile(r"[\x1b-\x1f](?=[a-z]{2})|(?<=[a-z]{2})[\x1b-\x1f]")
+_HYPHEN = re.compile("[\x02\ufffe\uffff]\r?\n?")
+
+
+def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
+    """Read a PDF's text layer.
+
+    Raises:
+        NotABook: it has no pages or no text layer (messages without the path).
+        ReadingError: it is damaged, or needs a password.
+    """
+    import pypdfium2
+
+    try:
+        document = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        if "password" in str(error).lower() and b"/Encrypt" in data:  # else PDFium names the error of a file before
+            raise ReadingError("is encrypted with a password: save a copy without one") from error
+        raise ReadingError("is a damaged or truncated PDF file") from error
+    try:
+        count = len(document)
+        if count == 0:
+            raise NotABook("is a PDF without pages")
+        draft = Draft("")
+        bookmarks = _bookmarks(document)
+        outlined = len(bookmarks) >= _OUTLINE
+        whole, looks, numbered = _without_line_numbers(*_page_lines(document, limits, draft.omissions), draft.omissions)
+        _check_letters(whole)
+        labels = [clean(document.get_page_label(i)).strip() for i in range(count)]
+        metadata = document.get_metadata_dict()
+        for i in range(document.count_attachments()):
+            name = one_line(document.get_attachment(i).get_name(), 100)
+            draft.omissions.lose(name, "it is a file attached to the PDF")
+    finally:
+        document.close()
+    empty = [i for i, lines in enumerate(whole, 1) if not lines]
+    if empty:
+        draft.warnings.append(f"{len(empty)} of {count} pages hold no text (images?), the first is {empty[0]}")
+    numbers = PageNumbers(whole, labels)
+    unheaded = without_running_heads(whole, numbers, draft.omissions, numbered)
+    labels = numbers.printed()
+    pages, notes = take_notes(without_listings(unheaded, draft.omissions), looks)
+    lines = [line for page in pages for line in page]
+    of_page = [i for i, page in enumerate(pages) for _ in page]
+    of_line = [looks[i].get(line) for i, line in zip(of_page, lines, strict=True)]
+    titles = [] if outlined else find_titles(lines, of_page, of_line)
+    titles += find_numbered_titles(lines, of_page, titles)
+    draft.text, places = join_lines(lines, titles)
+    starts = [places[bisect_left(of_page, i)] for i in range(count)]
+    draft.pages = [
+        Page(start=start, number=i, label=label)
+        for i, (start, label) in enumerate(zip(starts, labels, strict=True), 1)
+        if start < len(draft.text)
+    ]
+    outline = read_outline(bookmarks, draft.text, starts)
+    draft.headings = with_references(
+        outline if outlined else headings_of(titles, places, draft.text) or outline, draft.text
+    )
+    front = of_page[0] if lines else 0
+    first = bisect_left(of_page, front + 1)
+    on_page = {h.title for h in draft.headings if h.start < places[first] and not (outlined and h.title[:1].isalpha())}
+    heads = list(takewhile(lambda line: line not in unheaded[front][:1], whole[front]))  # one may be the title
+    shown = read_title_page([*heads, *lines[:first]], [*map(looks[front].get, heads), *of_line], on_page)
+    draft.title, draft.author = _names(metadata, shown if shown[0] else title_page(draft.text))
+    _append_notes(draft, notes, labels)
+    return draft
+
+
+def _check_letters(pages: Sequence[Sequence[str]]) -> None:
+    """Refuse what has no text layer, or one that says nothing."""
+    chars = sum(len(line) for lines in pages for line in lines)
+    if not chars or (chars < _STRAY_CHARS and 2 * sum(not lines for lines in pages) > len(pages)):
+        raise NotABook("has no text layer: run OCR on it first (for example with ocrmypdf)")
+    if sum(len(_DINGBATS.findall(line)) for lines in pages for line in lines) > _STRAY_SHARE * chars:
+        raise NotABook("has signs for letters in its text layer: run OCR on it first (ocrmypdf --force-ocr)")
+
+
+def _append_notes(draft: Draft, notes: Sequence[Note], labels: Sequence[str]) -> None:
+    """Put footnotes into a section of their own at the end, each on its own page."""
+    texts = [one_line(join_lines(note.lines, [])[0], len(draft.text)) for note in notes]
+    ends = accumulate((len(text) + 2 for text in texts), initial=len(draft.text) + len("\n\nNotes\n\n"))
+    draft.append_notes("\n\n".join(texts))
+    draft.pages += [
+        Page(start=start, number=note.page + 1, label=labels[note.page])
+        for start, note in zip(ends, notes, strict=False)
+    ]
+
+
+def _names(metadata: Mapping[str, str], shown: tuple[str | None, str | None]) -> tuple[str | None, str | None]:
+    """Title and author as the file names them, or else as its first page shows them."""
+    named = (one_line(metadata.get(key, "")) for key in ("Title", "Author"))
+    title, author = (name if is_given(name) else None for name in named)
+    return title or shown[0], author or shown[1]
+
+
+def _page_lines(
+    document: PdfDocument, limits: Limits, omissions: Omissions
+) -> tuple[list[list[str]], list[dict[str, Look]]]:
+    """The lines of each page and how they are set."""
+    import pypdfium2
+
+    pages: list[list[str]] = []
+    looks: list[dict[str, Look]] = []
+    reader = LookReader()
+    total = 0
+    for i in range(len(document)):
+        seen: dict[str, Look] = {}
+        try:
+            page = document[i]
+            textpage, text = _text_of(page)
+            rotation = page.get_rotation()
+            if rotation and (upright := reader.find_rotation(textpage, text)) != rotation:
+                rotation = upright
+                textpage.close()
+                page.set_rotation(upright)  # as pdfium orders lines by where they are shown
+                textpage, text = _text_of(page)
+            text = text if rotation else reader.raise_numbers(textpage, text)
+            read = reader.read(textpage, text, rotation)
+            seen = {_SPACES.sub(" ", _clean(f"{line}\r\n")).strip(): look for line, look in read}
+            textpage.close()
+            text += "".join(f"\n{written}" for written in _annotations(page, omissions))
+            page.close()
+        except pypdfium2.PdfiumError:
+            omissions.lose(f"page {i + 1}", "it could not be read")
+            text = ""
+        text = _clean(text)
+        total += len(text)
+        if total > limits.chars:
+            raise ReadingLimit(f"holds more than {limits.chars} characters")
+        pages.append([_SPACES.sub(" ", line).strip() for line in text.split("\n") if line.strip()])
+        looks.append(seen)
+    return pages, looks
+
+
+def _without_line_numbers(
+    pages: Sequence[list[str]], looks: Sequence[dict[str, Look]], omissions: Omissions
+) -> tuple[list[list[str]], list[dict[str, Look]], list[dict[str, str]]]:
+    """What `_page_lines` gives, without the numbers of lines, and `find_line_numbers` of it."""
+    numbered = find_line_numbers(pages, omissions)
+    return (
+        [[own for line in page if (own := bare.get(line, line))] for page, bare in zip(pages, numbered, strict=True)],
+        [{bare.get(line, line): look for line, look in of.items()} for of, bare in zip(looks, numbered, strict=True)],
+        numbered,
+    )
+
+
+def _text_of(page: PdfPage) -> tuple[PdfTextPage, str]:
+    textpage = page.get_textpage()
+    return textpage, textpage.get_text_range() if textpage.count_chars() else ""
+
+
+def _clean(text: str) -> str:
+    """The text without soft hyphens, but those at a line's end become hyphens, and with TeX's ligatures as letters."""
+    text = _LIGATURE.sub(lambda match: _LIGATURES[match[0]], text)
+    return clean(_HYPHEN.sub("-\n", text).replace("\xad\r\n", "-\n").replace("\xad", ""))
+
+
+def _annotations(page: PdfPage, omissions: Omissions) -> Iterator[str]:
+    """What is written over a page and into its form; readers' comments become an omission."""
+    from pypdfium2 import raw
+
+    for i in range(raw.FPDFPage_GetAnnotCount(page)):
+        annotation = raw.FPDFPage_GetAnnot(page, i)
+        if not annotation:
+            continue
+        kind = raw.FPDFAnnot_GetSubtype(annotation)
+        if kind == raw.FPDF_ANNOT_WIDGET:
+            yield _annotation_text(annotation, b"V")
+        elif kind == raw.FPDF_ANNOT_FREETEXT:
+            yield _annotation_text(annotation, b"Contents")
+        elif kind not in {raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP}:
+            omissions.skip_element("comment", count_words(_annotation_text(annotation, b"Contents")))
+        raw.FPDFPage_CloseAnnot(annotation)
+
+
+def _annotation_text(annotation: Any, key: bytes) -> str:
+    """A text of an annotation; empty where it has none."""
+    import ctypes
+
+    from pypdfium2 import raw
+
+    size = raw.FPDFAnnot_GetStringValue(annotation, key, None, 0)
+    if size <= 2:
+        return ""
+    buffer = ctypes.create_string_buffer(size)
+    raw.FPDFAnnot_GetStringValue(annotation, key, ctypes.cast(buffer, ctypes.POINTER(raw.FPDF_WCHAR)), size)
+    return buffer.raw[: size - 2].decode("utf-16-le", "replace")
+
+
+def _bookmarks(document: PdfDocument) -> list[Bookmark]:
+    import pypdfium2
+
+    found: list[Bookmark] = []
+    try:
+        for item in document.get_toc(max_depth=8):
+            dest = item.get_dest()
+            index = dest.get_index() if dest is not None else None
+            title = one_line((item.get_title() or "").replace("``", "“").replace("''", "”"))
+            if index is not None and title:
+                found.append(Bookmark(item.level, title, index))
+            if len(found) > 20_000:
+                break
+    except pypdfium2.PdfiumError:
+        pass
+    return found

@@ -1,0 +1,1 @@
+"""Headings and sections that a plain text shows by its words, numbers and lines."""

@@ -1,0 +1,1 @@
+"""Tags and marks to text: HTML, Markdown, hard wraps."""

@@ -1,0 +1,1 @@
+"""Word processors' documents: paragraphs, looks of runs, numbers that the program counts."""

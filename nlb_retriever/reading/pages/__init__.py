@@ -1,0 +1,1 @@
+"""Printed pages: their lines, numbers, running heads, notes and titles."""

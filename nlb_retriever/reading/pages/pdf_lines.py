@@ -1,0 +1,158 @@
+"""How the lines of a PDF's pages are set, and which way up."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from nlb_retriever.reading.pages.typography import Look
+from nlb_retriever.reading.raised import raise_behind
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfTextPage
+
+_LINE = re.compile("[^\r\n\x02\ufffe\uffff]+[\x02\ufffe\uffff]?")
+"""Of a page as pdfium gives it: a hyphen at a line's end is one of three marks, and ends the line."""
+_LETTER = re.compile(r"[^\W_]")
+_NUMBER = re.compile(
+    r"(?:(?P<letter>[)\]]|(?<![^\W_])(?:[^\W\d_]|[cdkm]m|ft))(?=[−–-]?\d))?"
+    r"(?:(?<![^\W_])\d{0,9}[−–-])?\d{1,9}(?![^\W_])"
+)
+"""With the letter, the unit or the bracket before it."""
+_SMALL, _ABOVE = 0.95, 0.2
+"""Most of the size of the character before that a raised one has, and the least that it stands above it."""
+_BOLD = re.compile(r"bold|black|heavy|demi|-medi$|(?:cm|sf|lm|ec)bx|biolinumTB|libertineTB|,b$|-bd", re.IGNORECASE)
+_QUARTER, _HALF, _TURN = 90, 180, 360
+"""Degrees."""
+
+
+def _is_wide(text: str) -> bool:
+    """Whether some characters have two places in pdfium's text."""
+    return max(text, default="") > "\uffff"
+
+
+def _index(text: str, i: int) -> int:
+    return len(text[:i].encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _letters(text: str, start: int, end: int) -> Iterator[int]:
+    """The first letter or number of a part of a text, the last one and one between."""
+    if not (first := _LETTER.search(text, start, end)):
+        return
+    yield first.start()
+    last = next(i for i in range(end - 1, start - 1, -1) if text[i].isalnum())
+    if last > first.start():
+        yield last
+        if between := _LETTER.search(text, (first.start() + last) // 2 + 1, last):
+            yield between.start()
+
+
+def _is_above(line: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Whether a character is small and above the line of one before, by their sizes and heights."""
+    return 0 < other[0] <= _SMALL * line[0] and other[1] >= line[1] + _ABOVE * line[0]
+
+
+class LookReader:
+    """Reads how the lines of a PDF's pages are set, from three of their letters, or one where it is set as most are."""
+
+    def __init__(self) -> None:
+        from pypdfium2 import raw
+
+        self._matrix = raw.FS_MATRIX()
+        self._name = ctypes.create_string_buffer(128)
+        self._flags = ctypes.c_int()
+        self._x, self._y = ctypes.c_double(), ctypes.c_double()
+        self._seen: Counter[Look] = Counter()
+        self._commonest = Look(0.0, False)
+
+    def read(self, textpage: PdfTextPage, text: str, rotation: int) -> Iterator[tuple[str, Look]]:
+        """Each line of a page's text with its look, but for those without letters and numbers, turned and unseen ones.
+
+        Args:
+            textpage: the page.
+            text: its text as pdfium gives it.
+            rotation: in which the page is shown.
+        """
+        wide = _is_wide(text)
+        for match in _LINE.finditer(text):
+            looks: list[Look] = []
+            for i in _letters(text, match.start(), match.end()):
+                look = self._look(textpage, _index(text, i) if wide else i, rotation)
+                if look is None:
+                    looks = []
+                    break
+                looks.append(look)
+                self._seen[look] += 1
+                if self._seen[look] >= self._seen[self._commonest]:
+                    self._commonest = look
+                    break
+            if looks:
+                yield match[0], Look(min(look.size for look in looks), all(look.bold for look in looks))
+
+    def find_rotation(self, textpage: PdfTextPage, text: str) -> int:
+        """The rotation in which most of a page's text is upright: 0, 90, 180 or 270 degrees, clockwise."""
+        wide = _is_wide(text)
+        lengths = Counter[int]()
+        for match in _LINE.finditer(text):
+            letter = _LETTER.search(text, match.start(), match.end())
+            if letter and self._place(textpage, _index(text, letter.start()) if wide else letter.start()) >= 0:
+                degrees = math.degrees(math.atan2(self._matrix.b, self._matrix.a))
+                lengths[round(degrees / _QUARTER) * _QUARTER % _TURN] += len(match[0])
+        return lengths.most_common(1)[0][0] if lengths else 0
+
+    def raise_numbers(self, textpage: PdfTextPage, text: str) -> str:
+        """A page's text with small numbers that stand above the line, "10²³", in raised characters.
+
+        Not behind a word: there they call a footnote.
+        """
+        wide = _is_wide(text)
+        parts: list[str] = []
+        done = 0
+        for match in _NUMBER.finditer(text):
+            at = match.start() if match["letter"] is None else match.end("letter")
+            first = match.start() if match["letter"] is None else match.end("letter") - 1
+            ends = [self._height(textpage, _index(text, i) if wide else i) for i in (first, match.end() - 1)]
+            if not _is_above(*ends):
+                continue
+            while at < match.end() and not _is_above(ends[0], self._height(textpage, _index(text, at) if wide else at)):
+                at += 1
+            parts += (text[done:at], raise_behind(text[at - 1], text[at : match.end()]))
+            done = match.end()
+        return "".join([*parts, text[done:]])
+
+    def _height(self, textpage: PdfTextPage, index: int) -> tuple[float, float]:
+        """The size of a character, and how high it stands on the page; 0 where it is unknown or turned."""
+        from pypdfium2 import raw
+
+        at = self._place(textpage, index)
+        if at < 0 or abs(self._matrix.b) > abs(self._matrix.a):
+            return 0.0, 0.0
+        size = raw.FPDFText_GetFontSize(textpage, at) * (self._matrix.c**2 + self._matrix.d**2) ** 0.5
+        return size, self._matrix.f if not raw.FPDFText_GetCharOrigin(textpage, at, self._x, self._y) else self._y.value
+
+    def _place(self, textpage: PdfTextPage, index: int) -> int:
+        """The index of a character of the text on the page, after its matrix was read; -1 where there is none."""
+        from pypdfium2 import raw
+
+        at = raw.FPDFText_GetCharIndexFromTextIndex(textpage, index)
+        return at if at >= 0 and raw.FPDFText_GetMatrix(textpage, at, self._matrix) else -1
+
+    def _look(self, textpage: PdfTextPage, index: int, rotation: int) -> Look | None:
+        """The look of a character; None where it is turned, unknown or, as what a scanner has read, not to be seen."""
+        from pypdfium2 import raw
+
+        at = self._place(textpage, index)
+        matrix = self._matrix
+        if at < 0 or (abs(matrix.b) > abs(matrix.a)) != bool(rotation % _HALF):
+            return None
+        drawn = raw.FPDFText_GetTextObject(textpage, at)
+        if drawn and raw.FPDFTextObj_GetTextRenderMode(drawn) == raw.FPDF_TEXTRENDERMODE_INVISIBLE:
+            return None
+        size = raw.FPDFText_GetFontSize(textpage, at) * (matrix.c**2 + matrix.d**2) ** 0.5
+        self._name[0] = b"\0"
+        raw.FPDFText_GetFontInfo(textpage, at, self._name, len(self._name), self._flags)
+        return Look(round(2 * size) / 2, _BOLD.search(self._name.value.decode("latin-1")) is not None)

@@ -1,0 +1,85 @@
+"""Running heads of printed pages, found by their repetition, and page numbers: skipped and named."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from nlb_retriever.reading.draft import one_line
+from nlb_retriever.reading.headings.looks import parse_line
+from nlb_retriever.reading.omissions import Omissions, count_words
+from nlb_retriever.reading.pages.page_numbers import EDGE, HEADING_KEY, NUMBER, SENTENCE_ENDS, PageNumbers, edges
+
+_DENSE = 0.25
+"""Share of pages on which a running head stands at least, from its first to its last: often every second one."""
+
+
+def without_running_heads(
+    pages: Sequence[list[str]], numbers: PageNumbers, omissions: Omissions, numbered: Sequence[Mapping[str, str]] = ()
+) -> list[list[str]]:
+    """Skip, at the edges of pages, the lines that repeat there, and page numbers.
+
+    A line whose numbers differ repeats only where they count the pages. No page is emptied of words.
+
+    Args:
+        pages: their lines.
+        numbers: which of their numbers count them.
+        omissions: where what is skipped is noted.
+        numbered: where lines are numbered, those of each page (`line_numbers`): no running head is one of them.
+    """
+    key_of = numbers.key_of
+    on_pages: defaultdict[str, list[int]] = defaultdict(list)
+    for i, lines in enumerate(pages):
+        for key in {key_of(i, line) for line in edges(lines)}:
+            on_pages[key].append(i)
+    seen = {key: len(on) for key, on in on_pages.items() if not _is_scattered_sentence(key, on, pages)}
+    met: set[str] = set()
+    skipped: defaultdict[str, list[str]] = defaultdict(list)
+    kept_pages: list[list[str]] = []
+    for i, lines in enumerate(pages):
+        text = frozenset(numbered[i].values()) if numbered else frozenset()
+
+        def running(line: str, i: int = i, text: frozenset[str] = text) -> bool:
+            if line in text or (line[0].islower() and line[-1] in SENTENCE_ENDS):  # it ends what people write often
+                return False
+            key = key_of(i, line)
+            if key in {"#", HEADING_KEY}:
+                return True
+            first = key not in met and ("#" not in key or not met)  # it may be a heading, or a date
+            first = first and not text and (bool(parse_line(line)) or any(map(str.isdigit, key)))
+            return seen.get(key, 0) >= numbers.least and not first
+
+        top, bottom = 0, len(lines)
+        while top < min(EDGE, bottom) and running(lines[top]):
+            top += 1
+        while bottom > max(top, len(lines) - EDGE) and running(lines[bottom - 1]):
+            bottom -= 1
+        met.update(key_of(i, line) for line in edges(lines))
+        gone = lines[:top] + lines[bottom:]
+        if top >= bottom and any(key_of(i, line) != "#" for line in gone):
+            kept_pages.append(list(lines))
+            continue
+        for line in gone:
+            skipped[key_of(i, line)].append(line)
+        kept_pages.append(lines[top:bottom])
+    if not any(kept_pages):
+        return [list(lines) for lines in pages]
+    _note(skipped, omissions)
+    return kept_pages
+
+
+def _is_scattered_sentence(key: str, on: Sequence[int], pages: Sequence[Sequence[str]]) -> bool:
+    """Whether a line is one that people say ("Certainly."): on few of the pages from its first to its last."""
+    if key[-1:] not in SENTENCE_ENDS or len(on) > _DENSE * (on[-1] - on[0] + 1):
+        return False
+    return any(line.strip().casefold() == key and not line.isupper() for line in edges(pages[on[0]]))
+
+
+def _note(skipped: dict[str, list[str]], omissions: Omissions) -> None:
+    for key, lines in skipped.items():
+        words = sum(map(count_words, lines))
+        if key == "#":
+            omissions.skip_element("page number", words, times=len(lines))
+        else:
+            shown = one_line(NUMBER.sub("#", lines[0]) if "#" in key else lines[0], 80)
+            omissions.skip(f'"{shown}" on {len(lines):,} pages', words, kind="running head")
