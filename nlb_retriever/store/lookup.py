@@ -238,7 +238,7 @@ def _find_series(name: str, sections: Sequence[SectionRecord]) -> list[int]:
 
 def read_series(title: str) -> tuple[str, int, str]:
     """The words and number that a title begins with, and the words behind: "lesson", 7; 0 where there is none."""
-    from nlb_retriever.reading import series  # only where a number is looked up
+    from nlb_retriever.reading.headings import series  # only where a number is looked up
 
     return series.read_series(title) or ("", 0, "")
 
