@@ -21,6 +21,7 @@ from nlb_retriever.search.quotes import (
 )
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.search.short_answer import answer_shortly, quote_spans, score_span
+from nlb_retriever.text.languages import number_of_words
 
 PASSAGES = 12
 """Best passages that an answer is made of."""
@@ -33,6 +34,8 @@ HEADING_WEIGHT = 1.0
 """Of the fit of the section's heading there."""
 CODE_PENALTY = 1.0
 """Of a sentence of program code there: prose says what it is for."""
+FEW_WORDS = 5
+"""Of a sentence that says little."""
 ALL_PASSAGES = 60
 """Best passages that an answer of all passages is made of."""
 YES_WORDS_WEIGHT = 8.0
@@ -93,7 +96,10 @@ def _by_spans(result: SearchResult) -> list[Quote]:
 
 
 def order_by_words(result: SearchResult, count: int) -> list[Quote]:
-    """The sentences of the first hits, those with most of the question's words first, questions last."""
+    """The sentences of the first hits, those with most of the question's words first, questions last.
+
+    Of sentences with as many words those that say something come first: "Yes, he said." is one of few words.
+    """
     hits = result.hits[:count]
     overlap = result.overlap.of(range(len(hits)))
     best = max((hit.score for hit in hits), default=0.0) or 1.0
@@ -104,6 +110,7 @@ def order_by_words(result: SearchResult, count: int) -> list[Quote]:
             - PASSAGE_WEIGHT * hit.score / best
             - HEADING_WEIGHT * result.heading_fits[index]
             + CODE_PENALTY * is_code(hit, sentence.start, sentence.end),
+            number_of_words(hit.text[sentence.start : sentence.end]) < FEW_WORDS,
             index,
             order,
         )

@@ -119,11 +119,13 @@ def _is_heading(hit: Hit, sentence: str) -> bool:
     """Whether a sentence is only a title, or a piece of one ("CHAPTER I. The Keeper" reads as two sentences).
 
     The title of a text without one is its first words, all of them or cut short: these are not a heading.
+    "Title: The Republic" is one.
     """
     own = {hit.title} if hit.title.endswith("…") or hit.title == " ".join(hit.text.split()) else set()
     titles = [part.casefold() for part in (hit.title, *hit.section) if part not in own]
     pieces = {tuple(_WORD.findall(piece)) for title in titles for piece in (title, *re.split("[.:;]", title))}
-    return tuple(_WORD.findall(sentence.casefold())) in pieces
+    fields = {tuple(_WORD.findall(each.casefold())) for each in (f"title {hit.title}", f"author {hit.author}")}
+    return tuple(_WORD.findall(sentence.casefold())) in pieces | fields
 
 
 def _is_label(text: str, start: int, end: int) -> bool:

@@ -24,6 +24,7 @@ _POSSESSIVE = re.compile(r"(.+?)(?:['’]s|(?<=s)['’]) (.+)")
 SAME_LENGTH = 0.1
 """Share by which the lengths of two copies of a book differ at most: licenses, notes, indexes."""
 _ARTICLES = frozenset({"the", "a", "an"})
+_ARTICLE = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
 _IN = re.compile(r"\bin (?:the (?:book|novel|play|story) )?", re.IGNORECASE)
 _IN_OR_FROM = re.compile(r"\b(?:in|from) (?:the (?:book|novel|play|story) )?", re.IGNORECASE)
 _ORDER = re.compile(
@@ -155,10 +156,11 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
     for quoted, rest in cuts:
         title = quoted.strip(_QUOTES)
         is_short = len(title_words(title)) < 2
+        has_capital = _ARTICLE.sub("", title, count=1)[:1].isupper()
         names = bool(_WHO_IS.fullmatch(rest))
-        if rest and (not is_short or names or title[:1].isupper()):
+        if rest and (not is_short or names or has_capital):
             named = without_copies(b for b in store.books() if is_titled(b, title) or is_titled_by(b, title))
-            in_part = not named and not is_short and title[0].isupper()
+            in_part = not named and not is_short and has_capital
             if in_part:
                 named = without_copies(book for book in store.books() if is_in_title(book, title))
             if len(named) == 1:

@@ -177,6 +177,23 @@ def test_a_heading_answers_nothing(tmp_path: Path) -> None:
     assert not any(quote.startswith("CHAPTER") for quote in quotes)
 
 
+def test_the_title_of_a_book_that_its_text_names_answers_nothing(tmp_path: Path) -> None:
+    text = "# Title: The Oven\n\n## Author: Ann Baker\n\nIn the kitchen the bricks glow until the bread is brown."
+    (tmp_path / "oven.md").write_text(text)
+    index_files([tmp_path / "oven.md"], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        found = retriever.answer("Find the passage about the oven")
+    assert [citation.quote for citation in found.citations] == [text.rpartition("\n")[2]]
+
+
+def test_of_sentences_with_as_many_words_short_ones_come_last(tmp_path: Path) -> None:
+    text = "“Yes,” he said. The prisoners turn round and are dazzled by the fire behind them. They see shadows."
+    index_books([book_from_text(text, source="cave", title="On a Cave")], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        found = retriever.answer("Find the passage about captives", limit=1)
+    assert found.text.startswith("The prisoners turn round")
+
+
 def test_a_text_that_is_called_by_its_first_words_is_quoted(tmp_path: Path) -> None:
     notes = {
         "a sentence": "The oven is hot when a pinch of flour browns in a minute.",

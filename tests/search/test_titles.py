@@ -178,6 +178,8 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("Find a quote about the sea in Bread and Salt.", "Bread and Salt", "Find a quote about the sea"),
         ("give me a quote about love from bread and salt", "Bread and Salt", "give me a quote about love"),
         ("Tell me about Jonas in the novel Lanterns", "Lanterns; or, The Keeper", "Tell me about Jonas"),
+        ("Tell me about Jonas in the Lanterns", "Lanterns; or, The Keeper", "Tell me about Jonas"),
+        ("Tell me about life in the lanterns", None, None),
         ("Find where Jonas sleeps in Lanterns", "Lanterns; or, The Keeper", "Find where Jonas sleeps"),
         ("quotes about light in Lanterns", "Lanterns; or, The Keeper", "quotes about light"),
         ("In Bread and Salt, find a quote about love", "Bread and Salt", "Find a quote about love"),
