@@ -124,7 +124,7 @@ def _digits(text: str) -> str:
 
 def _find_cells(question: str, result: SearchResult, store: LibraryStore) -> Iterator[_Cell]:
     """The cells of the hits' tables that answer, each of the best column of its row."""
-    asked = word_ids(question)
+    query = word_ids(question)
     years = frozenset(_YEAR.findall(question))
     telling = _telling(question)
     for index, hit in enumerate(result.hits):
@@ -135,14 +135,14 @@ def _find_cells(question: str, result: SearchResult, store: LibraryStore) -> Ite
             text, shift = wide.text, hit.start - wide.start
             rows = [row for row in find_rows(text) if shift <= row.start and row.end <= shift + len(hit.text)]
         for row in rows:
-            label = next((label for label in _labels(row.label) if label and label <= asked), None)
+            label = next((label for label in _labels(row.label) if label and label <= query), None)
             if label is None or not _telling(row.label) <= telling:
                 continue
             above = text[: row.start if row.head is None else row.head][-CAPTION:]
             titles = (hit.title, hit.author or "", *hit.section)
             context = word_ids(" ".join((*titles, above, *row.heads[:1])))  # the first head may go on from a caption
             context |= _ids(_SMALL)
-            rest = asked - label - word_ids(row.label)
+            rest = query - label - word_ids(row.label)
             column = _choose_column(row, rest, years - {*_YEAR.findall(row.label)}, context)
             if column is None or not _fits_change(rest, text[slice(*row.cells[column])]):
                 continue
@@ -155,8 +155,8 @@ def _find_cells(question: str, result: SearchResult, store: LibraryStore) -> Ite
                     row=(row.start - shift, row.end - shift),
                     span=(span[0] - shift, span[1] - shift),
                     text=text[slice(*span)],
-                    matched=len(asked & (label | own)),
-                    is_headed=bool(asked & (own - label)),
+                    matched=len(query & (label | own)),
+                    is_headed=bool(query & (own - label)),
                 )
 
 

@@ -41,10 +41,10 @@ questions on tales, novels and articles compare (docs/reader-notes.md)."""
 MOST_LEAD = 8.0
 """A greater lead counts as so much."""
 SURE, LIKELY = 13.0, 8.0
-"""Least trust for these words: on FairytaleQA val 79% and 46% of such answers are right, 20% of the others."""
+"""Least trust for these words: on 663 questions of FairytaleQA val 80%, 54% and, of the others, 21% are right."""
 LEAST_SHARE, ALONE = 0.25, 5.0
 """Share of the question's words that one sentence with the answer has; else it is trusted so much less."""
-MOST_ASKED = 0.6
+MOST_REPEATED = 0.6
 """Share of the question's words in a clause that only repeats the question."""
 _OUTER = " \n\t,.;:!?-–—_*\"'“”‘’«»()[]{}"
 _ITEM = re.compile(r"(?:\(?\d{1,3}[.)]|\d{1,2}(?:\.\d{1,3}){1,3}(?=\s+[“\"‘'(]?[A-Z]))\s+(?=[^\W\d]|[“\"‘'(])")
@@ -195,10 +195,10 @@ def _spans(result: SearchResult) -> list[_Found]:
     return [each for each in found if each.words and fits(result.request.question, each.text)]
 
 
-def _echoes(text: str, asked: frozenset[int]) -> bool:
+def _echoes(text: str, query: frozenset[int]) -> bool:
     """Whether a clause says little more than the question: "the door is locked" for "Why is the door locked?"."""
     words = word_ids(text)
-    return len(words) >= _CLAUSE_WORDS and len(words & asked) >= MOST_ASKED * len(words)
+    return len(words) >= _CLAUSE_WORDS and len(words & query) >= MOST_REPEATED * len(words)
 
 
 def _is_speaker(text: str, quote: Quote) -> bool:
