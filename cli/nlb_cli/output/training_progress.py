@@ -31,6 +31,7 @@ _TITLES = {
     "scores": "scoring passages with the teacher",
     "distilled": "training on the teacher's scores",
     "altered": "training on altered questions",
+    "books": "training on questions on books",
     "saving": "saving",
 }
 _LINES = 10

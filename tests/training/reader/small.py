@@ -18,6 +18,7 @@ SMALL = (
     *("passages.steps=4", "passages.tokens=900", "passages.checkpoint_every=2"),
     *("novels.steps=3", "novels.tokens=1500", "novels.checkpoint_every=2"),
     *("altered.steps=2", "altered.tokens=1500", "altered.checkpoint_every=2"),
+    *("books.steps=2", "books.tokens=1500", "books.checkpoint_every=2"),
 )
 """Changes of the settings for runs of seconds."""
 SMALL_TAUGHT = (

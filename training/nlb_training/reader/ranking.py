@@ -49,22 +49,55 @@ def ranking_examples(
         if row["id"] not in candidates:
             continue
         text, found = texts[row["book_file"]], candidates[row["id"]].found
+        wrong = [each for each in found if not (is_right(each, row) or _may_be_right(each, row))]
         answers = evidence_answers(text, row)
-        characters = int(draw.choice(lengths) * TOKEN_CHARACTERS)
-        right = [each for each in found if is_right(each, row)]
-        wrong = [each for each in found if not (is_right(each, row) or _may_be_right(each, row))][:HARDEST]
-        if not right or len(wrong) < negatives:
-            continue
-        best = max(right, key=lambda each: (_holds(each, answers), _shared(each, row["evidence_spans"])))
-        chosen = [wrong[index] for index in draw_first(len(wrong), negatives, draw)]
-        yield Example(
-            source="ranking",
-            question=row["question"],
-            candidates=(
-                _cut_right(text, best, answers, row["evidence_spans"], characters, draw),
-                *(cut_wrong(each.text, row["question"], characters, draw) for each in chosen),
-            ),
-        )
+        made = rank_passages("ranking", row, text, answers, found, wrong, draw, negatives=negatives, lengths=lengths)
+        if made:
+            yield made
+
+
+def rank_passages(
+    source: str,
+    row: Mapping[str, Any],
+    text: str,
+    answers: Sequence[Span],
+    found: Sequence[Found],
+    wrong: Sequence[Found],
+    draw: random.Random,
+    *,
+    negatives: int,
+    lengths: Sequence[int],
+) -> Example | None:
+    """A question beside the found passage that answers best and some of the first wrong ones.
+
+    Args:
+        source: of the row.
+        row: with "question" and "evidence_spans".
+        text: of its book.
+        answers: where this answers.
+        found: what the retriever found, the best first.
+        wrong: those of them that do not answer.
+        draw: of everything random.
+        negatives: passages without an answer.
+        lengths: tokens of a passage, one of them at random; longer passages are cut around what matters in them.
+
+    Returns:
+        None where no found passage answers, or too few do not.
+    """
+    right, wrong = [each for each in found if is_right(each, row)], wrong[:HARDEST]
+    characters = int(draw.choice(lengths) * TOKEN_CHARACTERS)
+    if not right or len(wrong) < negatives:
+        return None
+    best = max(right, key=lambda each: (_holds(each, answers), _shared(each, row["evidence_spans"])))
+    chosen = [wrong[index] for index in draw_first(len(wrong), negatives, draw)]
+    return Example(
+        source=source,
+        question=row["question"],
+        candidates=(
+            _cut_right(text, best, answers, row["evidence_spans"], characters, draw),
+            *(cut_wrong(each.text, row["question"], characters, draw) for each in chosen),
+        ),
+    )
 
 
 def _may_be_right(found: Found, row: Mapping[str, Any]) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar
 from nlb_retriever.indexing.indexer import index_files
 from nlb_training.events import Observer, QueryEvent
 from nlb_training.reader.altered import altered_examples
+from nlb_training.reader.book_questions import book_examples, read_book_questions
 from nlb_training.reader.candidates import Candidates, find_candidates, read_candidates, write_candidates
 from nlb_training.reader.cloze import summary_examples
 from nlb_training.reader.examples import Example
@@ -23,6 +24,7 @@ from nlb_training.reader.sources import (
     qamr_examples,
     read_books,
     read_novels,
+    read_train_books,
     squad_examples,
     tale_examples,
 )
@@ -47,7 +49,7 @@ _NOVELS = 12_000
 class Stage:
     """A pass over some examples."""
 
-    name: Literal["short", "passages", "novels", "teacher", "distilled", "altered"]
+    name: Literal["short", "passages", "novels", "teacher", "distilled", "altered", "books"]
     settings: LoopSettings
     examples: Callable[[Path, Path, random.Random, Observer | None], Iterable[Example]]
     """Makes them from the folder of the data and that of the run."""
@@ -125,9 +127,27 @@ _ALTERED_MIXTURE = _Mixture(
 )  # fmt: skip
 
 
+_BOOKS_MIXTURE = _Mixture(
+    novels=0, ranked=1200, wrong=3, ranked_lengths=(110, 160, 220), paragraphs=2500,
+    paragraph_lengths=(90, 150, 220, 300), tales=1500, tale_lengths=(90, 150, 240), people=100, qamr=1000, alone=0.3,
+    summaries=0,
+)  # fmt: skip
+
+
 def _make_altered(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
     yield from _ALTERED_MIXTURE(data, run, draw, observer)
     yield from altered_examples(data, draw, (90, 150, 220, 300), share=0.6)
+
+
+def _make_books(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
+    rows = read_book_questions("train")
+    texts = read_train_books(data, {row["book_file"] for row in rows})
+    rows = [row for row in rows if row["book_file"] in texts]
+    if rows:
+        found = _search("books", texts, rows, run / "data", observer, limit=20, in_book=True)
+        yield from book_examples(rows, texts, found, draw, negatives=3, lengths=(120, 170, 220, 250))
+    yield from _BOOKS_MIXTURE(data, run, draw, observer)
+    yield from _sample(altered_examples(data, draw, (90, 150, 220, 300), share=0.6), 3000, draw)
 
 
 def _read_novel_lists(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterator[Example]:
@@ -184,14 +204,23 @@ TAUGHT_STAGES = (
     ),
 )
 """Behind the others: a larger network learns to read, then the reader learns its scores."""
-LAST_STAGE = Stage(
-    name="altered",
-    settings=LoopSettings(
-        learning_rate=7e-5, seed=6, dropout=0.05, ranking=0.8, relevance=0.4, mean_decay=0.995, start_share=0.5
+LAST_STAGES = (
+    Stage(
+        name="altered",
+        settings=LoopSettings(
+            learning_rate=7e-5, seed=6, dropout=0.05, ranking=0.8, relevance=0.4, mean_decay=0.995, start_share=0.5
+        ),
+        examples=_make_altered,
     ),
-    examples=_make_altered,
+    Stage(
+        name="books",
+        settings=LoopSettings(
+            learning_rate=1e-4, seed=7, dropout=0.05, ranking=0.8, relevance=0.4, mean_decay=0.995, start_share=0.7
+        ),
+        examples=_make_books,
+    ),
 )
-"""Of every run: what a passage does not answer, which a teacher does not know better."""
+"""Of every run: what a passage does not answer, which a teacher does not know better, and questions on books."""
 
 
 def make_calibration(data: Path, run: Path, observer: Observer | None) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ A run's folder holds
     short/, passages/,
     novels/                the stages, see `nlb_training.reader.loop`
     teacher/, distilled/   the same, of a run with a teacher
-    altered/               the last stage
+    altered/, books/       the last two stages
     reader/                the result, for `nlb_retriever.reader.load_reader`; written last
 """
 
@@ -36,7 +36,7 @@ from nlb_training.reader.distillation import score_rows
 from nlb_training.reader.loop import LoopSettings, read_final, run_stage
 from nlb_training.reader.mpnet import start_mpnet
 from nlb_training.reader.quantize import write_reader
-from nlb_training.reader.recipe import LAST_STAGE, STAGES, TAUGHT_STAGES, Stage, make_calibration
+from nlb_training.reader.recipe import LAST_STAGES, STAGES, TAUGHT_STAGES, Stage, make_calibration
 from nlb_training.reader.rows import RowSet, tokenize
 from nlb_training.reader.sources import check_data, shuffled
 from nlb_training.reader.start import check_start, start_network
@@ -68,8 +68,8 @@ class ReaderRequest:
     """An MPNet encoder that the reader learns from in the end: its name or folder."""
     device: str = "auto"
     """Where to train: "auto" (CUDA where there is any, else the CPU), "cpu", "cuda"."""
-    stages: tuple[Stage, ...] = (*STAGES, LAST_STAGE)
-    """`STAGES`, with a teacher `TAUGHT_STAGES`, and `LAST_STAGE`."""
+    stages: tuple[Stage, ...] = (*STAGES, *LAST_STAGES)
+    """`STAGES`, with a teacher `TAUGHT_STAGES`, and `LAST_STAGES`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +106,7 @@ def read_stages(changes: Sequence[str], *, taught: bool = False) -> tuple[Stage,
     Raises:
         TrainingError: a change names no setting, or its value is none or out of range.
     """
-    recipe = (*STAGES, *(TAUGHT_STAGES if taught else ()), LAST_STAGE)
+    recipe = (*STAGES, *(TAUGHT_STAGES if taught else ()), *LAST_STAGES)
     kinds = {
         f"{stage.name}.{each.name}": float if each.type == "float" else int
         for stage in recipe

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,11 @@ def read_books(data: Path, name: str) -> dict[str, str]:
 
 def read_novels(data: Path) -> dict[str, str]:
     """Texts of the books whose chapters BookSum's train rows summarise, by their names."""
-    wanted = {row["book_file"] for row in read_rows(data, "booksum_chapters_train")}
+    return read_train_books(data, {row["book_file"] for row in read_rows(data, "booksum_chapters_train")})
+
+
+def read_train_books(data: Path, wanted: Collection[str]) -> dict[str, str]:
+    """Texts of those books of corpus/train-*.tar.bz2 that are wanted, by their names."""
     return {
         name: text
         for archive in sorted((data / "corpus").glob("train-*.tar.bz2"))
