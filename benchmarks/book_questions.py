@@ -3,7 +3,7 @@
     python benchmarks/book_questions.py [--part held|other] [--books N] [--every N] [--reader FOLDER]
 
 The questions come with `nlb_training` (`nlb_training.reader.book_questions`): 964 on 36 novels that are held out, and
-3,500 on 179 other books (plays, histories, science, essays). The books are indexed anew, some 5 s each on two cores.
+3,500 on 179 other books (plays, histories, science, essays). The books are indexed anew, some 3 s each on two cores.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nlb_training.reader.sources import read_train_books
 
 
 def main() -> None:
-    """Print token F1, exact match, the share quoted and, with the reader, where the evidence is found."""
+    """Print token F1, exact match and the share quoted of the answers, and the rank of the evidence among passages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", choices=["held", "other"], default="held")
     parser.add_argument("--books", type=int, default=36, help="only the first so many books")

@@ -1,10 +1,10 @@
 """Questions on train books that were written for this project, beside what the retriever found for them in the book.
 
-A large language model read runs of some 560 words of the books and asked of each what a reader asks months later, in
-other words than the book's (docs/reader.md). `book_questions.jsonl.bz2`, beside this module, has for each question its
-"answers" as a person gives them, the "evidence_spans" of the sentences that say so, the "answer_spans" of the words in
-them that answer (none where no words do), and its "part": "train", "held" (novels to measure with), or "other" (books
-that are no novels; the reader is not trained on them).
+A large language model read runs of some 560 words of the books and wrote on each what a reader may ask months later,
+in other words than the book's (docs/reader.md). `book_questions.jsonl.bz2`, beside this module, has for each question
+its "answers" as a person gives them, the "evidence_spans" of the sentences that say so, the "answer_spans" of the
+words in them that answer (none where no words do), and its "part": "train", "held" (novels to measure with), or
+"other" (books that are no novels; the reader is not trained on them).
 """
 
 from __future__ import annotations

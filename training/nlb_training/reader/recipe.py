@@ -94,8 +94,9 @@ class _Mixture:
     summaries: int
 
     def __call__(self, data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
-        novels = _read_novel_lists(data, run, draw, observer)
-        yield from novels if self.novels is None else _sample(novels, self.novels, draw)
+        if self.novels != 0:
+            novels = _read_novel_lists(data, run, draw, observer)
+            yield from novels if self.novels is None else _sample(novels, self.novels, draw)
         found = _search_tales(data, run / "data", observer)
         ranked = ranking_examples(data, found, draw, negatives=self.wrong, lengths=self.ranked_lengths)
         yield from _sample(ranked, self.ranked, draw)
