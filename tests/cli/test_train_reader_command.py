@@ -53,6 +53,7 @@ def test_a_stopped_run_goes_on_and_its_reader_answers(nlb: InProcess, folder: Pa
         ("novels", 3),
         ("altered", 2),
         ("books", 2),
+        ("plots", 2),
     ]
     question = "Who slept under the telescope?"
     answer = nlb("ask", question, "--json", "--library", shelf, "--reader", report["reader"])

@@ -11,7 +11,7 @@ from nlb_retriever.indexing.report import IndexEvent
 
 Stage = Literal[
     "corpus", "examples", "pretraining", "retrieval",
-    "short", "passages", "novels", "teacher", "scores", "distilled", "altered", "books", "saving",
+    "short", "passages", "novels", "teacher", "scores", "distilled", "altered", "books", "plots", "saving",
 ]  # fmt: skip
 
 

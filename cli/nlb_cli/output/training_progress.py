@@ -32,6 +32,7 @@ _TITLES = {
     "distilled": "training on the teacher's scores",
     "altered": "training on altered questions",
     "books": "training on questions on books",
+    "plots": "training on questions on plots",
     "saving": "saving",
 }
 _LINES = 10

@@ -54,7 +54,7 @@ def test_a_run_starts_from_an_encoder_with_weights() -> None:
 
 def test_the_reader_reads_on_the_cpu_and_through_torch(request_of_run: ReaderRequest, whole: ReaderReport) -> None:
     assert whole.reader == request_of_run.out / "reader"
-    steps = [("short", 5), ("passages", 4), ("novels", 3), ("altered", 2), ("books", 2)]
+    steps = [("short", 5), ("passages", 4), ("novels", 3), ("altered", 2), ("books", 2), ("plots", 2)]
     assert [(stage.name, stage.steps) for stage in whole.stages] == steps
     for device in ("cpu", "torch"):
         folder = whole.reader
@@ -87,7 +87,8 @@ def test_a_run_stopped_twice_makes_the_same_reader_as_an_unbroken_one(
     assert [stage for stage in seen if stage] == [
         *("examples", "short"),
         *("short", "examples", "passages"),
-        *("short", "passages", "examples", "novels", "examples", "altered", "examples", "books", "saving"),
+        *("short", "passages", "examples", "novels", "examples", "altered"),
+        *("examples", "books", "examples", "plots", "saving"),
     ]
     assert report.stages == whole.stages
     for name in (WORDS, LAYERS, WEIGHTS):

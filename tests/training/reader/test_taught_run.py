@@ -41,17 +41,20 @@ def whole(request_of_run: ReaderRequest) -> ReaderReport:
 
 
 def test_the_reader_is_the_pupil(request_of_run: ReaderRequest, whole: ReaderReport) -> None:
-    steps = [("teacher", 2), ("distilled", 3), ("altered", 2), ("books", 2)]
+    steps = [("teacher", 2), ("distilled", 3), ("altered", 2), ("books", 2), ("plots", 2)]
     assert [(stage.name, stage.steps) for stage in whole.stages][3:] == steps
     (reading,) = load_reader(whole.reader).read("Who carried a lamp?", ["Anna carried a lamp over the bridge of Dorn."])
     assert reading.spans
     name = "layers.0.down.weight"
-    stages = ("novels", "distilled", "altered", "books")
-    novels, pupil, altered, last = (load_file(request_of_run.out / each / "final.safetensors")[name] for each in stages)
+    stages = ("novels", "distilled", "altered", "books", "plots")
+    novels, pupil, altered, books, last = (
+        load_file(request_of_run.out / each / "final.safetensors")[name] for each in stages
+    )
     assert load_file(whole.reader / LAYERS)[name].equal(last.half())
     assert not pupil.equal(novels)
     assert not altered.equal(pupil)
-    assert not last.equal(altered)
+    assert not books.equal(altered)
+    assert not last.equal(books)
 
 
 def test_a_run_stopped_in_every_stage_of_the_teacher_makes_the_same_reader(

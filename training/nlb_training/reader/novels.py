@@ -107,7 +107,7 @@ def novel_examples(
             source="novels",
             question=row["question"],
             candidates=(
-                *(_cut_right(each.text, row["question"], pattern, characters, draw, first=not rank)
+                *(cut_likely(each.text, row["question"], pattern, characters, draw, first=not rank)
                   for rank, each in enumerate(right)),
                 *(cut_wrong(each.text, row["question"], characters, draw) for each in chosen),
             ),
@@ -133,7 +133,7 @@ def _may_answer(found: Found, row: Mapping[str, Any], pattern: re.Pattern[str] |
     )
 
 
-def _cut_right(
+def cut_likely(
     passage: str, question: str, pattern: re.Pattern[str] | None, characters: int, draw: random.Random, *, first: bool
 ) -> Candidate:
     """A window around the answer that stands nearest to the question's words; only the first passage's is a span."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from nlb_retriever.indexing.indexer import index_files
+from nlb_retriever.reader.load import RELEASED, load_reader
 from nlb_training.events import Observer, QueryEvent
 from nlb_training.reader.altered import altered_examples
 from nlb_training.reader.book_questions import book_examples, read_book_questions
@@ -19,6 +20,7 @@ from nlb_training.reader.examples import Example
 from nlb_training.reader.litbank import litbank_examples
 from nlb_training.reader.loop import LoopSettings
 from nlb_training.reader.novels import novel_examples, novel_questions
+from nlb_training.reader.plot_questions import plot_examples, read_plot_questions
 from nlb_training.reader.ranking import ranking_examples
 from nlb_training.reader.sources import (
     qamr_examples,
@@ -49,7 +51,7 @@ _NOVELS = 12_000
 class Stage:
     """A pass over some examples."""
 
-    name: Literal["short", "passages", "novels", "teacher", "distilled", "altered", "books"]
+    name: Literal["short", "passages", "novels", "teacher", "distilled", "altered", "books", "plots"]
     settings: LoopSettings
     examples: Callable[[Path, Path, random.Random, Observer | None], Iterable[Example]]
     """Makes them from the folder of the data and that of the run."""
@@ -133,6 +135,7 @@ _BOOKS_MIXTURE = _Mixture(
     paragraph_lengths=(90, 150, 220, 300), tales=1500, tale_lengths=(90, 150, 240), people=100, qamr=1000, alone=0.3,
     summaries=0,
 )  # fmt: skip
+_PLOTS_MIXTURE = replace(_BOOKS_MIXTURE, ranked=1000, paragraphs=1500, tales=1200, qamr=800)
 
 
 def _make_altered(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
@@ -141,14 +144,34 @@ def _make_altered(data: Path, run: Path, draw: random.Random, observer: Observer
 
 
 def _make_books(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
-    rows = read_book_questions("train")
-    texts = read_train_books(data, {row["book_file"] for row in rows})
-    rows = [row for row in rows if row["book_file"] in texts]
+    yield from _read_book_lists(data, run, draw, observer)
+    yield from _BOOKS_MIXTURE(data, run, draw, observer)
+    yield from _sample(altered_examples(data, draw, (90, 150, 220, 300), share=0.6), 3000, draw)
+
+
+def _read_book_lists(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterator[Example]:
+    """Questions on books with what the retriever found for them there; searched once."""
+    rows, texts = _read_written(data, read_book_questions("train"))
     if rows:
         found = _search("books", texts, rows, run / "data", observer, limit=20, in_book=True)
         yield from book_examples(rows, texts, found, draw, negatives=3, lengths=(120, 170, 220, 250))
-    yield from _BOOKS_MIXTURE(data, run, draw, observer)
-    yield from _sample(altered_examples(data, draw, (90, 150, 220, 300), share=0.6), 3000, draw)
+
+
+def _make_plots(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
+    rows, texts = _read_written(data, read_plot_questions())
+    if rows:
+        found = _search("plots", texts, rows, run / "data", observer, limit=20, in_book=True)
+        teacher = load_reader(RELEASED)
+        yield from plot_examples(rows, found, teacher, draw, negatives=4, lengths=(120, 170, 220, 250))
+    yield from _sample(_read_book_lists(data, run, draw, observer), 3500, draw)
+    yield from _PLOTS_MIXTURE(data, run, draw, observer)
+    yield from _sample(altered_examples(data, draw, (90, 150, 220, 300), share=0.6), 2500, draw)
+
+
+def _read_written(data: Path, rows: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """The rows whose books are in the data, and the books' texts."""
+    texts = read_train_books(data, {row["book_file"] for row in rows})
+    return [row for row in rows if row["book_file"] in texts], texts
 
 
 def _read_novel_lists(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterator[Example]:
@@ -219,6 +242,13 @@ LAST_STAGES = (
             learning_rate=1e-4, seed=7, dropout=0.05, ranking=0.8, relevance=0.4, mean_decay=0.995, start_share=0.7
         ),
         examples=_make_books,
+    ),
+    Stage(
+        name="plots",
+        settings=LoopSettings(
+            learning_rate=8e-5, seed=8, dropout=0.05, ranking=0.8, relevance=0.4, mean_decay=0.995, start_share=0.4
+        ),
+        examples=_make_plots,
     ),
 )
 """Of every run: what a passage does not answer, which a teacher does not know better, and questions on books."""
