@@ -36,6 +36,8 @@ LEAST, UNSURE, LIKELY, SURE = 1.0, 2.9, 3.0, 5.0
 HEADED, LABELLED, LEAST_HEADED = 2.5, 4.0, 4
 """Strength of the first sentence below the term as a heading, and in a dictionary's entry, and the least words of the
 former."""
+LEAD = 0.5
+"""Of a dictionary's entry before other sentences, beside the scores."""
 ENTRY = 700
 """Characters that an entry of a glossary has at most."""
 _POINTS = re.compile(r"(?:this|these|it|they)\b", re.IGNORECASE)
@@ -164,7 +166,7 @@ def _explain(term: Term, question: str, hits: Sequence[Hit], load_reader: Callab
     shown = [f"{term.text}: {text}" if each.headed else text for each, text in zip(found, sentences, strict=True)]
     readings = load_reader().read(question, shown)
     read = [each for three in zip(found, sentences, readings, strict=True) if (each := _read(*three))]
-    return sorted(read, key=lambda each: (-each.score, each.quote.hit, each.quote.order))
+    return sorted(read, key=lambda each: (-each.score - LEAD * each.labelled, each.quote.hit, each.quote.order))
 
 
 def _find(term: Term, hits: Sequence[Hit]) -> Iterator[_Found]:
