@@ -19,7 +19,7 @@ from nlb_training.reader.sources import read_train_books
 def test_no_question_is_empty_or_there_twice() -> None:
     rows = read_plot_questions()
     assert all(row["question"].endswith("?") and all(row["answers"]) and row["answers"] for row in rows)
-    assert len({(row["book_file"], row["question"]) for row in rows}) == len(rows) > 8000
+    assert len({(row["book_file"], row["question"]) for row in rows}) == len(rows) > 22_000
 
 
 def test_chapters_lie_in_their_books(data_dir: Path) -> None:
@@ -48,13 +48,16 @@ ROW = {
 }
 
 
-def _examples(texts: Sequence[str], span: tuple[int, int] | None) -> list[Example]:
+def _examples(texts: Sequence[str], span: tuple[int, int] | None, book: str = "") -> list[Example]:
     row: dict[str, Any] = ROW if span is None else {**ROW, "span": span}
     found = tuple(
         Found(file="b", start=5000 * at, end=5000 * at + 100, score=1.0, text=text) for at, text in enumerate(texts)
     )
     candidates = {"plots-1": Candidates(id="plots-1", found=found)}
-    return list(plot_examples([row], candidates, _Teacher(), random.Random(0), negatives=4, lengths=(60,)))
+    made = plot_examples(
+        [row], {"b": book or "-" * 40_000}, candidates, _Teacher(), random.Random(0), negatives=4, lengths=(60,)
+    )
+    return list(made)
 
 
 def test_the_most_relevant_passage_of_the_chapter_with_the_answers_words_is_right() -> None:
@@ -79,6 +82,15 @@ def test_a_second_passage_about_as_relevant_is_right_too_but_marks_no_words() ->
     first, second, *wrong = _examples(["5 Wells ran.", "4 An old miller sat.", "Rain.", "Snow."], None)[0].candidates
     assert (first.relevant, second.relevant, second.spans) == (True, True, ())
     assert len(wrong) == 2
+
+
+def test_a_passage_that_the_retriever_did_not_find_is_right_by_the_answers_words() -> None:
+    book = "-" * 5000 + " 7 Then Tom Wells pulled her out. " + "-" * 30_000
+    right, *wrong = _examples(["Rain.", "3 Wells sat.", "Snow.", "Hail."], (4000, 7000), book)[0].candidates
+    assert right.text == "7 Then Tom Wells pulled her out."
+    assert [right.text[start:end] for start, end in right.spans] == ["Tom Wells"]
+    assert {each.text for each in wrong} == {"Rain.", "Snow.", "Hail."}
+    assert not _examples(["Rain.", "Snow.", "Hail."], (4000, 7000), book.replace("7 Then", "Then Wells " * 151))
 
 
 @pytest.mark.parametrize(("relevance", "made"), [("2", True), ("0", False)])

@@ -107,7 +107,7 @@ def novel_examples(
             source="novels",
             question=row["question"],
             candidates=(
-                *(cut_likely(each.text, row["question"], pattern, characters, draw, first=not rank)
+                *(cut_likely(each.text, row["question"], _find(pattern, each.text), characters, draw, first=not rank)
                   for rank, each in enumerate(right)),
                 *(cut_wrong(each.text, row["question"], characters, draw) for each in chosen),
             ),
@@ -122,6 +122,10 @@ def _pattern(answer: str | None) -> re.Pattern[str] | None:
     return re.compile("|".join(rf"\b{re.escape(part)}\b" for part in parts))
 
 
+def _find(pattern: re.Pattern[str] | None, text: str) -> list[Span]:
+    return [match.span() for match in pattern.finditer(text)] if pattern else []
+
+
 def _may_answer(found: Found, row: Mapping[str, Any], pattern: re.Pattern[str] | None) -> bool:
     middle = (found.start + found.end) / 2
     place = (middle - row["start"]) / (row["end"] - row["start"])
@@ -134,15 +138,14 @@ def _may_answer(found: Found, row: Mapping[str, Any], pattern: re.Pattern[str] |
 
 
 def cut_likely(
-    passage: str, question: str, pattern: re.Pattern[str] | None, characters: int, draw: random.Random, *, first: bool
+    passage: str, question: str, spans: Sequence[Span], characters: int, draw: random.Random, *, first: bool
 ) -> Candidate:
     """A window around the answer that stands nearest to the question's words; only the first passage's is a span."""
     wanted = content_words(question)
-    spans = [match.span() for match in pattern.finditer(passage)] if pattern else []
 
     def shared(span: Span) -> int:
         return len(wanted & content_words(passage[max(0, span[0] - _NEAR) : span[1] + _NEAR]))
 
-    middle = max(spans, key=shared) if spans else max(sentence_spans(passage), key=shared)
+    middle = max(spans or sentence_spans(passage), key=shared)
     kept = spans if first and len(spans) <= _MOST_SPANS else []
     return cut_candidate(passage, sentence_window(passage, middle, characters, draw), kept, relevant=True)

@@ -1,8 +1,9 @@
-"""Questions on plots that were written for this project, beside what the retriever found for them in the book.
+"""Questions on plots that were written for this project, beside passages of the book that may answer them.
 
-A large language model read summaries of 119 train books and wrote on them, in its own words, what somebody may ask who
-knows the story (docs/reader.md). `plot_questions.jsonl.bz2`, beside this module, has for each question its "answers",
-in one or two wordings, and the "span" of the chapter or part whose summary tells of it (none: the whole book's).
+A large language model wrote on train books, in its own words, what somebody may ask who knows the story
+(docs/reader.md): on the chapters of 119 that summaries tell of, and on 122 others whose plot it knew.
+`plot_questions.jsonl.bz2`, beside this module, has for each question its "answers", in one or two wordings, and the
+"span" of the chapter or part whose summary tells of it (none: the whole book's).
 """
 
 from __future__ import annotations
@@ -10,32 +11,33 @@ from __future__ import annotations
 import bz2
 import json
 import random
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from nlb_retriever.reader import Reader
 from nlb_training.reader.candidates import Candidates, Found
+from nlb_training.reader.cloze import content_words
 from nlb_training.reader.contexts import TOKEN_CHARACTERS
-from nlb_training.reader.examples import Example
+from nlb_training.reader.examples import Example, Span
 from nlb_training.reader.novels import cut_likely
 from nlb_training.reader.ranking import cut_wrong, draw_first
+from nlb_training.reader.wordings import find_wordings
 
 FILE = Path(__file__).with_name("plot_questions.jsonl.bz2")
 _READ = 6
-"""Passages with the answer's words that the teacher reads, a question; of those without them four."""
-_LEAST = -3.0, 1.0
-"""Relevance, by the teacher, of a right passage with the answer's words, and of one without them."""
-_CLOSE = 1.5
+"""Passages with the answer's words, of those that the retriever found, that the teacher reads, a question; of those
+without them four."""
+_CUT, _AROUND, _SHARED, _OFTEN = 10, 420, 150, 150
+"""Passages around the answer's words that it reads as well, characters on both sides of these, characters that two
+passages may share, and how often a text may have the words: a name that it has more often tells little."""
+_LEAST = {"chapter": -2.2, "book": -0.5, "without": 1.0}
+"""Relevance, by the teacher, of a right passage with the answer's words in a chapter or in a whole book, and of one
+without them."""
+_CLOSE = 1.0
 """Less relevance than the best one's that a second right passage may have."""
 _NEAR = 1500
 """Characters about a chapter in which no passage is wrong."""
-_BEFORE = re.compile(r"(?:(?:the|an?|his|her|their|to|in|at|on|by|from|with|because|of)\s+){1,2}", re.IGNORECASE)
-_TITLES = frozenset(
-    "mr mrs miss dr sir lady lord captain count countess prince princess king queen father uncle aunt madame monsieur "
-    "the a an his her their of and old young".split()
-)
 
 
 def read_plot_questions() -> list[dict[str, Any]]:
@@ -46,6 +48,7 @@ def read_plot_questions() -> list[dict[str, Any]]:
 
 def plot_examples(
     rows: Sequence[Mapping[str, Any]],
+    texts: Mapping[str, str],
     candidates: Mapping[str, Candidates],
     teacher: Reader,
     draw: random.Random,
@@ -55,12 +58,13 @@ def plot_examples(
 ) -> Iterator[Example]:
     """The questions, each with one or two passages that answer and some of the best of its book that do not.
 
-    No row says which passage answers. Right are those of the chapter that have the answer's words, or where none has,
-    any, which a reader holds for the most relevant (hard EM, arXiv 1909.04849, with the reader's scores); wrong are
-    those without the words, of other chapters.
+    No row says which passage answers. Right are those of the chapter (or book) with the answer's words, or where no
+    passage of a chapter has them, any that the retriever found there, which a reader holds for the most relevant (hard
+    EM, arXiv 1909.04849, with the reader's scores); wrong are those without the words, of other chapters.
 
     Args:
         rows: of `read_plot_questions`.
+        texts: of their books, by file.
         candidates: what the retriever found in the question's book, by the rows' ids.
         teacher: the reader.
         draw: of everything random.
@@ -68,56 +72,64 @@ def plot_examples(
         lengths: tokens of a passage, one of them at random; longer passages are cut around what matters in them.
     """
     for row in rows:
-        found = candidates[row["id"]].found
-        pattern = _pattern(row)
-        low, high = row.get("span") or (0, max((each.end for each in found), default=0))
-        inside = [each for each in found if low <= (each.start + each.end) / 2 < high]
-        right = _choose(row["question"], inside, pattern, teacher, chapter="span" in row)
-        wrong = [each for each in found if not (pattern and pattern.search(each.text))]
+        text, found = texts[row["book_file"]], candidates[row["id"]].found
+        low, high = row.get("span") or (0, len(text))
+        having = {each: bool(find_wordings(each.text, row["question"], row["answers"])) for each in found}
+        wrong = [each for each in found if not having[each]]
         if "span" in row:
             wrong = [each for each in wrong if not low - _NEAR <= (each.start + each.end) / 2 < high + _NEAR]
+        inside = [each for each in found if low <= (each.start + each.end) / 2 < high]
+        pool = [each for each in inside if having[each]][:_READ]
+        cut = _cut_around(row, text, low, high)
+        pool += [each for each in cut if not any(_overlap(each, other) for other in pool)]
+        kind = "book" if "span" not in row else "chapter" if pool else "without"
+        right = _choose(row["question"], inside[:4] if kind == "without" else pool, teacher, _LEAST[kind])
         if not right or len(wrong) < 2:
             continue
         characters = int(draw.choice(lengths) * TOKEN_CHARACTERS)
+        spans = [find_wordings(each.text, row["question"], row["answers"]) for each in right]
         chosen = [wrong[index] for index in draw_first(len(wrong), min(negatives, len(wrong)), draw)]
         yield Example(
             source="plots",
             question=row["question"],
             candidates=(
-                *(cut_likely(each.text, row["question"], pattern, characters, draw, first=not rank)
-                  for rank, each in enumerate(right)),
+                *(cut_likely(each.text, row["question"], own, characters, draw, first=not rank)
+                  for rank, (each, own) in enumerate(zip(right, spans, strict=True))),
                 *(cut_wrong(each.text, row["question"], characters, draw) for each in chosen),
             ),
         )  # fmt: skip
 
 
-def _pattern(row: Mapping[str, Any]) -> re.Pattern[str] | None:
-    """Finds an answer as it is worded, and of names the first and the last; nothing that the question says itself."""
-    wordings: set[str] = set()
-    for answer in row["answers"]:
-        plain = _BEFORE.sub("", answer.strip(" ."), count=1) if _BEFORE.match(answer) else answer.strip(" .")
-        words = re.findall(r"[\w'’-]+", plain)
-        wordings.add(plain)
-        if len(words) <= 4 and all(word[0].isupper() or word.lower() in _TITLES for word in words):
-            names = [word for word in words if word.lower() not in _TITLES]
-            wordings.update(names[:1] + names[-1:])
-    question = row["question"].lower()
-    kept = sorted((each for each in wordings if len(each) > 1 and each.lower() not in question), key=len, reverse=True)
-    parts = (r"\s+".join(map(re.escape, each.split())) for each in kept)
-    return re.compile("|".join(rf"(?<!\w){part}(?!\w)" for part in parts), re.IGNORECASE) if kept else None
+def _cut_around(row: Mapping[str, Any], text: str, low: int, high: int) -> list[Found]:
+    """Passages of some 900 characters around the answer's words, those with most of the question's words."""
+    chapter, runs = text[low:high], list[Span]()
+    spans = find_wordings(chapter, row["question"], row["answers"])
+    for first, last in spans if len(spans) <= _OFTEN else []:
+        start, end = max(0, first - _AROUND), min(len(chapter), last + _AROUND)
+        if runs and start < runs[-1][1] - _AROUND // 2 and end - runs[-1][0] < 1500:
+            runs[-1] = runs[-1][0], end
+        else:
+            runs.append((start, end))
+    wanted, passages = content_words(row["question"]), list[Found]()
+    for first, last in runs:
+        start = chapter.find(" ", first) + 1 if first else 0
+        end = chapter.rfind(" ", start, last) if last < len(chapter) else last
+        score = float(len(wanted & content_words(chapter[start:end])))
+        passages.append(
+            Found(file=row["book_file"], start=low + start, end=low + end, score=score, text=chapter[start:end])
+        )
+    return sorted(passages, key=lambda each: -each.score)[:_CUT]
 
 
-def _choose(
-    question: str, inside: Sequence[Found], pattern: re.Pattern[str] | None, teacher: Reader, *, chapter: bool
-) -> list[Found]:
-    """The one or two passages of a chapter that answer, the best first."""
-    having = [each for each in inside if pattern and pattern.search(each.text)]
-    pool = having[:_READ] or (list(inside[:4]) if chapter else [])
+def _overlap(first: Found, second: Found) -> bool:
+    return min(first.end, second.end) - max(first.start, second.start) > _SHARED
+
+
+def _choose(question: str, pool: Sequence[Found], teacher: Reader, least: float) -> list[Found]:
+    """The one or two most relevant passages, the best first."""
     if not pool:
         return []
     scores = [each.relevance for each in teacher.read(question, [each.text for each in pool])]
     best = max(scores)
-    if best < _LEAST[0 if having else 1]:
-        return []
     order = sorted(range(len(pool)), key=lambda index: -scores[index])[:2]
-    return [pool[index] for index in order if scores[index] >= best - _CLOSE]
+    return [pool[index] for index in order if scores[index] >= max(least, best - _CLOSE)] if best >= least else []

@@ -135,7 +135,7 @@ _BOOKS_MIXTURE = _Mixture(
     paragraph_lengths=(90, 150, 220, 300), tales=1500, tale_lengths=(90, 150, 240), people=100, qamr=1000, alone=0.3,
     summaries=0,
 )  # fmt: skip
-_PLOTS_MIXTURE = replace(_BOOKS_MIXTURE, ranked=1000, paragraphs=1500, tales=1200, qamr=800)
+_PLOTS_MIXTURE = replace(_BOOKS_MIXTURE, ranked=1200, paragraphs=1200, tales=1440, people=80, qamr=640)
 
 
 def _make_altered(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
@@ -162,10 +162,12 @@ def _make_plots(data: Path, run: Path, draw: random.Random, observer: Observer |
     if rows:
         found = _search("plots", texts, rows, run / "data", observer, limit=20, in_book=True)
         teacher = load_reader(RELEASED)
-        yield from plot_examples(rows, found, teacher, draw, negatives=4, lengths=(120, 170, 220, 250))
-    yield from _sample(_read_book_lists(data, run, draw, observer), 3500, draw)
+        yield from _sample(
+            plot_examples(rows, texts, found, teacher, draw, negatives=3, lengths=(100, 150, 200, 250)), 14_000, draw
+        )
+    yield from _sample(_read_book_lists(data, run, draw, observer), 2800, draw)
     yield from _PLOTS_MIXTURE(data, run, draw, observer)
-    yield from _sample(altered_examples(data, draw, (90, 150, 220, 300), share=0.6), 2500, draw)
+    yield from _sample(altered_examples(data, draw, (90, 150, 220, 300), share=0.6), 2000, draw)
 
 
 def _read_written(data: Path, rows: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, str]]:
