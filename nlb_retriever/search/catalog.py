@@ -13,7 +13,7 @@ from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import SENTENCES, join_quotes
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import books_in, resolve_scope
-from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by, name_words
+from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by, name_words, without_copies
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.lookup import read_number
 
@@ -108,7 +108,8 @@ def answer_catalog(request: SearchRequest, store: LibraryStore, limit: int | Non
     with store.session():
         scope = resolve_scope(request, store)
         books = books_in(scope, store)
-        chosen = _choose(kind, found, books)
+        files = _choose(kind, found, books)
+        chosen = without_copies(files)
         if not chosen:
             text = _deny(kind, found)
             return Answer(question=request.query, found=False, text=text) if text else None
@@ -116,8 +117,11 @@ def answer_catalog(request: SearchRequest, store: LibraryStore, limit: int | Non
         citations = [citation for each in beginnings for citation in each][:limit]
     if not citations:
         return None
-    text = _name(kind, chosen, is_count=request.query.lower().lstrip().startswith("how many"))
-    undated = sum(book.year is None for book in books) if kind in _DATED else 0
+    is_count = request.query.lower().lstrip().startswith("how many")
+    text = _name(kind, chosen, is_count=is_count)
+    if is_count and len(files) > len(chosen):
+        text += f" (in {len(files):,} files)"
+    undated = sum(book.year is None for book in without_copies(books)) if kind in _DATED else 0
     if undated:
         text += f" ({undated:,} more without a year)"
     return Answer(
@@ -147,7 +151,7 @@ def _choose(kind: str, found: Mapping[str, str | None], books: Sequence[BookReco
         first, last = _read_years(found)
         return [book for book in books if book.year is not None and first <= book.year <= last]
     if kind == "writer":
-        counts = Counter(_key(book.author) for book in books if book.author)
+        counts = Counter(_key(book.author) for book in without_copies(books) if book.author)
         return [book for book in books if book.author and counts[_key(book.author)] == max(counts.values())]
     return [*books]
 

@@ -169,3 +169,33 @@ def test_a_long_list_is_cut(tmp_path: Path) -> None:
     index_books([book_from_text(TEXT, source=f"{n}", title=f"Book {n}") for n in range(NAMED + 3)], tmp_path / "lib")
     with Retriever(tmp_path / "lib") as retriever:
         assert (retriever.answer("What books do I have?").short or "").endswith("; and 3 more")
+
+
+def test_copies_of_a_book_are_one(tmp_path: Path) -> None:
+    sources = ("/a/lamp.epub", "/a/lamp.pdf", "/a/lamp.mobi")
+    copies = [
+        book_from_text(f"{TEXT * 20} {n}", source=source, title="The Lamp", author="Jules Verne", year=1870)
+        for n, source in enumerate(sources)
+    ]
+    bread = [book_from_text(f"{TEXT}{n}", source=n, title=n, author="Ann Miller") for n in ("Bread", "Poems")]
+    index_books([*copies, *bread], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        shorts = {
+            question: retriever.answer(question).short
+            for question in (
+                "Which books by Jules Verne do I have?",
+                "Do I have The Lamp?",
+                "Which books are from the 19th century?",
+                "How many books are there?",
+                "How many books by Ann Miller are there?",
+                "Who wrote the most books?",
+            )
+        }
+    assert [*shorts.values()] == [
+        "The Lamp",
+        "Yes: The Lamp",
+        "The Lamp (1870) (2 more without a year)",
+        "3 (in 5 files)",
+        "2",
+        "Ann Miller (2)",
+    ]
