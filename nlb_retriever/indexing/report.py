@@ -41,7 +41,7 @@ class IndexReport:
     skipped: Mapping[str, int] = field(default_factory=dict)
     """Reason -> number of files in folders that are not books."""
     suffixes: Mapping[str, int] = field(default_factory=dict)
-    """No book's suffix -> number of such files in folders; the most frequent ones, in this order."""
+    """No book's suffix -> number of such files in folders; documents first, then the most frequent ones."""
     warnings: tuple[tuple[str, str], ...] = ()
     """Files, each with what was lost or repaired in reading it."""
     seconds: float = 0.0

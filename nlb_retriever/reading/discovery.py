@@ -26,6 +26,12 @@ _BLANK = 16
 """Bytes of a file without a word, at most."""
 _NAMED = 20
 """Suffixes of other files that are named, at most."""
+DOCUMENTS = frozenset(
+    ".ppt .pps .pptx .ppsx .pptm .odp .key .dotx .docm .ott .fodt .sxw .wps .wpd .wri .pages .abw .xps .djvu .djv"
+    " .lit .lrf .kfx .azw4 .pdb .chm .cbz .cbr .snb .ps .tex .org .ipynb".split()
+)
+"""Suffixes of what people read, and this program does not."""
+ADVICE = "LibreOffice or Calibre saves most of such files as PDF, DOCX or EPUB, which are read"
 _HIDDEN = (".", "~$")
 """How the names of hidden files begin, and those by which Word locks a document that is open."""
 
@@ -39,7 +45,7 @@ class Discovery:
     skipped: Mapping[str, int] = field(default_factory=dict)
     """Reason -> number of files in folders that were left out."""
     suffixes: Mapping[str, int] = field(default_factory=dict)
-    """No book's suffix -> number of such files in folders; the most frequent ones, in this order."""
+    """No book's suffix -> number of such files in folders; documents first, then the most frequent ones."""
     failed: tuple[FailedFile, ...] = ()
     """What was named, or is a folder below it, and cannot be read: one entry each."""
     folders: tuple[Path, ...] = ()
@@ -123,7 +129,7 @@ def discover(inputs: Iterable[str | Path]) -> Discovery:
     return Discovery(
         files=tuple(search.files),
         skipped=dict(search.skipped),
-        suffixes=dict(search.suffixes.most_common(_NAMED)),
+        suffixes=dict(sorted(search.suffixes.most_common(), key=lambda each: each[0] not in DOCUMENTS)[:_NAMED]),
         failed=tuple(search.failed),
         folders=tuple(search.folders),
         unreadable=tuple(search.unreadable),
@@ -147,6 +153,8 @@ def _add_named(path: Path, search: _Search) -> None:
                 search.fail(path, f"holds no book ({_SUFFIXES})")
         elif not stat.S_ISREG(mode):
             search.fail(path, "is no regular file")
+        elif suffix_of(path) in DOCUMENTS:
+            search.fail(path, f"{suffix_of(path)} files are not read: {ADVICE}")
         elif suffix_of(path) not in FORMATS:
             search.fail(path, f"has no suffix of a book ({_SUFFIXES})")
         else:

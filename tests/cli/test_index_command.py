@@ -80,6 +80,14 @@ def test_quiet_hides_guesses_and_boilerplate_but_not_what_was_left_out(nlb: InPr
     assert "Boilerplate skipped: 1 <nav> element (1 word)" in shown.out
 
 
+def test_documents_that_are_not_read_are_named_even_with_quiet(nlb: InProcess, books: Path, tmp_path: Path) -> None:
+    for name in ("slides.pptx", "old.ppt", "talk.pptx", "picture.png"):
+        (books / name).write_bytes(b"PK")
+    ran = nlb("index", books, "--dry-run", "--quiet", "--library", tmp_path / "library")
+    assert ran.code == 0
+    assert "nlb: warning: not read: 2 .pptx, 1 .ppt (LibreOffice or Calibre saves" in ran.err
+
+
 def test_a_second_run_tells_new_changed_renamed_and_gone_books(nlb: InProcess, books: Path, tmp_path: Path) -> None:
     library = tmp_path / "library"
     nlb("index", books, "--library", library)

@@ -42,6 +42,13 @@ def test_a_folder_is_walked_in_sorted_order_and_the_rest_is_counted(shelf: Path)
     assert found.failed == ()
 
 
+def test_documents_that_are_not_read_come_first_among_other_files(tmp_path: Path) -> None:
+    for name in ("a.png", "b.png", "c.js", "slides.pptx", "notes.tex", "a.txt"):
+        (tmp_path / name).write_text("Once upon a time.")
+    assert [*discover([tmp_path]).suffixes] == [".tex", ".pptx", ".png", ".js"]
+    assert "slides.pptx: .pptx files are not read: LibreOffice" in discover([tmp_path / "slides.pptx"]).failed[0].reason
+
+
 def test_folders_of_packages_are_entered_only_if_they_are_named(shelf: Path) -> None:
     package = shelf / "node_modules" / "pad" / "README.md"
     package.parent.mkdir(parents=True)

@@ -72,6 +72,7 @@ def index(
     elif not quiet:
         write_lines(_plan_lines(report) if dry_run else _report_lines(report))
     print_warnings(report.warnings, quiet=quiet)
+    _print_unread(report)
     _print_failures(report)
     if prune and not any(os.path.isdir(os.path.expanduser(path)) for path in paths or []):  # noqa: PTH111, PTH112
         note("nlb: --prune had no effect: it looks for lost files in the folders that are named, and none is")
@@ -83,6 +84,14 @@ def _exit_code(report: IndexReport) -> int:
     if not report.failed:
         return 0
     return 1 if report.indexed or report.unchanged or report.renamed or report.removed or report.duplicates else 2
+
+
+def _print_unread(report: IndexReport) -> None:
+    """Documents in folders that are of no format that is read."""
+    from nlb_retriever.reading.discovery import ADVICE, DOCUMENTS
+
+    if unread := [f"{count:,} {suffix}" for suffix, count in report.suffixes.items() if suffix in DOCUMENTS]:
+        note(f"nlb: warning: not read: {', '.join(unread)} ({ADVICE})")
 
 
 def _print_failures(report: IndexReport) -> None:
