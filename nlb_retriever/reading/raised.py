@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nlb_retriever.reading.containers.xmltree import attribute, local_name
+from nlb_retriever.reading.containers.xmltree import attribute
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _RAISED = str.maketrans("0123456789+-−–n∘", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻ⁿ°")
 _POWER = re.compile(r"[+\-−–]?\d{1,4}|\d{0,4}[+\-−–]|[n∘]")
-ENDS = {"<sup>": "</sup>", "^(": ")"}
-"""What ends that which `mark_raised` begins."""
 
 
 def raise_behind(before: str, text: str) -> str:
@@ -23,12 +21,7 @@ def raise_behind(before: str, text: str) -> str:
     return text.translate(_RAISED) if is_power and _POWER.fullmatch(text) else text
 
 
-def mark_raised(name: str, element: _Element) -> str:
-    """In HTML the beginning of a raised run ("r") of Word, or in a formula of what is above ("sup"); else ""."""
-    if name == "r":
-        raised = element.find("{*}rPr/{*}vertAlign")
-        return "<sup>" if raised is not None and attribute(raised, "val") == "superscript" else ""
-    text = "".join(each.text or "" for each in element.iter("{*}t"))
-    parent = element.getparent()
-    is_of_sum = parent is not None and local_name(parent) == "nary"
-    return "" if not text else "<sup>" if _POWER.fullmatch(text) and not is_of_sum else "^("
+def is_raised(run: _Element) -> bool:
+    """Whether a run of Word is raised."""
+    raised = run.find("{*}rPr/{*}vertAlign")
+    return raised is not None and attribute(raised, "val") == "superscript"

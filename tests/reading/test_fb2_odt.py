@@ -237,13 +237,15 @@ def test_hidden_text_of_odt_is_left_out_and_named(odt: Callable[..., Path]) -> N
 def test_formulas_of_odt_are_read_and_other_objects_named(odt: Callable[..., Path]) -> None:
     objects = "".join(f'<draw:object xlink:href="./Object {i}"/>' for i in (1, 2, 3))
     parts = {
-        "Object 1/content.xml": "<math><semantics><mi>E</mi><mo>=</mo><mi>m</mi><annotation>E = m</annotation></semantics></math>",
+        "Object 1/content.xml": "<x:math xmlns:x='http://www.w3.org/1998/Math/MathML'><x:semantics><x:mrow><x:mi>E</x:mi>"
+        "<x:mo>=</x:mo><x:mfrac><x:mn>1</x:mn><x:mn>2</x:mn></x:mfrac><x:mi>m</x:mi></x:mrow>"
+        "<x:annotation>E = m</x:annotation></x:semantics></x:math>",
         "Object 2/content.xml": f"<office:document-content {SPACES}><office:body>four words of chart</office:body></office:document-content>",
     }
     book = read_book(
         odt(heading("A") + paragraph(f"{PROSE}It is {objects}.") + heading("B") + paragraph(PROSE), **parts)
     )
-    assert "It is E = m ." in book.text
+    assert "It is E = (1/2)m." in book.text
     assert any("Object 2 (4 words): files inside the document are not read" in warning for warning in book.warnings)
 
 

@@ -88,6 +88,42 @@ def test_raised_numbers_of_word_stay_raised(tmp_path: Path) -> None:
     assert read_book(tmp_path / "a.docx").text == "It holds 10²³ of CO2\n\nv²\n\ne^(ix)"
 
 
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        ("<m:f><m:num>{x+1}</m:num><m:den>{2}</m:den></m:f>{y}", "((x + 1)/2)y"),
+        ("<m:rad><m:radPr><m:degHide m:val='1'/></m:radPr><m:deg/><m:e>{a+b}</m:e></m:rad>", "√(a + b)"),
+        ("<m:sSubSup><m:e>{v}</m:e><m:sub>{0}</m:sub><m:sup>{2}</m:sup></m:sSubSup>", "v_0²"),
+        (
+            "<m:nary><m:naryPr><m:chr m:val='∑'/></m:naryPr>"
+            "<m:sub>{i=1}</m:sub><m:sup>{n}</m:sup><m:e>{i}</m:e></m:nary>",
+            "∑_(i = 1)^n i",
+        ),
+        ("<m:nary><m:sub/><m:sup/><m:e>{f}</m:e></m:nary>", "∫ f"),
+        ("{f}<m:d><m:e>{x}</m:e></m:d>", "f(x)"),
+        ("<m:d><m:dPr><m:begChr m:val='['/><m:endChr m:val=']'/></m:dPr><m:e>{a}</m:e></m:d>", "[a]"),
+        ("<m:func><m:fName>{sin}</m:fName><m:e>{x}</m:e></m:func>", "sin x"),
+        ("<m:r><m:rPr><m:nor/></m:rPr><m:t>if so</m:t></m:r>", "if so"),
+    ],
+)
+def test_a_formula_of_word_is_a_line(tmp_path: Path, formula: str, text: str) -> None:
+    made = docx.Document()
+    space = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+    inner = formula.replace("{", "<m:r><m:t>").replace("}", "</m:t></m:r>")
+    made.add_paragraph("Here ")._p.append(parse_xml(f"<m:oMath {space}>{inner}</m:oMath>"))
+    made.save(str(tmp_path / "a.docx"))
+    assert read_book(tmp_path / "a.docx").text == f"Here {text}"
+
+
+def test_a_deep_formula_of_word_keeps_its_words(tmp_path: Path) -> None:
+    made = docx.Document()
+    space = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+    deep = f"{'<m:box><m:e>' * 100}<m:r><m:t>x</m:t></m:r>{'</m:e></m:box>' * 100}"
+    made.add_paragraph()._p.append(parse_xml(f"<m:oMath {space}>{deep}</m:oMath>"))
+    made.save(str(tmp_path / "a.docx"))
+    assert read_book(tmp_path / "a.docx").text == "x"
+
+
 def test_raised_numbers_of_open_document_stay_raised(tmp_path: Path) -> None:
     names = "".join(f' xmlns:{each}="urn:oasis:names:tc:opendocument:xmlns:{each}:1.0"' for each in ("text", "style"))
     style = '<style:style style:name="{}"><style:text-properties style:text-position="{} 58%"/></style:style>'

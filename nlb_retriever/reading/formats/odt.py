@@ -34,6 +34,8 @@ _MAY_HIDE = frozenset({"p", "h", "span", "section", "hidden-text"})
 _EMPTY = frozenset({"tab", "s", "line-break"})
 _TAGS = {"table": "table", "table-row": "tr", "table-cell": "td", "ruby-text": "rt"}
 _HEADING = re.compile(r"Heading_20_([1-9])")
+_PREFIX = re.compile(r"(</?)[\w.-]+:")
+"""Of a tag: HTML knows none."""
 _STYLED = 2
 """Headings from which they tell the sections."""
 
@@ -153,7 +155,7 @@ class _Renderer:
             self._out = []
             self._cells.append(-1)
         elif name == "object":
-            self._out.append(escape(self._object(attribute(element, "href")), quote=False))
+            self._out.append(self._object(attribute(element, "href")))
 
     def _end(self, name: str, element: _Element) -> None:
         if name in {"p", "h"}:
@@ -194,13 +196,15 @@ class _Renderer:
         return bool(self._cells) and self._cells[-1] >= 0
 
     def _object(self, href: str) -> str:
-        """The text of a formula; other things inside the document are named as left out."""
+        """The MathML of a formula; other things inside the document are named as left out."""
+        from lxml.etree import tostring
+
         target = resolve("", f"{href.rstrip('/')}/{_CONTENT}") if href else None
         root = read_part(self.archive, target[0]) if target else None
         if root is None:
             return ""
         if local_name(root) == "math":
-            return f" {' '.join(text_of(e) for e in root.iter('{*}mi', '{*}mn', '{*}mo', '{*}mtext'))} "
+            return _PREFIX.sub(r"\1", tostring(root, encoding="unicode"))
         words = count_words(" ".join(map(str, root.itertext())))
         self.omissions.lose(shown_name(href), "files inside the document are not read", words)
         return ""

@@ -13,8 +13,9 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from nlb_retriever.reading.containers.xmltree import attribute, local_name
+from nlb_retriever.reading.office.formulas import to_mathml
 from nlb_retriever.reading.omissions import Omissions, count_words
-from nlb_retriever.reading.raised import ENDS, mark_raised
+from nlb_retriever.reading.raised import is_raised
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -201,6 +202,9 @@ class HtmlRenderer:
             elif name == "altChunk":
                 rendered.pieces += ("".join(self._out), attribute(element, "id"))
                 self._out = []
+            elif name == "oMath":
+                self._out.append(to_mathml(element))
+                walker.skip_subtree()
             elif name in _PROPERTIES or not name:
                 walker.skip_subtree()
             elif name in _REMOVED:
@@ -228,10 +232,8 @@ class HtmlRenderer:
             self._out.append("<br>")
         elif name in _CHARACTERS:
             self._out.append(_CHARACTERS[name])
-        elif name == "den":
-            self._out.append("/")
-        elif name in {"r", "sup"} and (mark := mark_raised(name, element)):
-            self._out.append(mark)
+        elif name == "r" and is_raised(element):
+            self._out.append("<sup>")
         elif name == "sym":
             self._out.append(_symbol(element))
         elif name == "p":
@@ -268,8 +270,8 @@ class HtmlRenderer:
             self._out.append("</table>")
         elif name in {"tr", "rt"}:
             self._out.append(f"</{name}>")
-        elif name in {"r", "sup"} and (mark := mark_raised(name, element)):
-            self._out.append(ENDS[mark])
+        elif name == "r" and is_raised(element):
+            self._out.append("</sup>")
         elif name == "tc":
             self._out.append("</td>")
         elif name == "txbxContent" and self._outer:
