@@ -8,7 +8,7 @@ is not the author's (a license, a cover page, running heads, menus). Both give t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 LEFT_OUT = "left out: "
@@ -39,6 +39,12 @@ class Omissions:
         """Note text that could not be read or has no place in the book."""
         if words != 0:
             self.losses.setdefault(reason, []).append((name, words))
+
+    def lose_objects(self, kinds: Mapping[str, int]) -> None:
+        """Note files of other programs inside a document, by their kinds ("Equation.3") and how many there are."""
+        for kind, times in kinds.items():
+            name = kind or "object"
+            self.lose(f"{times:,} × {name}" if times > 1 else name, "files inside the document are not read")
 
     def skip(self, name: str, words: int, *, kind: str = "") -> None:
         """Note a stretch that is not the author's text."""

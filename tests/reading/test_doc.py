@@ -61,6 +61,13 @@ def test_fields_show_their_results_and_tables_of_contents_are_left_out(tmp_path:
     assert cut.text.endswith("Notes\n\nA note.")
 
 
+def test_objects_of_other_programs_are_named(tmp_path: Path) -> None:
+    one = "\x13 EMBED Equation.3 \x14\x01\x15"
+    book = read(tmp_path, document([FILLER, (0, f"So {one} and {one} and \x13 EMBED  \x14\x01\x15.\r")]))
+    assert book.text.endswith("So  and  and .")
+    assert book.warnings == ("left out: 2 × Equation.3, object: files inside the document are not read",)
+
+
 def test_rows_of_tables_are_lines(tmp_path: Path) -> None:
     table = "one\x07two\x07\x07three\x07four\x07\x07"
     book = read(tmp_path, document([FILLER, (0, table), (0, "Behind it.\r")]))

@@ -165,3 +165,14 @@ def test_deleted_and_hidden_stretches_are_left_out(tmp_path: Path) -> None:
     assert book.warnings == (
         "boilerplate skipped: 3 deleted stretches (4 words), 1 moved stretch (1 word), 3 hidden stretches (4 words)",
     )
+
+
+def test_formulas_and_objects_are_named(tmp_path: Path) -> None:
+    formula = r"{\mmath {\*\moMath {\mr x}{\mr =1}}}"
+    embedded = r"{\object\objemb{\*\objclass Equation.3}{\*\objdata 01}}"
+    book = read(tmp_path, rf"{LINE}{formula}{formula}{embedded}{embedded}\par")
+    assert book.text == LINE
+    assert book.warnings == (
+        "left out: 2 formulas: those of RTF files are not read",
+        "left out: 2 × Equation.3: files inside the document are not read",
+    )

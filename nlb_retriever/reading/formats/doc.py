@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from operator import itemgetter
@@ -55,6 +56,7 @@ _SIZES = (1, 1, 2, 4, 2, 2, 0, 3)
 _FIELD = re.compile("([\x13\x14\x15])")
 _CONTENTS = re.compile(r"\s*(?:TOC|INDEX|TOA)\b")
 """Fields that are tables of contents, indexes, tables of authorities."""
+_OBJECT = re.compile(r"\s*EMBED\b\s*(\S{0,40})")
 _ROW = re.compile("\x07\x07")
 _DROPPED = re.compile("[\x01-\x06\x08\x1f\xad\u200b\u2060\ufeff]")
 """Pictures, references to notes and comments, hyphens that are only shown at the ends of lines."""
@@ -154,6 +156,7 @@ def _read(ole: OleFileIO, draft: Draft, limits: Limits) -> None:
             for each in filter(None, shown):
                 draft.omissions.skip_element(kind, count_words(each))
     draft.append_notes("\n\n".join(notes))
+    draft.omissions.lose_objects(fields.objects)
     if fields.skipped:
         draft.omissions.skip("table of contents", fields.skipped)
 
@@ -261,6 +264,8 @@ class _Fields:
         self._omissions = omissions
         self.skipped = 0
         """Words of tables of contents."""
+        self.objects: Counter[str] = Counter()
+        """Kinds of the files inside the document, as formulas are."""
         self.open: list[tuple[str, bool]] = []
         """Of each field that is open its instruction so far, and whether its result has begun."""
 
@@ -272,6 +277,7 @@ class _Fields:
             elif part == "\x14":
                 if self.open:
                     self.open[-1] = self.open[-1][0], True
+                    self.objects.update(_OBJECT.findall(self.open[-1][0]))
             elif part == "\x15":
                 self.open = self.open[:-1]
             elif self.open and not self.open[-1][1]:

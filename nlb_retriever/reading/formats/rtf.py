@@ -7,6 +7,7 @@ each mark is a character of Unicode's private use area.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,6 +35,8 @@ _APART = re.compile(r"\{(?:\\\*)?\s*\\(footnote|header|footer|annotation)[lrf]?(
 _BRACE = re.compile(r"\\[\\{}]|[{}]")
 _HIDES = re.compile(r"\\(?P<kind>deleted|mvf|v|plain)(?![a-z])(?P<value>-?\d*) ?|\\[\\{}]|[{}]")
 """What begins or ends a stretch that is not shown, and the borders of groups."""
+_FORMULA = re.compile(r"\\moMath(?![a-zA-Z])")
+_OBJECT = re.compile(r"\\objclass ([^{}\\]{0,40})")
 _INFO = re.compile(r"\{\\info(?![a-z])")
 _FIELD = re.compile(r"\{\\(title|author)(?![a-z])([^{}]{0,2000})\}")
 _MARK = 0xE000
@@ -67,6 +70,9 @@ def read_rtf(data: bytes, path: Path, limits: Limits) -> Draft:
         draft.warnings.append("its braces do not match: some of its text may be missing")
     if "\\shptxt" in source:
         draft.omissions.lose("text boxes", "those of RTF files are not read")
+    if formulas := len(_FORMULA.findall(source)):
+        draft.omissions.lose(f"{formulas:,} formula{'s' * (formulas > 1)}", "those of RTF files are not read")
+    draft.omissions.lose_objects(Counter(_OBJECT.findall(source)))
     _describe(source, draft, rtf_to_text)
     source = source.replace("HYPERLINK", "")  # striprtf would show the addresses
     levels = {style[1]: int(style[2]) for style in _STYLE.finditer(source, 0, max(source.find("\\pard"), 0))}
