@@ -176,3 +176,14 @@ def test_formulas_and_objects_are_named(tmp_path: Path) -> None:
         "left out: 2 formulas: those of RTF files are not read",
         "left out: 2 × Equation.3: files inside the document are not read",
     )
+
+
+def test_cells_of_pandoc_are_those_of_a_row(tmp_path: Path) -> None:
+    def row(*cells: str) -> str:
+        inner = "".join(rf"{{{{\pard\intbl \ql \f0 \sa0 {cell}\par}}" + "\n" + r"\cell}" for cell in cells)
+        return rf"{{\trowd \trgaph120 \cellx4320\cellx8640 \trkeep\intbl {{{inner}}}" + "\n" + r"\intbl\row}" + "\n"
+
+    table = row("Zone", "Plant") + row("Low marsh", "cordgrass")
+    book = read(tmp_path, rf"{{\pard {LINE}\par}}" + table + rf"{{\pard {LINE}\par}}")
+    lines = [line.split() for line in book.text.splitlines() if line]
+    assert lines == [LINE.split(), ["Zone", "Plant"], ["Low", "marsh", "cordgrass"], LINE.split()]

@@ -31,6 +31,8 @@ _BETWEEN = r"(?:[{}\s]|\\(?!(?:row|pard|intbl|trowd)(?![a-z]))[a-z]+-?\d*)*+"
 _LAST_ROW = re.compile(rf"\\row(?![a-z])(?=(?:{_BETWEEN}\\pard(?![a-z]))++(?!{_BETWEEN}\\(?:intbl|trowd)(?![a-z]))) ?")
 """Before a paragraph that is none of a table."""
 _CELL = re.compile(r"\\(?:nest)?cell(?![a-z]) ?")
+_LAST_IN_CELL = re.compile(r"\\par(?![a-z])([{}\s]*+)(?=\\(?:nest)?cell(?![a-z]))")
+"""The end of a cell's last paragraph, which Pandoc writes."""
 _APART = re.compile(r"\{(?:\\\*)?\s*\\(footnote|header|footer|annotation)[lrf]?(?![a-z])")
 _BRACE = re.compile(r"\\[\\{}]|[{}]")
 _HIDES = re.compile(r"\\(?P<kind>deleted|mvf|v|plain)(?![a-z])(?P<value>-?\d*) ?|\\[\\{}]|[{}]")
@@ -79,7 +81,7 @@ def read_rtf(data: bytes, path: Path, limits: Limits) -> Draft:
     source = _STYLED.sub(lambda m: m[0] + (_mark(chr(_MARK + levels[m[1]] - 1)) if m[1] in levels else ""), source)
     source = _OUTLINE.sub(lambda match: _mark(chr(_MARK + int(match[1]))), source)
     source = _LINE.sub(lambda _: _mark(_BREAK), _LAST_ROW.sub(r"\\par ", source))
-    source = _CELL.sub("{}  ", source)
+    source = _CELL.sub("{}  ", _LAST_IN_CELL.sub(r"\1", source))
     text = rtf_to_text(_mark_groups(_mark_hidden(source)), errors="replace")
     text = INVISIBLE.sub("", text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
     notes: list[str] = []
