@@ -220,6 +220,8 @@ def _format(path: Path, data: bytes) -> str:
     if found == _NAMES[kind] or (found == "zip" and kind in _ZIPPED):
         return kind
     if found == "text":
+        if kind != "html" and b"<html" in data[:4096].lower():
+            raise NotABook(f"is a web page: rename it to .html, though its suffix is {suffix}")
         raise NotABook(f"is no {_NAMES[kind]} file, though its suffix is {suffix}")
     other = {"EPUB": "an EPUB book: rename it to .epub", "PDF": "a PDF document: rename it to .pdf"}
     other |= {"OpenDocument": "an OpenDocument text: rename it to .odt"}

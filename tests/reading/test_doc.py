@@ -104,6 +104,12 @@ def test_notes_are_an_end_section_and_heads_and_comments_are_skipped(tmp_path: P
     assert "Is it so" not in book.text
 
 
+def test_a_web_page_named_doc_is_to_be_renamed(tmp_path: Path) -> None:
+    (tmp_path / "a.doc").write_text("<html><body><p>The clock.</p></body></html>")
+    with pytest.raises(NotABook, match=r"is a web page: rename it to \.html, though its suffix is \.doc"):
+        read_book(tmp_path / "a.doc")
+
+
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ReadingError, match=r"the-clock\.doc: is protected with a password"):
         read(tmp_path, document(CHAPTERS, flags=0x0100))
