@@ -14,6 +14,7 @@ from pathlib import Path
 
 from nlb_retriever.reading.book import FORMATS, suffix_of
 from nlb_retriever.reading.limits import shown
+from nlb_retriever.reading.sites import LONGEST_REDIRECT, is_redirect, made_beside_pages
 from nlb_retriever.records import FailedFile, path_of, source_of
 
 _TEI = re.compile(rb"<(?:[\w.-]+:)?(?:TEI|teiCorpus)(?:\.2)?[\s>]")
@@ -193,12 +194,15 @@ def _walk(folder: Path, search: _Search) -> None:
             continue
         search.seen[info.st_dev, info.st_ino] = folder
         below = []
+        made = made_beside_pages(names)
         for name in names:
             path = current / name
             if name.startswith(_HIDDEN):
                 search.skipped["hidden"] += 1
             elif name == _PACKAGES:
                 search.skipped["folder of packages"] += 1
+            elif name in made:
+                search.skipped["made beside a site's pages"] += 1
             elif os.path.isdir(path):  # noqa: PTH112 - never raises
                 below.append(path)
             else:
@@ -226,6 +230,8 @@ def _add_found(path: Path, search: _Search) -> None:
     elif status.st_size <= _BLANK and _is_blank(path):
         search.skipped["empty"] += 1
         search.blank.append(path)
+    elif status.st_size <= LONGEST_REDIRECT and FORMATS[suffix_of(path)] == "html" and _is_redirect(path):
+        search.skipped["redirect to another page"] += 1
     elif path.suffix.lower() == ".xml" and not _is_tei(path):
         search.skipped["XML that is no book"] += 1
     else:
@@ -236,6 +242,14 @@ def _is_blank(path: Path) -> bool:
     """Whether a small file holds nothing but white space; one that cannot be read is for its reader to name."""
     try:
         return not path.read_bytes().removeprefix(b"\xef\xbb\xbf").strip()
+    except OSError:
+        return False
+
+
+def _is_redirect(path: Path) -> bool:
+    """Whether a small file only leads to another; one that cannot be read is for its reader to name."""
+    try:
+        return is_redirect(path.read_bytes())
     except OSError:
         return False
 

@@ -204,3 +204,41 @@ def test_the_hash_is_that_of_the_book(tmp_path: Path) -> None:
     assert read_book(path).id == hash_file(path)[:16]
     with pytest.raises(ReadingError, match="cannot be read"):
         hash_file(tmp_path / "b.txt")
+
+
+SITES = {
+    "Sphinx": "objects.inv genindex.html genindex-A.html search.html _sources/a.rst.txt _static/LICENSE.txt",
+    "mdBook": "book-a0b12cfe.js print.html toc.html 404.html",
+    "Javadoc": "element-list index-all.html allclasses-index.html legal/COPYRIGHT.txt package-summary.html"
+    " package-tree.html class-use/Bell.html",
+    "rustdoc": "static.files/a.md help.html src/bell/lib.rs.html sidebar-items1.95.0.js all.html",
+    "MkDocs": "sitemap.xml 404.html",
+}
+
+
+@pytest.mark.parametrize("names", SITES.values(), ids=SITES)
+def test_what_a_site_has_beside_its_pages_is_passed_over(tmp_path: Path, names: str) -> None:
+    for name in ("bell.html", "guide/search.html", *names.split()):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("<p>The bell rings at six.</p>")
+    found = [path.relative_to(tmp_path).as_posix() for path in discover([tmp_path]).files]
+    assert found == ["bell.html", *["package-summary.html"] * ("package-summary" in names), "guide/search.html"]
+
+
+def test_search_and_print_are_pages_of_other_folders(tmp_path: Path) -> None:
+    for name in ("search.html", "print.html", "404.html", "legal/search.html", "_sources/a.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("<p>The bell rings at six.</p>")
+    assert len(discover([tmp_path]).files) == 5
+
+
+def test_a_page_that_only_leads_to_another_is_passed_over(tmp_path: Path) -> None:
+    page = '<html><head><meta http-equiv="Refresh" content="{}; url=b.html"></head><body>Go on.</body></html>'
+    (tmp_path / "a.html").write_text(page.format(0))
+    (tmp_path / "b.html").write_text(page.format(600))
+    found = discover([tmp_path])
+    assert [path.name for path in found.files] == ["b.html"]
+    assert found.skipped == {"redirect to another page": 1}
+    assert [path.name for path in discover([tmp_path / "a.html"]).files] == ["a.html"]

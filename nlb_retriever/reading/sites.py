@@ -1,0 +1,46 @@
+"""What the makers of documentation sites put beside its pages: indexes, searches, copies and sources of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_MADE = tuple(
+    (re.compile(sign), re.compile(names))
+    for sign, names in (
+        # Sphinx
+        (
+            r"objects\.inv|searchindex\.js",
+            r"(?:genindex(?:-\w+)?|py-modindex|search)\.html|_(?:sources|static|modules)",
+        ),
+        # mdBook
+        (r"(?:book|toc)(?:-[0-9a-f]{6,})?\.js", r"(?:print|toc|404)\.html"),
+        # Javadoc: of all its packages, and of one
+        (
+            r"element-list|package-list",
+            r"(?:index-all|all(?:classes|packages)(?:-\w+)?|overview-(?:tree|frame)|constant-values|deprecated-list"
+            r"|help-doc|serialized-form|search)\.html|legal|resources|script-dir",
+        ),
+        (r"package-summary\.html", r"package-(?:tree|use|frame)\.html|class-use"),
+        # rustdoc: of all its crates, and of one
+        (r"static\.files", r"(?:help|settings)\.html|src|static\.files"),
+        (r"sidebar-items[\d.]*\.js", r"all\.html"),
+        # MkDocs, Docusaurus and others
+        (r"sitemap\.xml", r"404\.html"),
+    )
+)
+"""The name by which a maker is known in a folder, and what it puts there besides pages."""
+_REDIRECT = re.compile(rb"""<meta\s+http-equiv=["']?refresh["']?\s+content=["']?\s*[0-5]\s*;""", re.IGNORECASE)
+LONGEST_REDIRECT = 4_096
+"""Bytes of a page that only leads to another, at most."""
+
+
+def made_beside_pages(names: Sequence[str]) -> set[str]:
+    """Those of a folder's files and folders that are no pages of a site."""
+    made = [others for sign, others in _MADE if any(map(sign.fullmatch, names))]
+    return {name for name in names if any(others.fullmatch(name) for others in made)}
+
+
+def is_redirect(page: bytes) -> bool:
+    """Whether a page of HTML only leads to another."""
+    return len(page) <= LONGEST_REDIRECT and _REDIRECT.search(page) is not None
