@@ -47,3 +47,59 @@ def test_a_page_of_more_than_one_article_is_read_whole(body: str) -> None:
     assert warnings == []
     assert text.startswith(("The Clock", "Bells"))
     assert len(text) > len(read(ARTICLE)[0])
+
+
+@pytest.mark.parametrize(
+    "main", ["<main role='main'>{}</main>", '<div role="main">{}</div>', "<main><article>{}</article></main>"]
+)
+def test_what_is_around_the_main_part_is_named(main: str) -> None:
+    page = "<h1>The Clock</h1><dl><dt>bell</dt><dd>Of the tower.</dd></dl>"
+    notice = "<div><h2>Keyboard shortcuts</h2><p>We use cookies. The sale ends.</p></div>"
+    text, warnings = read(f"{notice}{main.format(page)}<footer>Made with care.</footer>")
+    assert text == "The Clock\n\nbell\nOf the tower."
+    assert warnings == ["boilerplate skipped: around the article (11 words)"]
+
+
+def test_the_title_of_a_book_of_pages_is_no_part_of_each() -> None:
+    assert read("<h1>Clocks</h1><main><h2>Bells</h2><p>Of bronze.</p></main>")[0] == "Bells\n\nOf bronze."
+
+
+def test_marks_of_links_to_places_are_no_text() -> None:
+    signature = '<dt id="ring">ring(<b>bell</b>)<a class="headerlink" href="#ring">\uf0c1</a></dt>'
+    text, _ = read(f'<h1>Bells<a class="headerlink" href="#b">\uf0c1</a></h1><dl>{signature}</dl>')
+    assert text == "Bells\n\nring(bell)"
+    assert read('<p>Ring <a href="#ring">¶</a></p>')[0] == "Ring"
+
+
+def test_titles_have_the_blanks_of_the_text() -> None:
+    source = b"<h2>impl&lt;<a>T</a>&gt; Bell<wbr>Ringer</h2><p>Rings.</p><h2>Ropes</h2><p>Wet.</p>"
+    draft = read_html(source, Path("a.html"), Limits())
+    assert [heading.title for heading in draft.headings] == ["impl<T> BellRinger", "Ropes"]
+
+
+def test_numbers_of_lines_and_labels_of_tabs() -> None:
+    code = '<table><tr><td class="linenos"><pre>1\n2</pre></td><td><pre>ring()\nstop()</pre></td></tr></table>'
+    assert read(f"<div><label>Linux</label><label>Windows</label></div>{code}")[0] == "Linux Windows\n\nring()\nstop()"
+
+
+@pytest.mark.parametrize(
+    "start", ['<section id="footnotes" role="doc-endnotes">', '<div class="footnotes">', '<div class="footnote">']
+)
+def test_a_list_of_footnotes_is_no_part_of_the_last_section(start: str) -> None:
+    notes = f'{start}<hr><ol><li id="n1"><p>Of bronze.</p></li></ol></{start[1:].split(maxsplit=1)[0]}>'
+    source = f'<h1>Bells</h1><p>One is old.<sup><a href="#n1">1</a></sup></p><h2>Ropes</h2><p>Wet.</p>{notes}'
+    draft = read_html(source.encode(), Path("a.html"), Limits())
+    assert draft.text.strip() == "Bells\n\nOne is old.\n\nRopes\n\nWet.\n\nNotes\n\nOf bronze."
+    assert draft.headings[-1].title == "Notes"
+
+
+def test_a_note_that_is_no_list_stays_where_it_is() -> None:
+    assert (
+        read('<p>Bell.</p><div class="footnote"><p>Of bronze.</p></div><p>Rope.</p>')[0]
+        == "Bell.\n\nOf bronze.\n\nRope."
+    )
+
+
+def test_all_authors_of_a_page_are_named() -> None:
+    head = '<meta name="author" content="Ann Bell"><meta name="author" content="Tom Rope">'
+    assert read_html(f"{head}<p>Ring.</p>".encode(), Path("a.html"), Limits()).author == "Ann Bell, Tom Rope"

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nlb_retriever.reading.authors import join_authors
 from nlb_retriever.reading.draft import Draft, one_line, title_of
 from nlb_retriever.reading.gutenberg import title_of_mention
 from nlb_retriever.reading.headings.outline import find_headings
@@ -51,7 +52,7 @@ def html_to_text(
         source: the document.
         matter: EPUB types of sections to skip, and up to how many characters.
         everything: skip nothing.
-        article: read the page's article alone, where it has one that holds most of its paragraphs.
+        article: read the page's main part or article alone, where it has one.
     """
     from selectolax.lexbor import LexborHTMLParser
 
@@ -65,21 +66,23 @@ def html_to_text(
             writer.cut_words = cut_words(root.text())
         walk(root, writer)
     page = writer.finish()
-    if article and "<article" in source and (node := _article(tree)) is not None:
+    if article and (node := _article(tree)) is not None:
         page = _of_article(page, node, writer)
     page.omissions.add(omissions)
     for node in tree.css("html")[:1]:
         page.language = one_line(node.attributes.get("lang") or node.attributes.get("xml:lang") or "", 20)
     for node in tree.css("head title")[:1]:
         page.title = one_line(node.text() or "")
+    authors: dict[str, list[str]] = {}
     for node in tree.css("meta[name]"):
         name = (node.attributes.get("name") or "").lower()
-        if name in {"author", "dc.creator", "dcterms.creator", "citation_author"} and not page.author:
-            page.author = one_line(node.attributes.get("content") or "")
+        if name in {"author", "dc.creator", "dcterms.creator", "citation_author"}:
+            authors.setdefault(name, []).append(one_line(node.attributes.get("content") or ""))
         if name in {"dc.title", "dcterms.title"}:
             page.title = one_line(node.attributes.get("content") or "") or page.title
         if name in {"description", "dc.description", "dcterms.description"}:
             page.description = page.description or node.attributes.get("content") or ""
+    page.author = next((joined for each in authors.values() if (joined := join_authors(each))), None) or ""
     return page
 
 
@@ -90,13 +93,20 @@ def _places_words(tree: LexborHTMLParser) -> bool:
 
 
 def _article(tree: LexborHTMLParser) -> LexborNode | None:
-    """A page's one article, if it has the page's title and most words of its paragraphs; comments may be others."""
-    articles = [node for node in tree.css("article") if not any(_holds_others(each) for each in _around(node))]
-    if len(articles) != 1 or (tree.css_first("h1") and not articles[0].css_first("h1")):
-        return None
-    words = sum(count_words(node.text()) for node in tree.css("p"))
+    """A page's main part, or the one article in it that has the page's title and most words of its paragraphs.
+
+    Comments may be other articles. In mdBook's pages only the book's title is h1.
+    """
+    mains = tree.css("main") or tree.css("[role=main]")
+    titled = tree.css_first("h1") is not None
+    main = mains[0] if len(mains) == 1 and (mains[0].css_first("h1, h2") or not titled) else None
+    around = main or tree
+    articles = [node for node in around.css("article") if not any(_holds_others(each) for each in _around(node))]
+    if len(articles) != 1 or (titled and not articles[0].css_first("h1")):
+        return main
+    words = sum(count_words(node.text()) for node in around.css("p"))
     inside = sum(count_words(node.text()) for node in articles[0].css("p"))
-    return articles[0] if 2 * inside > words else None
+    return articles[0] if 2 * inside > words else main
 
 
 def _around(node: LexborNode) -> Iterator[LexborNode]:

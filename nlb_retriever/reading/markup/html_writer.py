@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from nlb_retriever.reading.draft import INVISIBLE, PARTS, Heading, clean, one_line
 from nlb_retriever.reading.markup.mathml import read_math
-from nlb_retriever.reading.markup.menus import SKIPPED, is_everywhere, name_menu
+from nlb_retriever.reading.markup.menus import SKIPPED, is_everywhere, lists_notes, name_menu
 from nlb_retriever.reading.markup.unwrap import parts_of_word
 from nlb_retriever.reading.office.list_labels import HtmlLists
 from nlb_retriever.reading.omissions import Omissions, count_words
@@ -27,7 +27,7 @@ _BLOCK_TAGS = """address article aside blockquote body center dd details dialog 
     x-frameset x-select x-option x-textarea x-plaintext"""
 _BLOCKS = frozenset(_BLOCK_TAGS.split())
 _TIGHT = frozenset({"li", "tr", "dt", "dd", "caption", "x-option"})
-_INLINE_TAGS = """a abbr acronym b bdi bdo big blink button cite code data del dfn em font i img ins kbd label mark
+_INLINE_TAGS = """a abbr acronym b bdi bdo big blink button cite code data del dfn em font i img ins kbd mark
     nobr object q rb rp rt ruby s samp small span strike strong sub sup svg time tt u var wbr"""
 _INLINE = frozenset(_INLINE_TAGS.split())
 """Elements at whose borders words go on, as in those of a name with a hyphen or a prefix."""
@@ -40,14 +40,13 @@ _WHITE = re.compile(rf" *[{_BLANKS}][ {_BLANKS}]*|  +")
 _UNUSUAL = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2060\ufeff\ud800-\udfff{PARTS}]")
 """What cleaning changes."""
 _PERMALINKS = frozenset("#¶§🔗")  # links of a heading to itself
-_BACKLINKS = frozenset(("↩", "↩\ufe0e", "↩\ufe0f"))  # of a note to where it is called
+_BACKLINKS = frozenset(("↩", "↩\ufe0e", "↩\ufe0f", "¶", "§"))  # of a note to where it is called, or to a place itself
 _BOILERPLATE = re.compile(r"\bpg-boilerplate\b|\bpgheader\b|\bpgfooter\b|(?:^|\s)pg-(?:header|footer)")
 _PAGE_BREAKS = frozenset({"pagebreak", "doc-pagebreak", ".pagenum", ".pageno", ".x-ebookmaker-pageno"})
 _REFERENCES = frozenset({"noteref", "doc-noteref", "backlink", "doc-backlink", "annoref", ".noteref", ".fnanchor"})
 """EPUB types, roles and (with a dot) classes, those of Project Gutenberg."""
 _UNSEEN = re.compile(r"\bdisplay\s*:\s*none\b", re.IGNORECASE)
-_MARK = re.compile(r"[\d*†‡§()\[\],]{1,5}")
-"""What a raised link to a note reads."""
+_MARK = re.compile(r"[\d*†‡§()\[\],]{1,5}")  # what a raised link to a note reads
 _NOTES = frozenset({"footnote", "doc-footnote", "rearnote", "endnote"})
 _LABEL = re.compile(r"(?i)^[\s.(\[{]*(?:page|pg|p)?[\s_.-]*(?=\w)")
 _SHORT = 20
@@ -160,7 +159,7 @@ class Writer:
         self.counts_items = True
         self.matter = matter
         self.budget = budget
-        """Characters that may still be looked at to decide whether elements are skipped; without them none is."""
+        """Characters that may still be looked at to decide what is skipped; without them nothing is."""
         self.cut_words: set[tuple[str, str]] = set()
         """The words that hyphens part at the ends of scanned lines, each as its two parts."""
         self.places_words = places_words
@@ -225,8 +224,9 @@ class Writer:
                 self.page.omissions.skip_element(SKIPPED[name][0], count_words(content))
                 return True
         hidden = "hidden" in attributes
-        if (hidden or tag == "aside") and kinds & _NOTES and (content := self._short(node, _LONGEST_NOTE)) is not None:
-            self.page.notes += f"{content}\n\n" if content else ""
+        is_note = ((hidden or tag == "aside") and kinds & _NOTES) or (tag in _SECTIONS and lists_notes(kinds, node))
+        if is_note and (content := self._short(node, _LONGEST_NOTE)) is not None:
+            self.page.notes += f"{content.removeprefix('* * *').strip()}\n\n" if content else ""
             return True
         if (hidden or _is_unseen(tag, attributes, node)) and (content := self._short(node, _HIDDEN)) is not None:
             self.page.omissions.skip_element("hidden element", count_words(content))
@@ -299,7 +299,7 @@ class Writer:
             self.lists.leave(tag)
         elif tag in _HEADINGS and self.open_headings:
             first, length = self.open_headings.pop()
-            title = one_line(" ".join(self.parts[first:]))
+            title = one_line("".join(self.parts[first:]))
             if first < len(self.parts) and not self.parts[first].strip():  # the break before it
                 length += len(self.parts[first])
             if title:

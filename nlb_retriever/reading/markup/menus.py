@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,7 +20,10 @@ SKIPPED: Mapping[str, tuple[str, int]] = {
     "annotation-xml": ("formula source", 20_000),
     ".katex-html": ("formula copy", 5_000),
     ".mw-editsection": ("edit link", 60),
+    ".headerlink": ("permalink", 5),
+    ".mw-cite-backlink": ("permalink", 30),
     ".linenum": ("line number", 10),
+    ".linenos": ("line number", 20_000),
     ".wst-linenum": ("line number", 10),
     ".noprint": ("noprint element", 500),
     ".navbox": ("menu", 20_000),
@@ -63,6 +66,16 @@ def name_menu(tag: str, names: str) -> tuple[str, bool]:
     if _MENUS.search(names):
         return "menu", True
     return ("link list" if _CONTENTS.search(names) else ""), False
+
+
+def lists_notes(kinds: Collection[str], node: LexborNode) -> bool:
+    """Whether an element is the list of a page's footnotes, as Pandoc and Python-Markdown make it."""
+    if not {"doc-endnotes", ".footnotes", ".footnote"} & set(kinds) or node.css_first("h1, h2, h3, h4, h5, h6"):
+        return False
+    child = node.first_child
+    while child is not None and child.tag in {"-text", "hr"}:
+        child = child.next
+    return child is not None and child.tag == "ol"
 
 
 def is_everywhere(node: LexborNode, classes: str | None) -> bool:
