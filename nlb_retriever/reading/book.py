@@ -187,7 +187,7 @@ def _read(path: Path, data: bytes, limits: Limits) -> Book:
         description=description if is_given(description) else None,
         source=os.fspath(path),
         text=draft.text,
-        sections=partition(draft.text, with_titles(draft.text, draft.headings), title),
+        sections=partition(draft.text, with_titles(draft.text, draft.headings), title, is_page=draft.is_page),
         pages=tuple(draft.pages),
         warnings=(*draft.omissions.warnings(), *(one_line(warning, LONGEST) for warning in draft.warnings)),
     )

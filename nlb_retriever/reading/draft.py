@@ -58,6 +58,8 @@ class Draft:
     warnings: list[str] = field(default_factory=list)
     """What was mended or guessed."""
     omissions: Omissions = field(default_factory=Omissions)
+    is_page: bool = False
+    """Whether it is a page of a web site, whose headings stand above text of their own, however short."""
 
     def add_page(self, text: str, headings: Sequence[Heading]) -> None:
         """Put a page of text behind what there is."""

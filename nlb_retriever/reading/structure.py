@@ -19,6 +19,8 @@ GIANT_CHARS = 170_000
 """A section without inner headings stays whole up to this length, about 30,000 words."""
 _TINY = 400
 """A container's own text up to this length (a motto, a subtitle) belongs to its first child."""
+_TINY_OF_PAGE = 40
+"""The same of a web page, which has no mottos but what its sections are about."""
 _CONTENTS = 4
 """So many headings in a row with nothing below them are a table of contents."""
 _MANY_HEADINGS = 5_000
@@ -29,7 +31,7 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
 _SENTENCE = re.compile(r"[.!?…。！？][\"'”’»)\]]*\s+|[。！？]")
 
 
-def partition(text: str, headings: Sequence[Heading], title: str) -> tuple[Section, ...]:
+def partition(text: str, headings: Sequence[Heading], title: str, *, is_page: bool = False) -> tuple[Section, ...]:
     """Cut text into sections at its headings; without any, into parts of sensible size.
 
     Args:
@@ -38,7 +40,9 @@ def partition(text: str, headings: Sequence[Heading], title: str) -> tuple[Secti
             In a book of more than 5,000, one that follows another too closely is text.
         title: of the book; a lone outermost heading over everything (which is the book's title
             again) does not appear in the paths.
+        is_page: of a web site.
     """
+    tiny = _TINY_OF_PAGE if is_page else _TINY
     ordered = _tidy(text, headings)
     if not ordered:
         spans = _parts(text, 0, len(text))
@@ -59,7 +63,7 @@ def partition(text: str, headings: Sequence[Heading], title: str) -> tuple[Secti
         begin = heading.start if begin is None else begin
         deeper = i + 1 < len(ordered) and ordered[i + 1].level > heading.level
         own = text[heading.start : end].strip()
-        if deeper and len(own) - len(heading.title) <= _TINY:
+        if deeper and len(own) - len(heading.title) <= tiny:
             continue  # an empty container: its first child's section begins with its heading
         sections.append(Section(path=tuple(h.title for h in stack), start=begin, end=end))
         begin = None

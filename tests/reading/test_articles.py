@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from nlb_retriever.reading import read_book
 from nlb_retriever.reading.formats.html import read_html
 from nlb_retriever.reading.limits import Limits
 
@@ -103,3 +104,11 @@ def test_a_note_that_is_no_list_stays_where_it_is() -> None:
 def test_all_authors_of_a_page_are_named() -> None:
     head = '<meta name="author" content="Ann Bell"><meta name="author" content="Tom Rope">'
     assert read_html(f"{head}<p>Ring.</p>".encode(), Path("a.html"), Limits()).author == "Ann Bell, Tom Rope"
+
+
+def test_the_short_text_below_a_title_of_a_site_is_cited_under_it(tmp_path: Path) -> None:
+    page = "<h1>Bells</h1><p>Each bell of the tower is rung at six by the keeper.</p><h2>Ropes</h2><p>Of hemp.</p>"
+    (tmp_path / "site.html").write_text(f"<main>{page}</main>")
+    (tmp_path / "book.html").write_text(page)
+    assert [section.path for section in read_book(tmp_path / "site.html").sections] == [("Bells",), ("Bells", "Ropes")]
+    assert len(read_book(tmp_path / "book.html").sections) == 1

@@ -33,7 +33,7 @@ def read_html(data: bytes, path: Path, limits: Limits) -> Draft:
     draft = Draft(page.text, page.headings, warnings=[warning] if warning else [], omissions=page.omissions)
     draft.title = page.title or title_of(page.headings)
     draft.author, draft.language = page.author or None, page.language or None
-    draft.description = page.description
+    draft.description, draft.is_page = page.description, page.is_article
     if draft.title and (mention := title_of_mention(draft.title)):
         draft.title, draft.author = mention[0], draft.author or mention[1]
     if page.notes:
@@ -132,4 +132,5 @@ def _of_article(whole: HtmlText, node: LexborNode, writer: Writer) -> HtmlText:
         return whole
     page.omissions = whole.omissions
     page.omissions.skip("around the article", of_all - words)
+    page.is_article = True
     return page

@@ -78,6 +78,7 @@ class HtmlText:
     author: str = ""
     language: str = ""
     description: str = ""
+    is_article: bool = False
 
     @property
     def is_link_list(self) -> bool:
@@ -149,8 +150,7 @@ class Writer:
         self.space = ""
         self.pre = 0
         self.raised = 0
-        self.open_links: list[tuple[str, int]] = []
-        """Address and characters so far."""
+        self.open_links: list[tuple[str, int]] = []  # address and characters so far
         self.last_href: str | None = None
         self.waiting: list[str] = []
         self.waiting_pages: list[str] = []
