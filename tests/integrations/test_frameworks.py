@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -34,6 +35,7 @@ from nlb_integrations import NLBRetriever
 from nlb_integrations.llama_index import ExtractiveQueryEngine
 from nlb_retriever import Retriever
 from nlb_retriever.errors import QueryError
+from nlb_retriever.records import Answer, Citation, ShortAnswer
 from nlb_retriever.search.request import SearchRequest
 
 # LlamaIndex's workflows look at every attribute of a pydantic model, deprecated ones too
@@ -80,6 +82,21 @@ def test_an_engine_without_an_llm_gives_titles_above_the_quotes(nlb: NLBRetrieve
         str(response.source_nodes[0].metadata and response.metadata["citations"][-1]["quote"])
     )
     assert str(nlb.as_query_engine().query(STORM)).count("\n\n") == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"), [(None, "4\n\nThe hall had 4 doors."), ((13, 14), "The hall had 4 doors.")]
+)
+def test_an_engine_without_an_llm_gives_what_the_quotes_say_by_chance_alone(
+    nlb: NLBRetriever, monkeypatch: pytest.MonkeyPatch, answer: tuple[int, int] | None, shown: str
+) -> None:
+    quote = "The hall had 4 doors."
+    hit = replace(nlb.library.search(STORM, limit=1)[0], start=0, end=len(quote), text=quote)
+    citation = Citation(hit=hit, quote=quote, quote_start=0, quote_end=len(quote), answer=answer)
+    short = ShortAnswer(text="4", citation=0)
+    told = Answer(question=STORM, found=True, text=quote, citations=(citation,), shorts=(short,))
+    monkeypatch.setattr(nlb, "answer", lambda question: told)
+    assert str(nlb.as_query_engine().query("How many books are there?")) == shown
 
 
 def test_as_query_engine_uses_the_llm_that_is_given_or_set_and_keeps_the_engines_options(nlb: NLBRetriever) -> None:

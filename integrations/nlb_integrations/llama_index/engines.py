@@ -17,6 +17,7 @@ from llama_index.core.tools import RetrieverTool, ToolOutput
 
 from nlb_integrations.llama_index.events import dispatcher
 from nlb_integrations.llama_index.nodes import to_nodes
+from nlb_retriever.records import Answer
 
 if TYPE_CHECKING:
     from nlb_integrations.llama_index.retriever import NLBRetriever
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 class ExtractiveQueryEngine(BaseQueryEngine):
     """Answers with sentences of the library, cited; no language model takes part, so nothing is made up.
 
-    A short answer that is in none of them, such as a book's title, stands above them.
+    A short answer that they do not say, such as a book's title, stands above them.
     The response's `source_nodes` are the passages that are quoted; its `metadata` says whether anything was
     `found`, and holds the `short` answer and the `citations`, each with its verbatim `quote` (the keys of
     `nlb ask --json`). At most so many sentences are quoted as the retriever's `similarity_top_k`; they are of passages,
@@ -75,14 +76,25 @@ class ExtractiveQueryEngine(BaseQueryEngine):
 
     def _answer(self, query_bundle: QueryBundle) -> Response:
         answer = self._retriever.answer(query_bundle.query_str)
-        short = answer.short or ""  # a title, a number: words that the quotes need not have
         quoted = list({citation.hit.id: citation.hit for citation in answer.citations}.values())
-        text = answer.text if short in answer.text else f"{short}\n\n{answer.text}"
+        text = answer.text if _is_said(answer) else f"{answer.short}\n\n{answer.text}"
         return Response(
             response=text or "Empty Response",  # as LlamaIndex's engines say it
             source_nodes=to_nodes(quoted, self._retriever.library.store) if quoted else [],
             metadata={key: value for key, value in answer.to_json().items() if key in {"found", "short", "citations"}},
         )
+
+
+def _is_said(answer: Answer) -> bool:
+    """Whether the quotes say the short answer, if any: "I" in them may be no chapter, "4" no number of books."""
+    if not answer.shorts:
+        return True
+    short = answer.shorts[0]
+    if " " in short.text:
+        return short.text in answer.text
+    citation = answer.citations[short.citation]
+    start, end = citation.answer or (citation.quote_start, citation.quote_start)
+    return citation.quote[start - citation.quote_start : end - citation.quote_start] == short.text
 
 
 class SearchTool(RetrieverTool):
