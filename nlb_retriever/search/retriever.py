@@ -260,13 +260,18 @@ class Retriever:
         )
         if request.kind is None:  # no question: the sentences with most of its words are quoted
             request = replace(request, rerank=False)
-        # the first two without a search, and so without its encoder
-        answer = answer_catalog(request, self.store, limit) or answer_about_book(request, self.store, limit)
+        with self.store.session():  # who removes a book meanwhile ends no answer from it
+            answer = self._answer(request, limit, all_passages=all_passages)
+            return cite_pages(replace(answer, question=question), self.store)
+
+    def _answer(self, request: SearchRequest, limit: int | None, *, all_passages: bool) -> Answer:
+        """The answer to a request, by the first road that has one."""
+        answer = self.find_record(request, limit)
         if answer is None:
             request = narrow_to_date(narrow_to_title(request, self.store), self.store)
             answer = self.find_place(request, limit, all_passages=all_passages)
         if answer:
-            return cite_pages(replace(answer, question=question), self.store)
+            return answer
         result = self.run(narrow_to_part(request, self.store))
         if result.searched:
             answer = answer_about_book(result.request, self.store, limit)
@@ -279,7 +284,17 @@ class Retriever:
                 or answer_statement(result, limit)
             )
         answer = answer or (compose_all(result) if all_passages else compose_answer(result, limit))
-        return cite_pages(replace(answer, question=question, searched=result.searched), self.store)
+        return replace(answer, searched=result.searched)
+
+    @_reopening
+    def find_record(self, request: SearchRequest, limit: int | None = None) -> Answer | None:
+        """What a question on the library or on a book as a whole asks; else None. No search is made, no encoder loaded.
+
+        Args:
+            request: of the question.
+            limit: as for `answer`.
+        """
+        return answer_catalog(request, self.store, limit) or answer_about_book(request, self.store, limit)
 
     @_reopening
     def find_place(

@@ -18,6 +18,7 @@ from ollama import ResponseError
 
 from nlb_integrations.prose import Writer, open_llm
 from nlb_integrations.prose.budget import counter_of, estimate
+from nlb_integrations.prose.llamacpp import WINDOW
 from nlb_integrations.prose.secrets import hide_secrets
 from nlb_retriever import Retriever
 from nlb_retriever.errors import LanguageModelError, NlbError, QueryError
@@ -132,6 +133,11 @@ def test_a_server_that_is_not_llama_cpp_will_do(retriever: Retriever, serve: Ser
     assert answer.model == "tiny"
     assert server.asked[0]["temperature"] == 0
     assert [message["role"] for message in server.asked[0]["messages"]] == ["system", "user"]
+
+
+@pytest.mark.parametrize("facts", [{"meta": "tiny"}, {"meta": {"n_ctx": "?"}}, {"max_model_len": -1}])
+def test_a_server_that_tells_no_window_is_given_a_common_one(serve: Serve, facts: dict[str, Any]) -> None:
+    assert open_llm(serve(models=({"id": "tiny", **facts},)).url).metadata.context_window == WINDOW
 
 
 @pytest.mark.parametrize("name", ["mine", "mine.gguf"])

@@ -143,8 +143,9 @@ def _list_models(base: str, key: str, timeout: float) -> list[dict[str, Any]]:
 
 def _window(model: dict[str, Any]) -> int:
     """A model's window in tokens as llama.cpp's and vLLM's servers give it, else a common one."""
-    window = (model.get("meta") or {}).get("n_ctx") or model.get("max_model_len")
-    return window if isinstance(window, int) else WINDOW
+    meta = model.get("meta")
+    window = (isinstance(meta, dict) and meta.get("n_ctx")) or model.get("max_model_len")
+    return window if isinstance(window, int) and window > 0 else WINDOW
 
 
 def _tokenizer(model: dict[str, Any], base: str, key: str, timeout: float) -> ServerTokenizer | None:

@@ -70,3 +70,12 @@ def quoted(answer: Answer) -> Prose:
         searched=answer.searched,
         query=answer.question,
     )
+
+
+def recorded(answer: Answer, query: str) -> Prose:
+    """What the library knows of its books as a `Prose`: its short answers, for which no model is called."""
+    sentences = tuple(
+        ProseSentence(text=short.text, citations=(short.citation + 1,), supported=True) for short in answer.shorts
+    )
+    text = "; ".join(f"{each.text} [{each.citations[0]}]" for each in sentences)
+    return Prose(**{**vars(answer), "text": text}, sentences=sentences, query=query)

@@ -20,7 +20,7 @@ from nlb_integrations.prose.budget import answer_room, counter_of, fit
 from nlb_integrations.prose.citations import Checker
 from nlb_integrations.prose.pieces import ModelText
 from nlb_integrations.prose.prompt import messages
-from nlb_integrations.prose.records import Prose, ProseSentence
+from nlb_integrations.prose.records import Prose, ProseSentence, recorded
 from nlb_integrations.prose.secrets import hide_secrets
 from nlb_retriever.errors import LanguageModelError, NlbError, brief
 from nlb_retriever.records import Answer, Hit
@@ -132,8 +132,17 @@ class Writer:
             rerank=self.retriever.has_reader,
             relevant_only=True,
         )
-        request = narrow_to_date(narrow_to_title(request, self.retriever.store), self.retriever.store)
-        found = self.retriever.find_place(request)  # all of a chapter, or what a question looks for without its frame
+        found = self.retriever.find_record(request)
+        if found and found.shorts:  # a number, a title: no passage says it
+            answer = recorded(replace(found, question=question), query)
+            for number, sentence in enumerate(answer.sentences):
+                yield f"{'; ' if number else ''}{sentence.text}"
+                yield sentence
+            yield answer
+            return
+        if found is None:  # all of a chapter, or what a question looks for without its frame
+            request = narrow_to_date(narrow_to_title(request, self.retriever.store), self.retriever.store)
+            found = self.retriever.find_place(request)
         if found is None:
             result = self.retriever.run(narrow_to_part(request, self.retriever.store))
             hits, searched, missing = result.hits, result.searched, NOT_FOUND
