@@ -20,6 +20,7 @@ from typing import Annotated
 from nlb_integrations.conventions import as_retriever
 from nlb_retriever import __version__
 from nlb_retriever.errors import NlbError, QueryError, extra
+from nlb_retriever.records import BookRecord, SectionRecord
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store.lookup import find_sections
 
@@ -167,9 +168,7 @@ class _Tools:
         self, book: Book, offset: Offset = 0, limit: Page = 100
     ) -> Annotated[CallToolResult, SectionList]:
         """List the sections of a book, its table of contents, with the numbers by which read_section reads them."""
-        store = self._open().store
-        record = store.find_book(book)
-        sections = store.sections(record.id)
+        record, sections = self._sections(book)
         return SectionList(
             book=BookItem.of(record),
             sections=[SectionItem.of(each) for each in sections[offset : offset + limit]],
@@ -184,9 +183,7 @@ class _Tools:
         For reading more around a quotation (give its book_id and start), or a chapter as a whole. Where a section
         goes on, the result has a next_start to call again with; where it ends, the next_section.
         """
-        store = self._open().store
-        record = store.find_book(book)
-        sections = store.sections(record.id)
+        record, sections = self._sections(book)
         if section is None:
             chosen = next((each for each in sections if each.end > (start or 0)), sections[-1])
         else:
@@ -209,6 +206,13 @@ class _Tools:
                 raise ToolError(in_tools(str(error))) from error
 
         return call
+
+    def _sections(self, book: str) -> tuple[BookRecord, list[SectionRecord]]:
+        """A book and its sections, as they are at one moment."""
+        store = self._open().store
+        with store.session():
+            record = store.find_book(book)
+            return record, store.sections(record.id)
 
     def _open(self) -> Retriever:
         """The library, opened by the first call, which also begins to load its encoders."""

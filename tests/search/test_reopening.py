@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from nlb_retriever import EncodedQuery, Retriever, Vectorizer, book_from_text, index_books, index_files
 from nlb_retriever.errors import LibraryRebuilt
+from nlb_retriever.search import retriever as retriever_module
+from nlb_retriever.search.run import SearchResult
+from nlb_retriever.store import open_store
 from tests.texts import LIGHTHOUSE
 
 
@@ -50,3 +54,23 @@ def test_threads_go_on_while_a_library_is_rebuilt_with_other_settings(tmp_path: 
             index_files([], place, chunk_tokens=chunk_tokens, rebuild=True)
             assert all(search.result() for search in searches)
             assert retriever.store.manifest.chunk_tokens == chunk_tokens
+
+
+@pytest.mark.parametrize("question", ["Who is Margaret?", "Who took the lamp?"])
+def test_a_book_that_is_removed_while_a_question_is_answered_is_quoted_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    place = tmp_path / "library"
+    index_books([book_from_text(LIGHTHOUSE, source="lamp")], place)
+    real = retriever_module.run_search
+
+    def remove_after(*args: Any) -> SearchResult:
+        result = real(*args)
+        with open_store(place, writer=True) as writer:
+            writer.remove(*(book.id for book in writer.books()))
+        return result
+
+    monkeypatch.setattr(retriever_module, "run_search", remove_after)
+    with Retriever(place) as retriever:
+        assert "Margaret" in retriever.answer(question).text
+        assert retriever.store.books() == []
