@@ -14,8 +14,7 @@ from mcp.types import CallToolResult, TextContent, Tool
 
 from nlb_integrations.mcp import make_server
 from nlb_retriever import Retriever, index_files
-from nlb_retriever.records import BookRecord, Hit
-from nlb_retriever.store import LibraryStore, open_store
+from nlb_retriever.records import Hit
 
 STORM = "What broke in the November storm?"
 TRICK = """\
@@ -345,22 +344,3 @@ def test_the_event_loop_goes_on_while_a_call_runs(opened: Retriever, monkeypatch
 
     assert found(asyncio.run(run()))["quotations"]
     assert outcome == [True]
-
-
-@pytest.mark.parametrize("tool", ["list_sections", "read_section"])
-def test_a_book_that_is_removed_meanwhile_is_read_as_it_was(
-    tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "book.txt").write_text(TRICK)
-    index_files([tmp_path / "book.txt"], tmp_path / "library")
-    real = LibraryStore.find_book
-
-    def remove_meanwhile(store: LibraryStore, name: str) -> BookRecord:
-        record = real(store, name)
-        with open_store(tmp_path / "library", writer=True) as writer:
-            writer.remove(record.id)
-        return record
-
-    monkeypatch.setattr(LibraryStore, "find_book", remove_meanwhile)
-    (result,) = ask(make_server(tmp_path / "library"), (tool, {"book": "Sly"}))
-    assert "CHAPTER I. Orders" in text(result) and not result.is_error
