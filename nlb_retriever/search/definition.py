@@ -31,12 +31,12 @@ READ = 24
 """Sentences that are read, those of the strongest forms first."""
 RELEVANCE, CLIP = 0.5, 8.0
 """Weight of the reader's relevance, a logit cut at `CLIP`, beside a form's strength."""
-LEAST, UNSURE, LIKELY, SURE = 1.0, 2.9, 3.0, 5.0
+LEAST, UNSURE, LIKELY, SURE = 1.0, 2.9, 3.0, 4.8
 """Least scores of an answer, the most of an unsure one, and the least of the others (docs/reader-notes.md)."""
 HEADED, LABELLED, LEAST_HEADED = 2.5, 4.0, 4
 """Strength of the first sentence below the term as a heading, and in a dictionary's entry, and the least words of the
 former."""
-LEAD = 0.5
+LEAD = 1.0
 """Of a dictionary's entry before other sentences, beside the scores."""
 ENTRY = 700
 """Characters that an entry of a glossary has at most."""
