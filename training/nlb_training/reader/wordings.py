@@ -40,19 +40,19 @@ def _find_exactly(question: str, answers: Sequence[str]) -> re.Pattern[str] | No
         if len(words) <= 4 and all(word[0].isupper() or word.lower() in _TITLES for word in words):
             names = [word for word in words if word.lower() not in _TITLES]
             wordings.update([" ".join(names), *names[:1], *names[-1:]])
-    asked = question.lower()
-    kept = sorted((each for each in wordings if len(each) > 1 and each.lower() not in asked), key=len, reverse=True)
+    lowered = question.lower()
+    kept = sorted((each for each in wordings if len(each) > 1 and each.lower() not in lowered), key=len, reverse=True)
     parts = (r"\s+".join(map(re.escape, each.split())) for each in kept)
     return re.compile("|".join(rf"(?<!\w){part}(?!\w)" for part in parts), re.IGNORECASE) if kept else None
 
 
 def _find_closely(text: str, question: str, answers: Sequence[str]) -> list[Span]:
     words = [(_stem(match.group()), match.span()) for match in _WORD.finditer(text)]
-    asked = _content(question)
+    given = _content(question)
     spans: list[tuple[int, Span]] = []
     for answer in answers:
         wanted = _content(answer)
-        if len(wanted) < 2 or wanted <= asked:
+        if len(wanted) < 2 or wanted <= given:
             continue
         longest = 2 * len(_WORD.findall(answer)) + 4
         having = [place for place, (word, _) in enumerate(words) if word in wanted]
