@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from nlb_training.encoder.bert import Bert
-from nlb_training.encoder.planner import Mix, Planner
-from nlb_training.encoder.queries import SOURCES, is_held_out, read_articles, read_summaries, read_tales
+from nlb_training.encoder.planner import Mix, Planner, _Search
+from nlb_training.encoder.queries import (
+    SOURCES,
+    Query,
+    is_held_out,
+    read_articles,
+    read_books,
+    read_summaries,
+    read_tales,
+)
 from nlb_training.encoder.rounds import POSITIVE, Batch
 from tests.doubles import bare_tokenizer, minilm_tokenizer
 from tests.training.encoder.small import WordReader, write_data, write_model
@@ -21,11 +30,22 @@ MIX = Mix(
     tale=2,
     tale_books=3,
     novel=2,
+    plot=2,
+    plot_books=3,
     article=2,
     article_books=3,
     cloze=2,
     cloze_books=3,
 )
+PLOTS = [
+    {
+        "question": f"When did somebody carry the {word}?",
+        "answers": [f"on day {part}.3"],
+        "book_file": f"book{number}.txt",
+    }
+    for number in range(4)
+    for part, word in enumerate(("whale", "violin", "lantern", "garden"), 2)
+]
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +56,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def planner(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Planner:
     tokenizer = bare_tokenizer()
-    return Planner(data, tokenizer, tmp_path_factory.mktemp("tokens"), MIX, WordReader())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nlb_training.encoder.queries.read_plot_questions", lambda: PLOTS)
+        return Planner(data, tokenizer, tmp_path_factory.mktemp("tokens"), MIX, WordReader())
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +102,37 @@ def test_the_right_passage_of_a_question_on_a_tale_holds_its_evidence(data: Path
             assert matching, query
             seen += 1
     assert seen >= 4
+
+
+def test_the_right_passage_of_a_question_on_a_plot_has_the_words_of_its_answer(batches: list[Batch]) -> None:
+    answers = {each["question"].lower(): each["answers"][0] for each in PLOTS}  # type: ignore[attr-defined]
+    seen = 0
+    for batch in batches:
+        for row in np.flatnonzero(batch.sources == SOURCES.index("plot")):
+            right = text_of(batch.passages[batch.candidates[row, 0]])
+            question = next(each for each in answers if each.rstrip("?") in text_of(batch.queries[row]))
+            assert answers[question].split(".")[0] in right  # passages end after sentences: "On day 2." "3 Lucy"
+            seen += 1
+    assert seen == 8
+
+
+def test_answers_that_a_book_says_too_often_or_never_have_no_place(planner: Planner, data: Path) -> None:
+    texts = read_books(data)
+    often, never = (
+        Query(
+            text="What was it past?",
+            source="plot",
+            book="book0.txt",
+            spans=((0, len(texts["book0.txt"])),),
+            answers=(a,),
+        )
+        for a in ("past the", "a zeppelin")
+    )
+    search = _Search(Bert.__new__(Bert), planner.books, np.random.default_rng(0))
+    assert search._locate(often).spans == search._locate(never).spans == ()
+    once = replace(often, answers=("on day 5.3",))
+    ((start, end),) = search._locate(once).spans
+    assert texts["book0.txt"][start:end] == "day 5.3"
 
 
 def test_the_same_model_seed_and_number_plan_the_same_round(

@@ -24,12 +24,14 @@ from nlb_training.encoder.queries import (
     read_articles,
     read_books,
     read_novel_questions,
+    read_plots,
     read_summaries,
     read_tales,
     read_titles,
 )
 from nlb_training.encoder.questions import to_question
 from nlb_training.encoder.rounds import Batch, Candidate, Example, draw_candidates, make_batch
+from nlb_training.reader.wordings import find_wordings
 
 LENGTHS = (96, 128, 192, 256)
 _LENGTH_WEIGHTS = (0.2, 0.25, 0.25, 0.3)
@@ -39,6 +41,8 @@ _QUESTIONS = 0.5
 """Share of the summaries' sentences about a person that become questions."""
 _FOREIGN = 8
 """Most similar passages of other texts that two candidates of a query are drawn from."""
+_OFTEN = 150
+"""Places with the words of an answer, of which more tell little."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +54,8 @@ class Mix:
     summary: int = 18
     summary_books: int = 6
     novel: int = 7
+    plot: int = 8
+    plot_books: int = 6
     book: int = 1
     title: int = 1
     tale: int = 8
@@ -87,6 +93,7 @@ class Planner:
         self._summaries = _by_book(query for query in read_summaries(folder) if query.source == "summary")
         self._book_summaries = _by_book(query for query in read_summaries(folder) if query.source == "book")
         self._novels = _by_book(read_novel_questions(folder, texts))
+        self._plots = _by_book(read_plots(texts))
         self._titles = _by_book(read_titles(folder))
         self._articles = _by_book(articles)
         for group in (self._summaries, self._book_summaries, self._titles):
@@ -103,6 +110,8 @@ class Planner:
         found["novel"] = search.find(self._novels, opened, mix.novel * mix.steps)
         found["book"] = search.find(self._book_summaries, opened, mix.book * mix.steps)
         found["title"] = search.find(self._titles, opened, mix.title * mix.steps)
+        opened = {name: search.open(name) for name in search.draw(self._plots, mix.plot_books)}
+        found["plot"] = search.find(self._plots, opened, mix.plot * mix.steps)
         opened = {name: self._open_tales(name, search) for name in search.draw(self._tales, mix.tale_books)}
         tales = {name: [query for query, _ in self._tales[name]] for name in opened}
         found["tale"] = search.find(tales, opened, mix.tale * mix.steps)
@@ -165,6 +174,8 @@ class _Search:
     def draw(self, queries: Mapping[str, Sequence[object]], count: int) -> list[str]:
         """Names of texts, more likely ones with more queries."""
         names = sorted(queries)
+        if not names:
+            return []
         weights = np.array([len(queries[name]) for name in names], dtype=np.float64)
         chosen = self.random.choice(len(names), min(count, len(names)), replace=False, p=weights / weights.sum())
         return [names[index] for index in chosen]
@@ -183,7 +194,9 @@ class _Search:
         for name in known:
             own = queries[name]
             wanted = -(-count // len(known))
-            chosen = [self._as_question(own[index]) for index in self.random.permutation(len(own))[:wanted]]
+            chosen = [
+                self._locate(self._as_question(own[index])) for index in self.random.permutation(len(own))[:wanted]
+            ]
             texts = [each.text for each in chosen]
             ids, terms = self._books.encode(texts), self._books.find_query_terms(texts)
             examples += opened[name].find(self._model, chosen, ids, terms, self.random)
@@ -221,6 +234,15 @@ class _Search:
         drawn = query.source in ("summary", "book") and self.random.random() < _QUESTIONS
         question = to_question(query.text) if drawn else None
         return replace(query, text=question) if question else query
+
+    def _locate(self, query: Query) -> Query:
+        """Of a query whose answer is known, where its span says it; nowhere if that is too often."""
+        if not query.answers:
+            return query
+        ((start, end),) = query.spans
+        found = find_wordings(self._books.open(query.book).text[start:end], query.text, query.answers)
+        places = found if len(found) <= _OFTEN else []
+        return replace(query, spans=tuple((start + first, start + last) for first, last in places))
 
 
 def _by_book(queries: Any) -> dict[str, list[Query]]:

@@ -13,10 +13,11 @@ from typing import Literal
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_training.encoder.books import Span
 from nlb_training.reader.novels import novel_questions
+from nlb_training.reader.plot_questions import read_plot_questions
 from nlb_training.training_data import HELD_ARTICLES, read_archive, read_rows
 
-Source = Literal["summary", "novel", "book", "title", "tale", "article", "cloze"]
-SOURCES: tuple[Source, ...] = ("summary", "novel", "book", "title", "tale", "article", "cloze")
+Source = Literal["summary", "novel", "book", "title", "tale", "article", "cloze", "plot"]
+SOURCES: tuple[Source, ...] = ("summary", "novel", "book", "title", "tale", "article", "cloze", "plot")
 _WORDS = 5
 """Words that a summary's sentence has at least."""
 _TALES_HELD_OUT = 20
@@ -35,6 +36,8 @@ class Query:
     """Characters that hold what answers it; a long span where the passage is not known."""
     position: float | None = None
     """In the summary that it is from, 0 to 1."""
+    answers: tuple[str, ...] = ()
+    """Wordings of its answer, if only passages of the span that have one may answer it."""
 
 
 def read_summaries(folder: Path) -> Iterator[Query]:
@@ -71,6 +74,20 @@ def read_novel_questions(folder: Path, texts: Mapping[str, str]) -> Iterator[Que
             spans=((row["start"], row["end"]),),
             position=row["place"],
         )
+
+
+def read_plots(texts: Mapping[str, str]) -> Iterator[Query]:
+    """The questions on plots of `nlb_training.reader.plot_questions`; of books without a text none."""
+    for row in read_plot_questions():
+        if row["book_file"] in texts:
+            start, end = row.get("span") or (0, len(texts[row["book_file"]]))
+            yield Query(
+                text=row["question"],
+                source="plot",
+                book=row["book_file"],
+                spans=((start, end),),
+                answers=tuple(row["answers"]),
+            )
 
 
 def read_titles(folder: Path) -> Iterator[Query]:

@@ -23,7 +23,7 @@ from nlb_training.encoder.similarity import cut_spans
 
 POSITIVE, NEGATIVE, IGNORED, SAME_BOOK = 1, 0, 2, 3
 """`SAME_BOOK`: a wrong passage of the query's own book; `NEGATIVE`: one of another."""
-MARGIN = {"summary": 0, "novel": 0, "book": 0, "title": 0, "tale": 100, "article": 150, "cloze": 100}
+MARGIN = {"summary": 0, "novel": 0, "book": 0, "title": 0, "tale": 100, "article": 150, "cloze": 100, "plot": 100}
 """Tokens around what answers a query that are not taken for wrong either."""
 DRAWN = 1, 2, 1
 """Candidates beside the right one: others that may answer, wrong ones of the same book, and of other books."""
