@@ -1,9 +1,11 @@
-"""What Calibre's library says of a book in the file beside it, `metadata.opf`: people correct it there."""
+"""What Calibre says of a book in the file beside it: people correct it there. In its library this is `metadata.opf`,
+where it saves books to a folder the book's name with .opf."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,6 +19,9 @@ from nlb_retriever.reading.pages.title_page import is_given
 NAME = "metadata.opf"
 _LONGEST = 1 << 20
 """Bytes of such a file: covers are not in it."""
+_COPY = re.compile(r"(?: -)? copy$| ?\([^()]*\)$|\.sync-conflict-[^.]*$", re.IGNORECASE)
+"""How the names of copies end that file managers and synchronizers make."""
+_HIDDEN = (".", "~$")
 
 
 @dataclass(frozen=True)
@@ -49,13 +54,10 @@ def read_sidecar(path: Path, suffixes: frozenset[str]) -> Sidecar | None:
         suffixes: of books: where files of several names have one, it is not known whose the metadata are.
     """
     try:
-        status = (path.parent / NAME).stat()
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _LONGEST:
+        file = next((file for file in (path.with_suffix(".opf"), path.parent / NAME) if _is_readable(file)), None)
+        if file is None or (file.name == NAME and not _is_alone(path, suffixes)):
             return None
-        names = [Path(name) for name in os.listdir(path.parent)]  # noqa: PTH208 - pathlib's makes paths of it all
-        if len({name.stem for name in names if name.suffix.lower() in suffixes}) > 1:
-            return None
-        root = parse_xml((path.parent / NAME).read_bytes())
+        root = parse_xml(file.read_bytes())
     except OSError:
         return None
     if root is None or local_name(root) != "package":
@@ -69,3 +71,21 @@ def read_sidecar(path: Path, suffixes: frozenset[str]) -> Sidecar | None:
         language=package.language,
         description=package.description,
     )
+
+
+def _is_readable(file: Path) -> bool:
+    try:
+        status = file.stat()
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_size <= _LONGEST
+
+
+def _is_alone(path: Path, suffixes: frozenset[str]) -> bool:
+    """Whether the books in a file's folder have its name, but for what makers of copies add to it."""
+    own = _COPY.sub("", path.stem)
+    with os.scandir(path.parent) as entries:  # up to the first other book: the folder may hold thousands
+        return not any(
+            suffix.lower() in suffixes and _COPY.sub("", stem) != own and not stem.startswith(_HIDDEN)
+            for stem, suffix in (os.path.splitext(entry.name) for entry in entries)  # noqa: PTH122 - no path of each
+        )

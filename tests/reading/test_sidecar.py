@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from nlb_retriever.reading import hash_file, read_book
+from nlb_retriever.reading.sidecar import read_sidecar
 from tests.reading.conftest import prose
 
 OPF = """<?xml version='1.0' encoding='utf-8'?>
@@ -72,3 +74,36 @@ def test_one_that_is_not_known_to_be_the_book_s_changes_nothing(book: Path, what
         opf.write_text(texts[what])
     assert read_book(book).author is None
     assert read_book(book).title != "The Town Clock"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "._clock - Unknown.txt",  # macOS's, on other disks than its own
+        "clock - Unknown (conflicted copy 2024-01-01).txt",
+        "clock - Unknown.sync-conflict-20240101-101010-ABCDEFG.txt",
+        "clock - Unknown - Copy.txt",
+    ],
+)
+def test_a_copy_beside_the_book_is_no_other_book(book: Path, other: str) -> None:
+    copy = book.with_name(other)
+    copy.write_text("# A Draft\n\nAnother version.")
+    assert read_book(book).title == "The Town Clock"
+
+
+def test_of_many_books_in_a_folder_one_other_is_looked_at(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    for number in range(50):
+        book.with_name(f"{number}.txt").write_text("Another book.")
+    splitext = os.path.splitext
+    monkeypatch.setattr(os.path, "splitext", lambda name: seen.append(name) or splitext(name))
+    assert read_sidecar(book, frozenset({".txt"})) is None
+    assert len(seen) < 6
+
+
+def test_books_that_calibre_saved_to_a_folder_have_one_each(book: Path) -> None:
+    (book.parent / "metadata.opf").rename(book.with_suffix(".opf"))
+    other = book.with_name("Lanterns.txt")
+    other.write_text(f"# Lanterns\n\n{prose()}")
+    assert (read_book(book).title, read_book(other).title) == ("The Town Clock", "Lanterns")
+    assert read_book(book).content_hash == hash_file(book)
