@@ -23,6 +23,8 @@ _BEGINNING = 16_384
 _SUFFIXES = ", ".join(sorted(FORMATS))
 _PACKAGES = "node_modules"
 """Of other people's programs, each with its README; it is not entered unless it is named."""
+_BINS = frozenset({"$recycle.bin", "recycler", "#recycle", "@recycle"})
+"""Folders of deleted files, of Windows and of network drives; others are hidden ones."""
 _BLANK = 16
 """Bytes of a file without a word, at most."""
 _NAMED = 20
@@ -50,7 +52,7 @@ class Discovery:
     failed: tuple[FailedFile, ...] = ()
     """What was named, or is a folder below it, and cannot be read: one entry each."""
     folders: tuple[Path, ...] = ()
-    """Folders that were named."""
+    """Folders that were named, and names that lead to nothing."""
     unreadable: tuple[Path, ...] = ()
     """Folders that could not be read whole: what else is in them is unknown."""
     blank: tuple[Path, ...] = ()
@@ -59,15 +61,18 @@ class Discovery:
     def has_lost(self, source: str) -> bool:
         """Whether a file was in one of the named folders and is not found there now."""
         path = path_of(source)
-        return not os.path.isfile(path) and any(path.is_relative_to(folder) for folder in self.folders)  # noqa: PTH113 - never raises
+        return any(path.is_relative_to(folder) for folder in self.folders) and not os.path.isfile(path)  # noqa: PTH113 - never raises
 
     def is_certain(self, source: str) -> bool:
         """Whether a lost file was removed, and is not just out of sight.
 
         It may be out of sight where the nearest folder that exists could not be read whole, or holds no book at all,
-        as a drive that is not mounted, and behind a link to nothing, as one to a file or folder of such a drive.
+        as a drive that is not mounted, behind a link to nothing, as one to a file or folder of such a drive, and where
+        iCloud keeps a note in its place.
         """
         lost = path_of(source)
+        if os.path.lexists(lost.with_name(f".{lost.name}.icloud")):
+            return False
         if any(lost.is_relative_to(folder) for folder in self.unreadable):
             return False
         if any(os.path.lexists(path) and not os.path.exists(path) for path in (lost, *lost.parents)):  # noqa: PTH110 - never raises
@@ -142,6 +147,7 @@ def _add_named(path: Path, search: _Search) -> None:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
+        search.folders.append(path)
         search.fail(path, "is a link to nothing" if path.is_symlink() else "there is no such file or folder")
     except (OSError, ValueError) as error:
         search.fail(path, f"cannot be read ({getattr(error, 'strerror', None) or error})")
@@ -201,6 +207,8 @@ def _walk(folder: Path, search: _Search) -> None:
                 search.skipped["hidden"] += 1
             elif name == _PACKAGES:
                 search.skipped["folder of packages"] += 1
+            elif name.lower() in _BINS:
+                search.skipped["folder of deleted files"] += 1
             elif name in made:
                 search.skipped["made beside a site's pages"] += 1
             elif os.path.isdir(path):  # noqa: PTH112 - never raises

@@ -1,4 +1,6 @@
-"""What the makers of documentation sites put beside its pages: indexes, searches, copies and sources of them."""
+"""What is put beside web pages: by the makers of documentation sites indexes, searches, copies and sources of them, by
+browsers that save a page a folder of its parts.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ LONGEST_REDIRECT = 4_096
 def made_beside_pages(names: Sequence[str]) -> set[str]:
     """Those of a folder's files and folders that are no pages of a site."""
     made = [others for sign, others in _MADE if any(map(sign.fullmatch, names))]
-    return {name for name in names if any(others.fullmatch(name) for others in made)}
+    parts = {f"{name.rpartition('.')[0]}_files" for name in names if name.lower().endswith((".html", ".htm"))}
+    return {name for name in names if name in parts or any(others.fullmatch(name) for others in made)}
 
 
 def is_redirect(page: bytes) -> bool:

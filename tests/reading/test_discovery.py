@@ -58,6 +58,24 @@ def test_folders_of_packages_are_entered_only_if_they_are_named(shelf: Path) -> 
     assert discover([shelf / "node_modules"]).files == (package,)
 
 
+def test_deleted_files_in_the_bin_of_a_drive_are_no_books(tmp_path: Path) -> None:
+    for name in ("kept.txt", "$RECYCLE.BIN/S-1-5/$RAB12.txt", "#recycle/gone.txt", "sub/@Recycle/gone.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("A text.")
+    found = discover([tmp_path])
+    assert found.files == (tmp_path / "kept.txt",)
+    assert found.skipped == {"folder of deleted files": 3}
+
+
+def test_the_parts_of_a_page_that_a_browser_saved_are_no_books(tmp_path: Path) -> None:
+    (tmp_path / "Tides. A page.html").write_text("<p>The tide turns.")
+    for folder in ("Tides. A page_files", "other_files"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "frame.html").write_text("<p>Buy shoes.")
+    found = discover([tmp_path])
+    assert found.files == (tmp_path / "Tides. A page.html", tmp_path / "other_files" / "frame.html")
+
+
 def test_globs_and_single_files_are_taken_once_each(shelf: Path) -> None:
     found = discover([str(shelf / "*.md"), shelf / "b.txt", str(shelf / "**" / "*.epub"), shelf / "b.txt"])
     assert [f.name for f in found.files] == ["a.md", "b.txt", "c.epub"]

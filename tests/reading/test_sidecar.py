@@ -92,11 +92,16 @@ def test_a_copy_beside_the_book_is_no_other_book(book: Path, other: str) -> None
 
 
 def test_of_many_books_in_a_folder_one_other_is_looked_at(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
+    seen: list[str] = []
     for number in range(50):
         book.with_name(f"{number}.txt").write_text("Another book.")
     splitext = os.path.splitext
-    monkeypatch.setattr(os.path, "splitext", lambda name: seen.append(name) or splitext(name))
+
+    def look(name: str) -> tuple[str, str]:
+        seen.append(name)
+        return splitext(name)
+
+    monkeypatch.setattr(os.path, "splitext", look)
     assert read_sidecar(book, frozenset({".txt"})) is None
     assert len(seen) < 6
 
