@@ -134,7 +134,8 @@ class _Job:
 
     def fail(self, error: ReadingError | EncoderError) -> None:
         self.book = None
-        self.failures.append(FailedFile(source=self.task.input.source, reason=str(error)))
+        former = " (its former text stays in the library)" if self.task.replaces else ""
+        self.failures.append(FailedFile(source=self.task.input.source, reason=f"{error}{former}"))
 
 
 class _Publisher:

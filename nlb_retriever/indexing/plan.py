@@ -90,7 +90,7 @@ class Plan:
     removed: tuple[BookRecord, ...] = ()
     """Books whose files are gone, or hold what another book of the library has."""
     kept: tuple[BookRecord, ...] = ()
-    """Books that would be removed, were it certain that their files are gone."""
+    """Books whose files are gone, but they are not to be removed, or it is not certain."""
     failed: tuple[FailedFile, ...] = ()
 
     def __add__(self, other: Plan) -> Plan:
@@ -176,11 +176,11 @@ def plan_removals(records: Sequence[BookRecord], discovery: Discovery, prune: Pr
     Args:
         records: books that are not among the inputs.
         discovery: which folders were named and what was found in them.
-        prune: "no" removes nothing, "certain" only what was removed for certain (`Discovery.is_certain`), "all" also
-            what may only be unavailable (a drive that is not mounted).
+        prune: "no" keeps all, "certain" what may only be unavailable (`Discovery.is_certain`: a drive that is not
+            mounted), "all" nothing.
     """
-    lost = [record for record in records if prune != "no" and discovery.has_lost(record.source)]
-    kept = [record for record in lost if prune != "all" and not discovery.is_certain(record.source)]
+    lost = [record for record in records if discovery.has_lost(record.source)]
+    kept = [] if prune == "all" else [r for r in lost if prune == "no" or not discovery.is_certain(r.source)]
     keep = {record.id for record in kept}
     return Plan(removed=tuple(record for record in lost if record.id not in keep), kept=tuple(kept))
 
@@ -195,6 +195,7 @@ def _plan_files(files: Sequence[FileSource], records: Sequence[BookRecord]) -> P
     """
     by_hash = {record.content_hash: record for record in records}
     present = {(file.source, file.content_hash) for file in files}
+    known = {record.source for record in records}
     called = _find_other_names(files, records)
     unchanged: list[BookRecord] = []
     renamed: list[tuple[BookRecord, str]] = []
@@ -202,7 +203,7 @@ def _plan_files(files: Sequence[FileSource], records: Sequence[BookRecord]) -> P
     new: dict[str, FileSource] = {}
     retitled: dict[str, BookRecord] = {}
     claimed: set[str] = set()
-    for file in files:
+    for file in sorted(files, key=lambda file: file.source not in known):  # of copies a book's own file is the book
         record = by_hash.get(file.content_hash)
         if file.content_hash in new:
             duplicates.append((file.source, new[file.content_hash].source))
@@ -226,13 +227,17 @@ def _plan_files(files: Sequence[FileSource], records: Sequence[BookRecord]) -> P
             claimed.add(record.id)
     left = [record for record in records if record.id not in claimed]
     by_source = {called.get(record.source, record.source): record for record in left} | retitled
-    by_bytes = {hash_of_bytes(record.content_hash): record for record in left}
+    by_bytes: dict[str, list[BookRecord]] = defaultdict(list)
+    for record in sorted(left, key=lambda record: record.source, reverse=True):
+        by_bytes[hash_of_bytes(record.content_hash)].append(record)
     taken = {record.id for record in records}
     tasks: list[Task] = []
     for file in new.values():
         old = by_source.get(file.source)
-        if not old and (same := by_bytes.pop(hash_of_bytes(file.content_hash), None)) and not _has_file(same):
-            old = same
+        same = by_bytes[hash_of_bytes(file.content_hash)]
+        while not old and same:
+            old = None if _has_file(same[-1]) else same[-1]
+            same.pop()
         book_id = _choose_id(file, old, taken)
         taken.add(book_id)
         tasks.append(Task(input=file, book_id=book_id, replaces=old))

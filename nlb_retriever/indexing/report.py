@@ -36,7 +36,7 @@ class IndexReport:
     """Files left out, each with the file or book that has the same bytes."""
     removed: tuple[BookRef, ...] = ()
     kept: tuple[BookRef, ...] = ()
-    """Books that pruning kept: their files are not there, but their folder cannot be read or holds no book at all."""
+    """Books of the named folders whose files are gone, without pruning, or where it is not certain that they are."""
     failed: tuple[FailedFile, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
     """Reason -> number of files in folders that are not books."""

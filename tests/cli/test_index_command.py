@@ -117,6 +117,8 @@ def test_a_second_run_tells_new_changed_renamed_and_gone_books(nlb: InProcess, b
     assert masked(ran.out) == (
         "Indexed 2 books (1 of them changed) in S: N tokens.\n"
         "1 book renamed, 1 book removed.\n"
+        f"Renamed: {books}/night.txt\n"
+        f"Removed: {books}/orchard.md\n"
         f"Left out: {books}/copy.txt is the same as {books}/cat.txt.\n"
         "Skipped in folders: 1 no book's suffix (.png).\n"
         f"Library: {library}\n"
@@ -150,6 +152,24 @@ def test_books_of_an_empty_folder_are_pruned_only_when_told_twice(nlb: InProcess
     assert ([book["source"] for book in told["kept"]], told["removed"]) == ([str(story)], [])
     assert "1 book removed" in nlb("index", drive, "--prune", "--prune-empty", "--library", library).out
     assert titles(library) == []
+
+
+def test_books_without_a_file_or_with_a_damaged_one_are_named(nlb: InProcess, tmp_path: Path) -> None:
+    shelf, library = tmp_path / "shelf", tmp_path / "library"
+    shelf.mkdir()
+    gone, damaged = write_story(shelf / "cat.txt"), shelf / "night.txt"
+    damaged.write_text("THE NIGHT\n\nIt was dark over the hill.")
+    (shelf / "tea.txt").write_text("TEA\n\nTea is brown.")
+    nlb("index", shelf, "--library", library)
+    gone.unlink()
+    damaged.write_bytes(b"PK\x03\x04 no more")
+    ran = nlb("index", shelf, "--library", library)
+    assert f"Kept: {gone} cannot be found: give --prune to remove.\n" in ran.out
+    assert ran.err.endswith("though its suffix is .txt (its former text stays in the library)\n")
+    assert (
+        f"1 book unchanged, 1 book removed.\nRemoved: {gone}\n"
+        in nlb("index", shelf, "--prune", "--library", library).out
+    )
 
 
 def test_a_bad_file_is_named_and_the_rest_is_indexed(nlb: InProcess, tmp_path: Path) -> None:

@@ -44,6 +44,28 @@ def test_pruning_removes_what_is_gone_from_a_folder_that_still_has_books(folder:
     assert plan_of(folder, [gone, outside], "no").removed == ()
 
 
+def test_without_pruning_books_whose_files_are_gone_are_named(folder: Path) -> None:
+    gone, elsewhere = record_of(folder / "one" / "gone.txt"), record_of(folder.parent / "elsewhere" / "gone.txt")
+    plan = plan_of(folder, [gone, elsewhere], "no")
+    assert (plan.removed, plan.kept) == ((), (gone,))
+
+
+@pytest.mark.parametrize(("prune", "removed"), [("no", False), ("certain", False), ("all", True)])
+def test_books_of_a_named_folder_that_is_gone_are_removed_if_told_twice(
+    folder: Path, prune: str, removed: bool
+) -> None:
+    lost = record_of(folder / "former" / "a.txt")
+    plan = plan_of(folder / "former", [lost], prune)
+    assert (plan.removed, plan.kept) == (((lost,), ()) if removed else ((), (lost,)))
+
+
+def test_a_book_that_icloud_keeps_elsewhere_is_kept(folder: Path) -> None:
+    away = record_of(folder / "one" / "away.txt")
+    (folder / "one" / ".away.txt.icloud").write_bytes(b"bplist00")
+    plan = plan_of(folder, [away], "certain")
+    assert (plan.removed, plan.kept) == ((), (away,))
+
+
 def test_pruning_removes_the_books_of_a_subfolder_that_was_deleted(folder: Path) -> None:
     shutil.rmtree(folder / "two")
     plan = plan_of(
@@ -198,6 +220,37 @@ def test_a_book_that_calibre_renamed_to_its_corrected_title_keeps_its_id(folder:
     book.parent.mkdir()
     shutil.copy(moved, book)  # the former file is there, too: two books
     assert not [task for task in plan_of(folder, [record], "no").tasks if task.replaces]
+
+
+def test_two_books_of_the_same_bytes_that_calibre_renamed_keep_their_ids(tmp_path: Path) -> None:
+    def write(name: str, title: str) -> Path:
+        path = tmp_path / name / f"{name}.txt"
+        path.parent.mkdir()
+        path.write_text("The kite.")
+        opf = f"<package><metadata><title>{title}</title><creator>Ann Author</creator></metadata></package>"
+        (path.parent / "metadata.opf").write_text(opf)
+        return path
+
+    former = [write("kite", "Kite"), write("other", "Other")]
+    records = [record_of(path, hash_source(path).content_hash) for path in former]
+    for path in former:
+        shutil.rmtree(path.parent)
+    now = [write("The Kite", "The Kite"), write("The Other", "The Other")]
+    plan = plan_of(tmp_path, records, "certain")
+    assert [(task.input.source, task.replaces) for task in plan.tasks] == [
+        (str(path), record) for path, record in zip(now, records, strict=True)
+    ]
+    assert plan.removed == ()
+
+
+def test_a_file_that_was_changed_and_copied_stays_the_book(folder: Path) -> None:
+    book = folder / "one" / "b.txt"
+    record = record_of(book)
+    shutil.copy(book, book.with_name("a copy of b.txt"))
+    plan = plan_of(folder, [record], "no")
+    assert [task.input.source for task in plan.tasks if task.replaces == record] == [str(book)]
+    assert plan.duplicates == ((str(book.with_name("a copy of b.txt")), str(book)),)
+    assert plan.removed == ()
 
 
 @pytest.mark.parametrize("edited", [False, True])

@@ -23,6 +23,8 @@ ChunkTokens = Annotated[
 
 _SUFFIXES = 5
 """Of files that are no books, as many are named."""
+_REFS = 20
+"""Of books that were renamed or removed, as many are named."""
 _LEAST_TOKENS = 10_000
 """Below this a rate says more about the start than about the encoder."""
 
@@ -70,11 +72,12 @@ def index(
     if as_json:
         write_json(report.to_json())
     elif not quiet:
-        write_lines(_plan_lines(report) if dry_run else _report_lines(report))
+        write_lines((_plan_lines if dry_run else _report_lines)(report, prune=prune))
     print_warnings(report.warnings, quiet=quiet)
     _print_unread(report)
     _print_failures(report)
-    if prune and not any(os.path.isdir(os.path.expanduser(path)) for path in paths or []):  # noqa: PTH111, PTH112
+    folders = any(os.path.isdir(os.path.expanduser(path)) for path in paths or [])  # noqa: PTH111, PTH112
+    if prune and not (folders or report.kept or report.removed):
         note("nlb: --prune had no effect: it looks for lost files in the folders that are named, and none is")
     raise typer.Exit(_exit_code(report))
 
@@ -102,7 +105,7 @@ def _print_failures(report: IndexReport) -> None:
         note(exact(f"nlb: failed: {file.reason if source in file.reason else f'{source}: {file.reason}'}"))
 
 
-def _report_lines(report: IndexReport) -> Iterator[Line]:
+def _report_lines(report: IndexReport, *, prune: bool) -> Iterator[Line]:
     if report.indexed:
         changed = sum(ref.changed for ref in report.indexed)
         which = f" ({changed} of them changed)" if changed else ""
@@ -118,27 +121,32 @@ def _report_lines(report: IndexReport) -> Iterator[Line]:
     counts = {"unchanged": report.unchanged, "renamed": report.renamed, "removed": report.removed}
     if parts := [f"{books(len(refs))} {what}" for what, refs in counts.items() if refs]:
         yield line(f"{', '.join(parts)}.")
-    yield from _left_out(report)
+    for what, refs in (("Renamed", report.renamed), ("Removed", report.removed)):
+        yield from (line(f"{what}: {exact(ref.source)}") for ref in refs[:_REFS])
+        if refs[_REFS:]:
+            yield line(f"{what}: {len(refs) - _REFS:,} more")
+    yield from _left_out(report, prune=prune)
     yield line(f"Library: {exact(report.library)}")
 
 
-def _plan_lines(report: IndexReport) -> Iterator[Line]:
+def _plan_lines(report: IndexReport, *, prune: bool) -> Iterator[Line]:
     yield line(("Nothing is done yet; without --dry-run this would be:", "bold"))
     new = [ref for ref in report.indexed if not ref.changed]
     changed = [ref for ref in report.indexed if ref.changed]
     for verb, refs in (("index", new), ("update", changed), ("rename", report.renamed), ("remove", report.removed)):
         yield from (line(exact(ref.source), lead=f"  {verb:<8}") for ref in refs)
     yield line(f"{books(len(report.unchanged))} unchanged", lead="  keep    ")
-    yield from _left_out(report)
+    yield from _left_out(report, prune=prune)
     yield line(f"Library: {exact(report.library)}")
 
 
-def _left_out(report: IndexReport) -> Iterator[Line]:
+def _left_out(report: IndexReport, *, prune: bool) -> Iterator[Line]:
     if report.kept:
         first = exact(report.kept[0].source)
         others = f" and {books(len(report.kept) - 1)} more" if len(report.kept) > 1 else ""
-        why = "but the folder cannot be read or holds no book: give --prune --prune-empty to remove"
-        yield line(f"Kept: {first}{others} cannot be found, {why}.")
+        why = ", but the folder cannot be read or holds no book, or the file is in a cloud" if prune else ""
+        how = "--prune --prune-empty" if prune else "--prune"
+        yield line(f"Kept: {first}{others} cannot be found{why}: give {how} to remove.")
     for source, same_as in report.duplicates:
         yield line(f"Left out: {exact(source)} is the same as {exact(same_as)}.")
     if report.skipped:
