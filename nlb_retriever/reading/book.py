@@ -53,6 +53,9 @@ _BETWEEN_WORDS = re.compile(r"(?<!\d)(\d{4})[-_](0[1-9]|1[0-2])[-_]([0-2]\d|3[01
 """Or a date."""
 _ID = re.compile(r"(?<=\w) [0-9a-f]{32}$")
 """With which Notion ends the names of files."""
+_ZOTERO = re.compile(r"(?:(.+?) - )?(1[4-9]\d\d|20\d\d) - (.+)", re.DOTALL)
+"""Author, year and title, in names that Zotero gives to the files of its storage."""
+_ZOTERO_FOLDER = re.compile(r"[2-9A-NP-Z]{8}")
 _ADDRESS = re.compile(r"\s*<[^<>@\s]+@[^<>@\s]+>")
 """Of mail, behind an author's name."""
 _DESCRIPTION = 1_000
@@ -109,7 +112,9 @@ def read_book(path: Path, *, limits: Limits = DEFAULT) -> Book:
 
 def title_from_name(path: PurePath) -> str:
     """A readable title from a file name: "moby-dick.txt" -> "Moby Dick"; a date keeps its hyphens."""
-    stem = os.fsencode(path.name[: len(path.name) - len(suffix_of(path))]).decode("utf-8", "replace")
+    if named := _named_by_zotero(path):
+        return one_line(clean(named[3]))
+    stem = _stem(path)
     stem = (stem.rpartition("__")[2] or stem).removesuffix("_djvu")
     words = _BETWEEN_WORDS.sub(_show_date, _ID.sub("", clean(stem))).split()
     if not any(c.isupper() for w in words for c in w):
@@ -118,17 +123,28 @@ def title_from_name(path: PurePath) -> str:
     return one_line(" ".join(words)) or "Untitled"
 
 
+def _stem(path: PurePath) -> str:
+    return os.fsencode(path.name[: len(path.name) - len(suffix_of(path))]).decode("utf-8", "replace")
+
+
+def _named_by_zotero(path: PurePath) -> re.Match[str] | None:
+    return _ZOTERO.fullmatch(_stem(path)) if _ZOTERO_FOLDER.fullmatch(path.parent.name) else None
+
+
 def _show_date(match: re.Match[str]) -> str:
     return "-".join(match.groups()) if match[1] else " "
 
 
 def is_read_alike(path: PurePath, other: PurePath, title: str) -> bool:
-    """Whether a book of this title that was read from one path is the same at another: in its format, and in its title
-    where that is the name of its file.
+    """Whether a book of this title that was read from one path is the same at another: in its format, in its title
+    where that is the name of its file, and in author and year of Zotero's names.
     """
     named = title_from_name(path)
-    return FORMATS.get(suffix_of(path)) == FORMATS.get(suffix_of(other)) and (
-        title != named or named == title_from_name(other)
+    ours, theirs = _named_by_zotero(path), _named_by_zotero(other)
+    return (
+        FORMATS.get(suffix_of(path)) == FORMATS.get(suffix_of(other))
+        and (title != named or named == title_from_name(other))
+        and (ours and ours.group(1, 2)) == (theirs and theirs.group(1, 2))
     )
 
 
@@ -174,7 +190,9 @@ def _read(path: Path, data: bytes, limits: Limits) -> Book:
         raise NotABook("holds no text, only white space")
     title = one_line(draft.title or "")
     title = title if is_given(title) else title_from_name(path)
-    author = one_line(_ADDRESS.sub("", draft.author or ""))
+    author, year = one_line(_ADDRESS.sub("", draft.author or "")), draft.year
+    if named := _named_by_zotero(path):
+        author, year = author if is_given(author) else one_line(clean(named[1] or "")), year or int(named[2])
     description = one_line(draft.description or "", _DESCRIPTION)
     content_hash = _content_hash(hashlib.sha256(data).hexdigest(), sidecar)
     return Book(
@@ -183,7 +201,7 @@ def _read(path: Path, data: bytes, limits: Limits) -> Book:
         title=title,
         author=in_spoken_order(author, draft.text) if is_given(author) else None,
         language=language_tag(draft.language),
-        year=draft.year,
+        year=year,
         description=description if is_given(description) else None,
         source=os.fspath(path),
         text=draft.text,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever.reading.authors import in_spoken_order, join_authors
-from nlb_retriever.reading.book import read_book
+from nlb_retriever.reading.book import is_read_alike, read_book
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,33 @@ def test_a_book_has_its_author_in_that_order(tmp_path: Path) -> None:
     author = json.dumps("Austen, Jane, 1775-1817")
     path.write_text(f"---\ntitle: Emma\nauthor: {author}\n---\n\nEmma Woodhouse was handsome.\n")
     assert read_book(path).author == "Jane Austen"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("AB23CD45/Okafor et al. - 2015 - Well-known bells.txt", ("Okafor et al.", 2015, "Well-known bells")),
+        ("AB23CD45/Lund and Pell - 1887 - Weirs - a survey.txt", ("Lund and Pell", 1887, "Weirs - a survey")),
+        ("AB23CD45/1987 - Tide tables.txt", (None, 1987, "Tide tables")),
+        ("AB23CD45/Lund - Weirs.txt", (None, None, "Lund Weirs")),
+        ("notes/Report - 2015 - Bells.txt", (None, None, "Report 2015 Bells")),
+    ],
+)
+def test_a_file_of_zotero_s_storage_has_what_its_name_says(
+    tmp_path: Path, name: str, said: tuple[str | None, int | None, str]
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir()
+    path.write_text("the bells rust when salt spray settles in the rim.\n")
+    book = read_book(path)
+    assert (book.author, book.year, book.title) == said
+
+
+def test_what_a_file_of_zotero_s_storage_says_itself_stays(tmp_path: Path) -> None:
+    path = tmp_path / "AB23CD45" / "Okafor - 2015 - Rust.md"
+    path.parent.mkdir()
+    path.write_text("---\ntitle: Rust of bells\nauthor: Ada Okafor\ndate: 2014-02-03\n---\n\nBells rust.\n")
+    book = read_book(path)
+    assert (book.author, book.year, book.title) == ("Ada Okafor", 2014, "Rust of bells")
+    assert is_read_alike(path, path.with_name("Okafor - 2015 - Rust of bells.md"), book.title)
+    assert not is_read_alike(path, path.with_name("Okafor and Lund - 2015 - Rust.md"), book.title)
