@@ -99,7 +99,14 @@ class Server:
     """An OpenAI-compatible server that writes what it is told to."""
 
     def __init__(
-        self, text: str, *, models: Sequence[dict[str, Any]], status: int, silence: float, broken: bool
+        self,
+        text: str,
+        *,
+        models: Sequence[dict[str, Any]],
+        status: int,
+        silence: float,
+        broken: bool,
+        reply: tuple[int, str] | None,
     ) -> None:
         self.asked: list[dict[str, Any]] = []
         """The bodies of the requests for an answer."""
@@ -113,7 +120,9 @@ class Server:
                 server.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
                 time.sleep(silence)
                 body = "".join(map(event, text.replace(" ", "\0 ").split("\0")))
-                if broken:
+                if reply:
+                    self.answer(reply[0], reply[1].encode())
+                elif broken:
                     self.answer(200, body.encode(), length=len(body) + 1000)
                 else:
                     self.answer(200, f"{body}data: [DONE]\n\n".encode())
@@ -148,8 +157,9 @@ def serve() -> Iterator[Callable[..., Server]]:
         status: int = 200,
         silence: float = 0.0,
         broken: bool = False,
+        reply: tuple[int, str] | None = None,
     ) -> Server:
-        server = Server(text, models=models, status=status, silence=silence, broken=broken)
+        server = Server(text, models=models, status=status, silence=silence, broken=broken, reply=reply)
         threading.Thread(target=server.http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         started.append(server)
         return server

@@ -237,6 +237,26 @@ def test_a_server_that_breaks_off_is_reported(retriever: Retriever, serve: Serve
         Writer(llm, retriever).answer(STORM)
 
 
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ((200, "<html><body>Log in</body></html>"), "sent no answer that can be read: check its URL"),
+        ((200, '{"choices": [{"message": {"content": "It broke the clock."}}]}'), "sent no answer that can be read"),
+        ((200, "data: {oops\n\n"), r"sent no answer that can be read: check its URL \(JSONDecodeError: "),
+        ((200, 'data: {"id": "x", "choices": null}\n\n'), "sent no answer that can be read: check its URL"),
+        ((401, '{"error": {"message": "No such key"}}'), "refuses the key: set OPENAI_API_KEY .*No such key"),
+        ((403, "<html><title>Forbidden</title></html>"), "refuses the key: set OPENAI_API_KEY"),
+        ((502, "<html><title>502 Bad Gateway</title></html>"), "answers with a web page, '502 Bad Gateway': check its"),
+    ],
+)
+def test_an_answer_that_cannot_be_read_is_reported_in_words(
+    retriever: Retriever, serve: Serve, reply: tuple[int, str], said: str
+) -> None:
+    llm = open_llm(serve(reply=reply).url)
+    with pytest.raises(LanguageModelError, match=rf"tiny at http://\S+ {said}|tiny {said}"):
+        Writer(llm, retriever).answer(STORM)
+
+
 def test_a_server_that_takes_no_more_questions_is_reported(
     retriever: Retriever, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:

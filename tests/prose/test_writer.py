@@ -6,11 +6,10 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from llama_index.core.llms import ChatMessage, ChatResponse, MockLLM
+from llama_index.core.llms import MockLLM
 
 from nlb_integrations import NLBRetriever
 from nlb_integrations.prose import Chat, Prose, ProseSentence, Writer
@@ -108,51 +107,13 @@ def test_no_passage_reaches_the_model_with_a_control_token(retriever: Retriever)
     assert "<|" not in sent and sent.count("</passage>") == sent.count("<passage ")
 
 
-@pytest.mark.parametrize("text", ["", "  \n ", "..."])
+@pytest.mark.parametrize("text", ["  \n ", "..."])
 def test_a_model_that_writes_nothing_is_an_error_of_ours(retriever: Retriever, text: str) -> None:
     with pytest.raises(LanguageModelError, match="scripted wrote nothing: ask again"):
         Writer(script(text), retriever).answer(STORM)
 
 
 LONG = " ".join(f"It broke clock number {number}." for number in range(100))
-THOUGHTS = "<think>The storm, or the moon? [7] The passages tell of a storm.</think>"
-
-
-@pytest.mark.parametrize("text", [f"{THOUGHTS}\n\nIt broke the clock [1].", f" \n{THOUGHTS}It broke the clock [1]."])
-def test_what_a_model_thinks_first_is_no_part_of_its_answer(retriever: Retriever, text: str) -> None:
-    answer = Writer(script(text), retriever).answer(STORM)
-    assert (answer.text, answer.forged) == ("It broke the clock. [1]", ())
-
-
-def test_what_only_begins_like_thoughts_is_shown(retriever: Retriever) -> None:
-    answer = Writer(script("<thi>It broke the clock</think>."), retriever).answer(STORM)
-    assert answer.sentences[0].text == "<thi>It broke the clock</think>."
-
-
-def raw_length(shape: str) -> Any:
-    return {
-        "Ollama": {"message": {"content": ""}, "done_reason": "length"},
-        "OpenAI": {"choices": [{"delta": {}, "finish_reason": "length"}]},
-        "OpenAI's client": SimpleNamespace(choices=[SimpleNamespace(finish_reason="length")]),
-    }[shape]
-
-
-@pytest.mark.parametrize("shape", ["Ollama", "OpenAI", "OpenAI's client", "endless thoughts"])
-def test_a_model_that_only_thinks_is_named_so(retriever: Retriever, shape: str) -> None:
-    class Thinking(Scripted):
-        def stream_chat(self, messages: Any, **kwargs: Any) -> Any:
-            yield from super().stream_chat(messages, **kwargs)
-            if shape != "endless thoughts":
-                yield ChatResponse(message=ChatMessage(content=""), delta="", raw=raw_length(shape))
-
-    text = "<think>" + "Hm. " * (1000 if shape == "endless thoughts" else 3)
-    with pytest.raises(LanguageModelError, match="scripted used up its 64 tokens before it answered: if it thinks"):
-        Writer(Thinking(texts=[text]), retriever).answer(STORM)
-
-
-def test_halves_of_characters_are_joined_or_replaced(retriever: Retriever) -> None:
-    answer = Writer(script("The \ud83d\ude00 storm \ud83d broke\ude00 the clock \ud83d"), retriever).answer(STORM)
-    assert "".join(sentence.text for sentence in answer.sentences) == "The 😀 storm \ufffd broke\ufffd the clock \ufffd"
 
 
 def test_a_model_that_fails_in_its_own_way_is_an_error_of_ours(retriever: Retriever) -> None:
@@ -160,7 +121,7 @@ def test_a_model_that_fails_in_its_own_way_is_an_error_of_ours(retriever: Retrie
         def stream_chat(self, messages: Any, **kwargs: Any) -> Any:
             raise KeyError("choices")
 
-    with pytest.raises(LanguageModelError, match="Failing failed: 'choices'"):
+    with pytest.raises(LanguageModelError, match="Failing sent no answer that can be read: .*KeyError: 'choices'"):
         Writer(Failing(texts=[]), retriever).answer(STORM)
 
 

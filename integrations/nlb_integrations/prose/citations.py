@@ -78,15 +78,15 @@ class Checker:
             else:
                 yield from items
 
-    def close(self) -> Iterator[str | ProseSentence]:
-        """The text has ended."""
+    def close(self, *, cut_off: bool = False) -> Iterator[str | ProseSentence]:
+        """The text has ended, or was cut off; a first sentence may also be a few words without a full stop."""
         yield from self._take(self._bracket)
         if self._word:
             yield from self._settle()
         end = self._find_end()
         if self._current and not self.repeats:
             if end is None:
-                cut_off = self.sentences and not _ENDED.search(self._held)
+                cut_off = (cut_off or bool(self.sentences)) and not _ENDED.search(self._held)
                 self._held = self._held.rstrip() + ("…" if cut_off else "")
                 end = len(self._held)
             yield from self._end_sentence(end)

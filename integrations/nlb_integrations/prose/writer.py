@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
+from json import JSONDecodeError
 from pathlib import Path
 from threading import Event
 from typing import Any, TypeVar
@@ -43,6 +45,8 @@ _LONGEST_TOKEN = 8
 
 _TOO_MANY = 429
 """The status by which a server refuses for now."""
+_REFUSED = {401, 403}
+"""Those by which it refuses a key."""
 
 _T = TypeVar("_T")
 StreamItem = str | ProseSentence | Prose
@@ -114,7 +118,8 @@ class Writer:
 
         Yields:
             Text as it is written, without the model's citations; after each sentence its `ProseSentence`, with the
-            citations that hold; last the `Prose`.
+            citations that hold; last the `Prose`. Thoughts that begin without a mark are yielded, too, and are not in
+            the `Prose`.
 
         Raises:
             LanguageModelError: the model cannot be reached, is too slow, fails or writes nothing.
@@ -164,11 +169,19 @@ class Writer:
         with closing(self._responses(messages(question, fitted.hits, fitted.history))) as responses:
             text = ModelText(responses, room * _LONGEST_TOKEN)
             for piece in text:
+                if piece is None:
+                    yield "\n\n" if checker.text else ""
+                    checker = Checker(question, fitted.hits)
+                    continue
                 yield from checker.feed(piece)
                 if checker.repeats:
                     break
-        yield from checker.close()
+        yield from checker.close(cut_off=text.cut_off)
         if not checker.sentences:
+            if not text.came:
+                raise LanguageModelError(
+                    f"{name} sent no answer that can be read: check its URL, and that it streams its answers"
+                )
             if text.cut_off:
                 raise LanguageModelError(
                     f"{name} used up its {room} tokens before it answered: if it thinks first, turn that off, or take "
@@ -225,12 +238,20 @@ def _failed(llm: LLM, error: Exception, *, begun: bool) -> LanguageModelError:
     name = hide_secrets(f"{getattr(llm, 'model', None) or type(llm).__name__}{f' at {url}' if url else ''}")
     kind, message = type(error).__name__, hide_secrets(" ".join(str(error).split()))[:300]
     words = f"{kind} {message}".lower()
+    if "<html" in words:
+        message = " ".join(re.sub("<[^<>]*>?", " ", message).split())
     if "timeout" in words or "timed out" in words:
         return LanguageModelError(f"{name} did not answer in time: ask again, or take a smaller model")
     if "ratelimit" in words or getattr(error, "status_code", None) == _TOO_MANY:
         return LanguageModelError(
             f"{name} takes no more questions ({_TOO_MANY}): wait and ask again, or raise its quota"
         )
+    if getattr(error, "status_code", None) in _REFUSED and hasattr(llm, "api_base"):
+        return LanguageModelError(f"{name} refuses the key: set OPENAI_API_KEY ({message})")
+    if "<html" in words:
+        return LanguageModelError(f"{name} answers with a web page, {message!r}: check its URL")
+    if isinstance(error, TypeError | AttributeError | LookupError | JSONDecodeError):
+        return LanguageModelError(f"{name} sent no answer that can be read: check its URL ({kind}: {message})")
     if "protocol" in kind.lower() or (begun and "connect" in words):
         return LanguageModelError(f"{name} broke off its answer: ask again")
     if "connect" in words:
