@@ -237,6 +237,15 @@ def test_a_server_that_breaks_off_is_reported(retriever: Retriever, serve: Serve
         Writer(llm, retriever).answer(STORM)
 
 
+def test_an_ollama_is_asked_not_to_think(retriever: Retriever, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = serve("It broke the clock.")
+    monkeypatch.setenv("OLLAMA_HOST", server.url.removesuffix("/v1"))
+    monkeypatch.setattr(Ollama, "get_context_window", lambda _: 4096)
+    with pytest.raises(LanguageModelError, match="sent no answer that can be read: check its URL"):
+        Writer(open_llm("ollama:tiny"), retriever).answer(STORM)  # it answers as OpenAI's do
+    assert server.asked[0]["think"] is False
+
+
 @pytest.mark.parametrize(
     ("reply", "said"),
     [

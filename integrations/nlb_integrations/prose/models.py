@@ -74,7 +74,14 @@ def _ollama(name: str, max_tokens: int, timeout: float) -> LLM:
     if "://" not in url:
         url = f"http://{url}" if url.rpartition(":")[2].isdecimal() else f"http://{url}:{_OLLAMA_PORT}"
     options = {"num_predict": max_tokens, "seed": 0}
-    llm = Ollama(model=name, base_url=url, temperature=0.0, request_timeout=timeout, additional_kwargs=options)
+    llm = Ollama(
+        model=name,
+        base_url=url,
+        temperature=0.0,
+        request_timeout=timeout,
+        thinking=False,  # it would take all tokens of an answer, and no setting of Ollama's turns it off
+        additional_kwargs=options,
+    )
     try:
         llm.context_window = min(llm.get_context_window(), WINDOW)  # all of a large window would be kept in memory
     except Exception as error:  # the client has its own errors, httpx's and Python's
