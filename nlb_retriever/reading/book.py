@@ -205,7 +205,13 @@ def _read(path: Path, data: bytes, limits: Limits) -> Book:
         description=description if is_given(description) else None,
         source=os.fspath(path),
         text=draft.text,
-        sections=partition(draft.text, with_titles(draft.text, draft.headings), title, is_page=draft.is_page),
+        sections=partition(
+            draft.text,
+            with_titles(draft.text, draft.headings),
+            title,
+            is_page=draft.is_page,
+            is_marked=draft.is_marked,
+        ),
         pages=tuple(draft.pages),
         warnings=(*draft.omissions.warnings(), *(one_line(warning, LONGEST) for warning in draft.warnings)),
     )

@@ -60,6 +60,8 @@ class Draft:
     omissions: Omissions = field(default_factory=Omissions)
     is_page: bool = False
     """Whether it is a page of a web site, whose headings stand above text of their own, however short."""
+    is_marked: bool = False
+    """Whether its headings are marked as such, and not found by how they look."""
 
     def add_page(self, text: str, headings: Sequence[Heading]) -> None:
         """Put a page of text behind what there is."""

@@ -20,7 +20,9 @@ GIANT_CHARS = 170_000
 _TINY = 400
 """A container's own text up to this length (a motto, a subtitle) belongs to its first child."""
 _TINY_OF_PAGE = 40
-"""The same of a web page, which has no mottos but what its sections are about."""
+"""The same of a web page or of notes, which have no mottos but what their sections are about."""
+_CHAPTER = 4_000
+"""Characters from which on half of a book's innermost sections are chapters, and those of notes are shorter."""
 _CONTENTS = 4
 """So many headings in a row with nothing below them are a table of contents."""
 _MANY_HEADINGS = 5_000
@@ -28,10 +30,14 @@ _SPACED = 500
 """Characters that a section has at least in a book of more headings than that: a vector for each line costs minutes."""
 _SCENE_BREAK = re.compile(r"\n[ \t]*(?:[*#~=_•⁂—-][ \t]*){1,12}\n|\n[ \t]*\n[ \t]*\n[ \t]*\n")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
+_STATEMENT = re.compile(r"\n[^\W_]\S* \S+ \S.*[.!?:](?=\s|$)", re.MULTILINE)
+"""A line below a title with a sentence of three words or more."""
 _SENTENCE = re.compile(r"[.!?…。！？][\"'”’»)\]]*\s+|[。！？]")
 
 
-def partition(text: str, headings: Sequence[Heading], title: str, *, is_page: bool = False) -> tuple[Section, ...]:
+def partition(
+    text: str, headings: Sequence[Heading], title: str, *, is_page: bool = False, is_marked: bool = False
+) -> tuple[Section, ...]:
     """Cut text into sections at its headings; without any, into parts of sensible size.
 
     Args:
@@ -41,9 +47,11 @@ def partition(text: str, headings: Sequence[Heading], title: str, *, is_page: bo
         title: of the book; a lone outermost heading over everything (which is the book's title
             again) does not appear in the paths.
         is_page: of a web site.
+        is_marked: whether headings are marked as such, and not found by how they look.
     """
-    tiny = _TINY_OF_PAGE if is_page else _TINY
     ordered = _tidy(text, headings)
+    are_notes = is_page or (is_marked and _has_short_sections(text, ordered))
+    tiny = _TINY_OF_PAGE if are_notes else _TINY
     if not ordered:
         spans = _parts(text, 0, len(text))
         if len(spans) == 1:
@@ -51,8 +59,10 @@ def partition(text: str, headings: Sequence[Heading], title: str, *, is_page: bo
         return tuple(Section(path=(f"Part {i} of {len(spans)}",), start=s, end=e) for i, (s, e) in enumerate(spans, 1))
     sections: list[Section] = []
     front = text[: ordered[0].start].strip()
-    if len(front) >= _TINY:
-        sections = _front(text, ordered[0].start, title)
+    if (is_page and len(front) > tiny) or (are_notes and _STATEMENT.search(f"\n{front}")):
+        sections = _front(text, ordered[0].start, title, title)
+    elif len(front) >= _TINY:
+        sections = _front(text, ordered[0].start, title, "Front matter")
     stack: list[Heading] = []
     begin: int | None = None if sections else 0
     for i, heading in enumerate(ordered):
@@ -63,11 +73,19 @@ def partition(text: str, headings: Sequence[Heading], title: str, *, is_page: bo
         begin = heading.start if begin is None else begin
         deeper = i + 1 < len(ordered) and ordered[i + 1].level > heading.level
         own = text[heading.start : end].strip()
-        if deeper and len(own) - len(heading.title) <= tiny:
+        is_statement = are_notes and _STATEMENT.search(own, len(heading.title)) is not None
+        if deeper and len(own) - len(heading.title) <= tiny and not is_statement:
             continue  # an empty container: its first child's section begins with its heading
         sections.append(Section(path=tuple(h.title for h in stack), start=begin, end=end))
         begin = None
     return tuple(_without_giants(text, _without_root(sections, ordered, title)))
+
+
+def _has_short_sections(text: str, headings: Sequence[Heading]) -> bool:
+    """Whether half of the sections without others inside are shorter than a chapter is."""
+    inside = zip_longest(headings, headings[1:], fillvalue=Heading(len(text), 0, ""))
+    lengths = sorted(below.start - heading.start for heading, below in inside if below.level <= heading.level)
+    return bool(lengths) and lengths[len(lengths) // 2] < _CHAPTER
 
 
 def _tidy(text: str, headings: Sequence[Heading]) -> list[Heading]:
@@ -113,9 +131,9 @@ def _bare(text: str, heading: Heading, end: int) -> bool:
     return end - heading.start < 400 and own == re.sub(r"[\W_]+", "", heading.title)
 
 
-def _front(text: str, end: int, title: str) -> list[Section]:
+def _front(text: str, end: int, title: str, name: str) -> list[Section]:
     if end < 3 * PART_CHARS:
-        return [Section(path=("Front matter",), start=0, end=end)]
+        return [Section(path=(name,), start=0, end=end)]
     spans = _parts(text, 0, end)
     return [Section(path=(title, f"Part {i} of {len(spans)}"), start=s, end=e) for i, (s, e) in enumerate(spans, 1)]
 

@@ -109,6 +109,6 @@ def test_all_authors_of_a_page_are_named() -> None:
 def test_the_short_text_below_a_title_of_a_site_is_cited_under_it(tmp_path: Path) -> None:
     page = "<h1>Bells</h1><p>Each bell of the tower is rung at six by the keeper.</p><h2>Ropes</h2><p>Of hemp.</p>"
     (tmp_path / "site.html").write_text(f"<main>{page}</main>")
-    (tmp_path / "book.html").write_text(page)
+    (tmp_path / "book.html").write_text(page.replace("Of hemp.", "They are of hemp. " * 300))
     assert [section.path for section in read_book(tmp_path / "site.html").sections] == [("Bells",), ("Bells", "Ropes")]
     assert len(read_book(tmp_path / "book.html").sections) == 1

@@ -34,6 +34,7 @@ def read_html(data: bytes, path: Path, limits: Limits) -> Draft:
     draft.title = page.title or title_of(page.headings)
     draft.author, draft.language = page.author or None, page.language or None
     draft.description, draft.is_page = page.description, page.is_article
+    draft.is_marked = True
     if draft.title and (mention := title_of_mention(draft.title)):
         draft.title, draft.author = mention[0], draft.author or mention[1]
     if page.notes:
