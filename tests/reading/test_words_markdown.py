@@ -35,7 +35,7 @@ def read(tmp_path: Path, source: str, words: str | None = None) -> Book:
         "---\nDate: he never came.\n{}\n\n...\n\nEnd.",
         "----\n{}\n----\n",
         "---\n---\n{}",
-        "+++\ntitle = 'The Clock'\n+++\n\n{}",
+        "+++\nHe came.\n+++\n\n{}",
         "***\n{}\n***\n",
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,11 +14,14 @@ from nlb_retriever.reading.formats.html import html_to_text
 from nlb_retriever.reading.headings.outline import find_headings
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup.commonmark import make_parser, note_code_words, prepare, without_attributes
+from nlb_retriever.reading.markup.directives import without_directives
 from nlb_retriever.reading.markup.html_writer import HtmlText
 from nlb_retriever.reading.markup.note_marks import without_note_marks
 from nlb_retriever.reading.omissions import count_words
 
 _FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\n(.{0,8000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_TOML = re.compile(r"\ufeff?\+\+\+[ \t]*\n(.{0,8000}?)\n\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
+"""Of Hugo and Zola."""
 _YAML_LINE = re.compile(r"[ \t]*(?:$|#|[^\W\d][\w -]{0,40}:(?:[ \t]|$)|- )|[ \t]+\S")
 _LOWER_KEY = re.compile(r"^[a-z_][\w-]*:(?:[ \t]|$)", re.MULTILINE)
 """One at least is so in front matter: "HAMLET: To be" is a speech."""
@@ -29,6 +33,8 @@ _AUTHOR = re.compile(r"""^[ \t]*-[ \t]+(?:name:[ \t]*)?["']?([^\n:]+?)["']?[ \t]
 """One of a list."""
 _DESCRIPTION = re.compile(r"^description:[ \t]*(?:[>|][+-]?[ \t]*)?(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 _JOPLIN = re.compile(r"(?:\A|\n\n)id: [0-9a-f]{32}\n(?:\w{1,40}:[^\n]*\n){5,60}type_: \d{1,2}\s*\Z")
+_NAMED = re.compile(r"^\{[^{}]*?\bname:[ \t]*([^,{}]+)")
+"""An author as a record in one line."""
 _FIELD_HEADING = re.compile(r"(title|author|year|date|language|translator):\s*(.+)", re.IGNORECASE)
 _YEAR = re.compile(r"\b(1\d{3}|20\d\d)\b(?!\s*(?:BC|B\.C))")
 _LONGEST_LINE = 1_000_000
@@ -42,8 +48,11 @@ def read_markdown(data: bytes, path: Path, limits: Limits) -> Draft:
         NotABook: the file is binary (message without the path).
     """
     source, note = decode(data)
-    source = clean(source)
-    draft = Draft("", warnings=[note] if note else [])
+    return draft_of_markdown(clean(source), Draft("", warnings=[note] if note else []))
+
+
+def draft_of_markdown(source: str, draft: Draft) -> Draft:
+    """A draft with the text and headings of clean Markdown."""
     source = _without_joplin_fields(_without_front_matter(source, draft), draft)
     if max(map(len, source.split("\n"))) > _LONGEST_LINE:
         draft.text, draft.headings = source, find_headings(source)
@@ -53,7 +62,7 @@ def read_markdown(data: bytes, path: Path, limits: Limits) -> Draft:
         draft.warnings.append("its Markdown is too deeply nested: it was read as plain text")
         draft.text, draft.headings = source, find_headings(source)
         return draft
-    draft.text = page.text
+    draft.text, draft.is_marked = page.text, True
     draft.omissions.add(page.omissions)
     draft.headings = [h for h in page.headings if not _is_field(draft, h)]
     own_title = title_of(draft.headings)
@@ -71,7 +80,8 @@ def _render(source: str, draft: Draft) -> HtmlText | None:
     """The text that Markdown stands for; None where it is nested too deeply for the parser."""
     parser = make_parser()
     try:
-        source = without_note_marks(without_attributes(source, draft.omissions), draft.omissions)
+        source = without_attributes(without_directives(source, draft.omissions), draft.omissions)
+        source = without_note_marks(source, draft.omissions)
         tokens = parser.parse(prepare(source))
         note_code_words(tokens, draft.omissions)
         html = parser.renderer.render(tokens, parser.options, {})
@@ -82,7 +92,9 @@ def _render(source: str, draft: Draft) -> HtmlText | None:
 
 
 def _without_front_matter(source: str, draft: Draft) -> str:
-    """Take what YAML at the front says about the book; gives the text behind it, or where there is none the YAML."""
+    """Take what the front says about the book; gives the text behind it, or where there is none YAML itself."""
+    if toml := _TOML.match(source):
+        return _without_toml(source, toml, draft)
     front = _FRONT_MATTER.match(source)
     if not front or not all(map(_YAML_LINE.match, front[1].split("\n"))) or not _LOWER_KEY.search(front[1]):
         return source
@@ -96,6 +108,19 @@ def _without_front_matter(source: str, draft: Draft) -> str:
         return front[1].replace("\n", "  \n")
     draft.omissions.skip("front matter", count_words(front[1]))
     return text
+
+
+def _without_toml(source: str, front: re.Match[str], draft: Draft) -> str:
+    try:
+        fields = tomllib.loads(front[1])
+    except tomllib.TOMLDecodeError:
+        return source
+    for name, value in {**fields, **(fields.get("extra") or {})}.items():
+        if name in {"title", "author", "authors", "language", "date", "year"}:
+            _set(draft, name, join_authors(map(str, value)) or "" if isinstance(value, list) else str(value))
+    draft.description = draft.description or str(fields.get("description") or "") or None
+    draft.omissions.skip("front matter", count_words(front[1]))
+    return source[front.end() :]
 
 
 def _without_joplin_fields(source: str, draft: Draft) -> str:
@@ -125,7 +150,8 @@ def _set(draft: Draft, name: str, value: str) -> None:
         case "title":
             draft.title = draft.title or value or None
         case "author" | "authors":
-            draft.author = draft.author or value.strip("[]") or None
+            named = _NAMED.search(value)
+            draft.author = draft.author or (named[1].strip(" \"'") if named else value.strip("[]")) or None
         case "language" | "lang":
             draft.language = draft.language or value or None
         case "date" | "year":

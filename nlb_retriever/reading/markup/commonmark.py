@@ -49,6 +49,9 @@ _ATTRIBUTES = re.compile(
     re.MULTILINE,
 )
 """Of a heading; of a block, or its end."""
+_KRAMDOWN = re.compile(r"[ \t]*\{:[^{}\n]{0,200}\}[ \t]*$|(?<=[)\]])\{[ \t]*[.#:][^{}\n]{0,200}\}", re.MULTILINE)
+"""The same of Jekyll and MkDocs: at the end of a block, behind a link or picture."""
+_CODE_TITLE = re.compile(r"\b(?:title|filename|caption|name)=\"([^\"]{1,200})\"")
 _ADDRESS = re.compile(
     r"<?(?:[a-z][a-z0-9+.-]*:\S|[./#?]|www\.)|.*[/#]|.*\.(?:x?html?|md|png|jpe?g|gif|svg|webp|pdf|com|org|net)\b",
     re.IGNORECASE,
@@ -119,14 +122,20 @@ def without_attributes(source: str, omissions: Omissions) -> str:
         omissions.skip_element("attribute", count_words(match["attributes"] or match["of_block"] or ""))
         return match["kept"] or ""
 
+    def drop_short(match: re.Match[str]) -> str:
+        omissions.skip_element("attribute", count_words(match[0]))
+        return ""
+
+    source = _KRAMDOWN.sub(drop_short, source) if "{" in source else source
     return _ATTRIBUTES.sub(drop, source) if "{" in source or ":::" in source else source
 
 
 def note_code_words(tokens: Sequence[Token], omissions: Omissions) -> None:
     """Note the names of languages at fenced code, which are not shown."""
     for token in tokens:
-        if token.type == "fence" and len(words := token.info.split()) == 1:
-            omissions.skip_element("code language name", count_words(words[0]))
+        if token.type == "fence":
+            words = count_words(token.info) - count_words(_shown_info(token.info))
+            omissions.skip_element("code language name", words)
 
 
 def _too_deep(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -229,6 +238,15 @@ def _render_image(self: RendererHTML, tokens: Sequence[Token], i: int, options: 
 
 
 def _render_fence(self: RendererHTML, tokens: Sequence[Token], i: int, options: Any, env: Any) -> str:
-    info = tokens[i].info.split()
-    title = f"<p>{escape(' '.join(info))}</p>" if len(info) > 1 else ""
+    info = _shown_info(tokens[i].info)
+    title = f"<p>{escape(info)}</p>" if info else ""
     return f"{title}<pre><code>{escape(tokens[i].content)}</code></pre>\n"
+
+
+def _shown_info(info: str) -> str:
+    """What stands behind the fence of code and is text: its title, or more than the name of a language."""
+    words = info.split()
+    if any("=" in word for word in words):
+        titled = _CODE_TITLE.search(info)
+        return titled[1] if titled else ""
+    return " ".join(words) if len(words) > 1 else ""

@@ -46,6 +46,10 @@ _FIELD = re.compile(
     r"^([ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?\w[\w /-]{0,40}(?:\*\*|__)?):(:[ \t]+\S[^\n]*)$", re.MULTILINE
 )
 """Of Dataview or Logseq: "rating:: 5"."""
+_TEMPLATE = re.compile(r"\{\{[<%][^{}\n]{0,500}[%>]\}\}|\{%[^{}%\n]{1,300}%\}")
+"""Of Hugo and Jekyll, which put something in its place."""
+_SHOWN = re.compile(r"\b(?:title|caption|alt)=\"([^\"\n]{1,300})\"")
+_INLINE_NOTE = re.compile(r"(?<=[\w.,;:!?)\"'”’*])\^\[((?:[^\[\]]|\[[^\[\]\n]{0,300}\]){1,2000})\]")
 _KEY = r"(?:\*\*|__)?[^\W\d_a-z](?:[\w()/'’&.-]| (?! )){0,40}(?::(?:\*\*|__)|(?:\*\*|__)?:)[ \t]+\S"
 _RECORD = re.compile(rf"^[ ]{{0,3}}{_KEY}[^\n]*(?<! )(?=\n[ ]{{0,3}}{_KEY})", re.MULTILINE)
 """A line such as "Network: Kanaal24" above another one: each is a line of its own."""
@@ -78,7 +82,18 @@ def without_note_marks(source: str, omissions: Omissions) -> str:
     def kept(match: re.Match[str]) -> str:
         return code[int(match[1])]
 
-    source = _CODE.sub(keep, source)
+    def template(match: re.Match[str]) -> str:
+        shown = " ".join(_SHOWN.findall(match[0]))
+        return drop("template", match[0].replace(shown, "") if shown else match[0]) + shown
+
+    def note(match: re.Match[str]) -> str:
+        notes.append(match[1])
+        return f"[^note-{len(notes)}]"
+
+    notes: list[str] = []
+    source = _TEMPLATE.sub(template, _CODE.sub(keep, source))
+    source = _INLINE_NOTE.sub(note, source)
+    source += "".join(f"\n\n[^note-{number}]: {' '.join(text.split())}" for number, text in enumerate(notes, 1))
     source = _EMBEDDED.sub(lambda m: drop("embedded file name", m[1]), source)
     source = _LINK.sub(link, source)
     source = _COMMENT.sub(lambda m: drop("comment", _KEPT.sub(kept, m[1] or m[2])), source)
@@ -90,7 +105,8 @@ def without_note_marks(source: str, omissions: Omissions) -> str:
     lines = source.split("\n")
     if labels := {match[1] for line in lines if (match := _NOTE.match(line))}:
         source = _CALL.sub(
-            lambda m: f'<a epub:type="noteref">{m[1]}</a>' if m[1] in labels else m[0], "\n".join(_notes_apart(lines))
+            lambda m: f'<a epub:type="noteref">{m[1].removeprefix("note-")}</a>' if m[1] in labels else m[0],
+            "\n".join(_notes_apart(lines)),
         )
     return _KEPT.sub(kept, source)
 
@@ -105,7 +121,12 @@ def _notes_apart(lines: Sequence[str]) -> Iterator[str]:
             yield from ("", "</aside>", "")
             is_note = False
         if match:
-            yield from ("", '<aside epub:type="footnote">', "", f'<a epub:type="backlink">{match[1]}</a> {match[2]}')
+            yield from (
+                "",
+                '<aside epub:type="footnote">',
+                "",
+                f'<a epub:type="backlink">{match[1].removeprefix("note-")}</a> {match[2]}',
+            )
             is_note = True
         else:
             yield _INDENT.sub("", line, count=1) if is_note else line
