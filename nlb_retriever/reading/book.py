@@ -33,12 +33,13 @@ FORMATS = {
     ".odt": "odt", ".fb2": "fb2", ".fb2.zip": "fb2", ".rtf": "rtf", ".rst": "rst",
     ".adoc": "adoc", ".asciidoc": "adoc", ".mobi": "kindle", ".azw": "kindle", ".azw3": "kindle", ".prc": "kindle",
     ".tei": "tei", ".tei.xml": "tei", ".xml": "tei", ".mhtml": "mhtml", ".mht": "mhtml",
+    ".ipynb": "ipynb", ".org": "org",
 }  # fmt: skip
 """Module of this package that reads files of each suffix."""
 _NAMES = {
     "plain": "text", "markdown": "text", "html": "text", "epub": "EPUB", "pdf": "PDF", "docx": "Word", "doc": "Office",
     "odt": "OpenDocument", "fb2": "text", "rst": "text", "rtf": "RTF", "kindle": "Kindle", "tei": "text",
-    "adoc": "text", "mhtml": "text",
+    "adoc": "text", "mhtml": "text", "ipynb": "text", "org": "text",
 }  # fmt: skip
 _TWO_LETTERS = {
     "eng": "en", "fra": "fr", "fre": "fr", "deu": "de", "ger": "de", "spa": "es", "ita": "it", "por": "pt", "nld": "nl",

@@ -31,7 +31,7 @@ _NAMED = 20
 """Suffixes of other files that are named, at most."""
 DOCUMENTS = frozenset(
     ".ppt .pps .pptx .ppsx .pptm .odp .key .dotx .docm .ott .fodt .sxw .wps .wpd .wri .pages .abw .xps .djvu .djv"
-    " .lit .lrf .kfx .azw4 .pdb .chm .cbz .cbr .snb .ps .tex .org .ipynb".split()
+    " .lit .lrf .kfx .azw4 .pdb .chm .cbz .cbr .snb .ps .tex".split()
 )
 """Suffixes of what people read, and this program does not."""
 ADVICE = "LibreOffice or Calibre saves most of such files as PDF, DOCX or EPUB, which are read"
