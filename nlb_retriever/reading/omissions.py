@@ -8,6 +8,7 @@ is not the author's (a license, a cover page, running heads, menus). Both give t
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -23,6 +24,11 @@ _WORD = re.compile(r"[^\W_]+")
 def count_words(text: str) -> int:
     """Runs of letters and digits."""
     return len(_WORD.findall(text))
+
+
+def count_missing(text: str, kept: str) -> int:
+    """Words of a text that another has not, or has less often."""
+    return (Counter(_WORD.findall(text)) - Counter(_WORD.findall(kept))).total()
 
 
 @dataclass
