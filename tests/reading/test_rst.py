@@ -58,7 +58,12 @@ def test_text_and_titles_are_kept_and_marks_left_out(tmp_path: Path) -> None:
     (tmp_path / "clock.rst").write_text(SOURCE)
     book = read_book(tmp_path / "clock.rst")
     assert book.title == "Clock of Towns"
-    assert [section.title for section in book.sections] == ["The Clock.wind() method", "The bell", "Repairs"]
+    assert [section.title for section in book.sections] == [
+        "Clock of Towns",
+        "The Clock.wind() method",
+        "The bell",
+        "Repairs",
+    ]
     for kept in (
         "See the bell and Spring, or the makers.",
         "Wind it",
@@ -68,10 +73,10 @@ def test_text_and_titles_are_kept_and_marks_left_out(tmp_path: Path) -> None:
     ):
         assert kept in book.text
     assert "[1] A footnote of the bell." in book.text
-    assert "The bell.\n" in book.text
+    assert "New in version 1.4:\n   The bell.\n" in book.text
     for mark in ("::", "nobody", "secret", "maxdepth", "linenos", "wide", "`", "example.org", "clock.works"):
         assert mark not in book.text
-    assert book.warnings == ("boilerplate skipped: marks, options and comments of reStructuredText (33 words)",)
+    assert book.warnings == ("boilerplate skipped: marks, options and comments of reStructuredText (34 words)",)
 
 
 def test_asciidoc_and_restructured_text_without_marks_are_plain_text(tmp_path: Path) -> None:
@@ -110,3 +115,86 @@ def test_two_titles_are_sections_and_a_field_names_the_author(tmp_path: Path) ->
     book = read_book(tmp_path / "a.rst")
     assert (book.title, book.author) == ("Flood", "Hugo Lind")
     assert [section.title for section in book.sections] == ["Risks", "Costs"]
+
+
+MARKED = f"""\
+:orphan:
+
+.. |box| replace:: Heronbox
+.. |logo| image:: logo.png
+   :alt: A grey heron
+
+=====
+Herons
+=====
+
+|box| counts them. |logo| See `the makers`_, makers_ and [TARN]_; \\*not* said [1]_ twice::
+
+   count(1)
+
+.. _makers:
+.. _the makers: http://example.org
+
+Counts
+======
+
+.. list-table:: By year
+   :header-rows: 1
+
+   * - Year
+     - Herons
+   * - 2020
+     - 14
+       or more
+
+.. csv-table:: Prices
+   :header: "Model", "Price"
+   :widths: 5, 5
+
+   "Box S", "120"
+
+=====  ======
+Town   Egrets
+=====  ======
+Tarn   3
+=====  ======
+
+.. function:: count(box)
+
+   :param box: the box to read
+
+.. figure:: a.png
+   :alt: Two herons
+   :width: 20
+
+   At dawn.
+
+.. include:: other.txt
+
+Makers
+======
+
+{LINE}
+
+.. [1] By Ole.
+"""
+
+
+def test_tables_fields_and_substitutions_are_read(tmp_path: Path) -> None:
+    (tmp_path / "a.rst").write_text(MARKED)
+    book = read_book(tmp_path / "a.rst")
+    assert book.title == "Herons"
+    assert [section.title for section in book.sections] == ["Herons", "Counts", "Makers"]
+    for kept in (
+        "Heronbox counts them. A grey heron See the makers, makers and [TARN]; *not* said twice:\n",
+        "Year  Herons\n   2020  14 or more\n",
+        "Model  Price\n   Box S  120\n",
+        "Town   Egrets\n\nTarn   3\n",
+        "param box: the box to read",
+        "Two herons",
+        "[1] By Ole.",
+    ):
+        assert kept in book.text
+    assert "left out: other.txt: included files are read by themselves" in book.warnings
+    for mark in (":orphan:", "|", "_,", "===  =", ":param", ":alt:", "* -", '"'):
+        assert mark not in book.text
