@@ -2,9 +2,10 @@
 
 A stop ends a sentence when whitespace follows (perhaps after closing quotes) and what comes
 next does not begin with a small letter: so neither `"What?" said he` nor `3.14` nor `Oh! dear` is
-cut. Titles, initials, `No. 5` and `24. Dezember` do not end one. A blank line always does, and so do the full-width
-stops of Chinese and Japanese. Verse or a list without stops stays one long sentence, but for numbered items ("2. Add
-the tea") and the lines of a log or chat, which begin with a time.
+cut. Titles, initials, `No. 5`, `c. 1300`, `et al. (2001)` and `24. Dezember` do not end one; the mark of a footnote
+behind the stop, `[12]`, belongs to it. A blank line always does, and so do the full-width stops of Chinese and
+Japanese. Verse or a list without stops stays one long sentence, but for numbered items ("2. Add the tea") and the lines
+of a log or chat, which begin with a time.
 """
 
 from __future__ import annotations
@@ -31,7 +32,14 @@ _TITLE = _after(
     "Supt vs cf viz Viz i.e e.g I.e E.g "
     "Frl Hr Hrn Nr Sra Srta Dña Dott Mgr Dhr Mevr Doç κ κα ул г гр"
 )
-_NUMBERED = _after("No Nos no nos p pp Vol vol Fig fig Ch ch Art art Sec sec Jan Feb Mar Apr Aug Sept Oct Nov Dec")
+_NUMBERED = _after(
+    "No Nos no nos p pp Vol vol Vols vols Fig fig Figs figs Eq eq Eqs eqs Tab tab Ch ch Chap chap Art art Sec sec Sect "
+    "sect Jan Feb Mar Apr Aug Sept Oct Nov Dec c ca b d r fl approx lat Ps Pss Exod Lev Deut Prov Isa Jer Ezek Matt "
+    "Rom Cor Gal Eph Heb Pet"
+)
+_CITED = r"(?<=\bet\sal\.) \s+ [(\[\d]"
+_MARK = r"(?:\[[^\[\]\n]{1,25}\]|:\d{1,4}(?:[,–-]\ ?\d{1,4}){0,3})"
+"""Of a footnote, behind a stop: "[12]", "[note 3]", "[citation needed]", "[5]:12"."""
 
 _DAY = r"(?:(?<=\b\d\.)|(?<=\b\d\d\.))"
 _GERMAN_DATES = """Januar Jänner Februar März April Mai Juni Juli August September Oktober November Dezember Jahrhundert
@@ -51,9 +59,9 @@ _BORDER = re.compile(
         (?<=\n) [^\S\n]* (?: \n \s* | (?= {_TIME}) )
       |
         (?<=[{_STOPS}]) (?<![{_STOPS}].)
-        (?! {_TITLE} | (?<=\b[A-HJ-ZА-Ю]\.) | (?:{_NUMBERED}) \s+ \d | {_DAY} \s+ {_GERMAN_DATE}
+        (?! {_TITLE} | (?<=\b[A-HJ-ZА-Ю]\.) | (?:{_NUMBERED}) \s+ \d | {_CITED} | {_DAY} \s+ {_GERMAN_DATE}
           | (?<=\bz\.) \s? [BT]\. | (?<=\b[ea]l\sSr\.) | (?<=\bdel\sSr\.) )
-        ([{_STOPS}]* [{_CLOSERS}]*) \s+ (?! \s | [{_OPENERS}]* [{_SMALL},;:{_STOPS}] )
+        ([{_STOPS}]* [{_CLOSERS}]* {_MARK}{{0,4}}) \s+ (?! \s | [{_OPENERS}]* [{_SMALL},;:{_STOPS}] )
       |
         (?<=[{_WIDE_STOPS}]) ([{_WIDE_STOPS}]* [」』】》〉）”’]*) \s*
     )

@@ -32,6 +32,15 @@ def sentences(text: str) -> list[str]:
         ["El hijo del Sr. Pérez habló con la Sra. López.", "Llovía."],
         ["А. С. Пушкин жил на ул. Садовой.", "Князь Н. Болконский вошёл.", "Ο κ. Παπαδόπουλος ήρθε."],
         ["He was 24.", "Der Dezember kam.", "John Smith, Sr.", "He left."],
+        ["The mill (c. 1300) burned (Wick et al. 2011).", "Orme et al. (2014) doubt it.", "See Eq. 5 and Ps. 31:5."],
+        [
+            "The mill burned.[12]",
+            "It was rebuilt.[note 3][4]",
+            "“Who paid?”[b]",
+            "Nobody knows.[citation needed]",
+            "So.",
+        ],
+        ["The keeper slept.[5]:12", "The lamp burned.:43, 301", "He said: [Exit.]", "He read x[0] and left."],
     ],
 )
 def test_sentences_are_found_as_a_reader_would(expected: list[str]) -> None:
@@ -110,6 +119,8 @@ def test_sentences_cover_all_text_in_order(text: str) -> None:
         "\n2. A ",
         "\n12:04",
         "\n1-1-1",
+        "[.]",
+        ".[1]",
     ],
 )
 def test_hostile_repetition_takes_linear_time(unit: str) -> None:
