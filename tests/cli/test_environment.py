@@ -6,9 +6,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import NoReturn
 
 import pytest
 
+from nlb_cli.__main__ import main
 from tests.cli.conftest import RUN, InProcess, OnTerminal, environment, write_books
 
 
@@ -134,3 +137,15 @@ def test_a_librarys_path_cannot_steer_the_terminal(nlb_terminal: OnTerminal, tmp
         assert "\x1b]0" not in ran.out
         assert "\x07" not in ran.out
         assert "gone" in ran.out
+
+
+def test_an_interrupt_while_it_is_loaded_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt() -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "nlb_cli.app", SimpleNamespace(main=interrupt))
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert (left.value.code, *capsys.readouterr()) == (130, "", "nlb: interrupted\n")
