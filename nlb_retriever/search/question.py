@@ -49,7 +49,8 @@ _MEASURED = {"how": {"many", "old"}, "what": {"age", "year"}, "which": {"year"}}
 _NO_AGE = frozenset("no none one both pair couple single once several all every".split())
 _AMOUNT = re.compile(
     r"\bwhat(?:['’]?s| is| was| were| are) (?:the |its |their |his |her )?(?:[\w-]+ ){0,2}?"
-    r"(?:population|height|length|width|depth|distance|temperature|speed|weight|percentage|elevation|altitude|number)"
+    r"(?:population|height|length|width|depth|distance|temperature|speed|weight|percentage|elevation|altitude|number"
+    r"|diameter|circumference|density|(?:boiling|melting|freezing) point|area(?= of (?:the )?(?-i:[A-Z])))"
     r"(?: (?:of|in|between|at|for|from)\b|\W*$)",
     re.IGNORECASE,
 )
@@ -103,6 +104,14 @@ _NO_TIME = re.compile(
     re.IGNORECASE,
 )
 """Sections of a law: "5.1 or 5.2", "under sections 2 and 3 above"."""
+_NATIONS = frozenset(
+    "african american arab asian australian austrian belgian brazilian british bulgarian canadian chinese"
+    " croatian czech danish dutch egyptian english european finnish flemish french german greek hungarian indian"
+    " iranian iraqi irish israeli italian japanese jewish kenyan korean mexican mongol mongolian norman norwegian"
+    " ottoman persian polish portuguese prussian roman romanian russian scottish serb serbian soviet spanish swedish"
+    " swiss turkish ukrainian vietnamese welsh".split()
+)
+"""What is of these is no place."""
 _ADDRESS = frozenset("sir sire madam my dear".split())
 _UNCAPPED = frozenset("a an the and but or nor of in on at to by for from with as into".split())
 _TITLES = frozenset(
@@ -254,10 +263,10 @@ def fits(question: str, answer: str) -> bool:
     """Whether some words can be what a question asks for; in doubt they can.
 
     They say more than the question's own words and pronouns, "how many", "how old", "what year" and "what is the
-    population of" is a number, "how long" and "how often" that or a unit of time, "what color" a color, "when" not
-    "first", what somebody's name is has a capital, what a name is is no other name, who one is a kind of person, who of
-    two one of them, and "who" does not begin with "in" or "because", nor is it "sir". Another section of the book
-    answers what asks for one ("which section", "where").
+    population of" is a number, "how long" and "how often" that or a unit of time, "how large" not "largest", "what
+    color" a color, "when" not "first", "where" not "Serbian", what somebody's name is has a capital, what a name is is
+    no other name, who one is a kind of person, who of two one of them, and "who" does not begin with "in" or "because",
+    nor is it "sir". Another section of the book answers what asks for one ("which section", "where").
     """
     if asks_about_name(question) and " the " not in question:
         says_what = find_person(answer) if name_of(question) else any(map(str.islower, answer.split()))
@@ -277,6 +286,12 @@ def fits(question: str, answer: str) -> bool:
     if own[start] == "how" and after in {"long", "often"} and not has_number:
         units = _RATES if after == "often" else _TIMES | _LENGTHS
         return not units.isdisjoint(_WORD.findall(_NO_LENGTH.sub("", answer.lower())))
+    if (
+        own[start] == "how"
+        and words
+        and {*words} <= {"a", "the", *(f"{after.removesuffix('e')}{end}" for end in ("er", "est"))}
+    ):
+        return False
     if choice := _CHOICE.search(question):
         return not word_ids(" ".join(choice.groups())).isdisjoint(word_ids(answer))
     if _asks_for_own_name(question) and question != question.lower() and answer == answer.lower():
@@ -288,6 +303,8 @@ def fits(question: str, answer: str) -> bool:
     if own[start] not in {"where", "which"} and _REFERENCE.fullmatch(answer):
         return False
     if own[start] == "when" and (_NO_TIME.fullmatch(answer) or ({*words} <= _NOT_WHEN and not has_digit)):
+        return False
+    if own[start] == "where" and words and words[-1] in _NATIONS and {*words[:-1]} <= {"a", "an", "the"}:
         return False
     who = own[start] in {"who", "whom", "whose"}
     return not (who and words and (words[0] in _NOT_WHO or {*words} <= _ADDRESS))

@@ -15,7 +15,7 @@ from nlb_retriever.search.definition import read_question
 from nlb_retriever.search.question import asks_about_name, asks_who_did, fits
 from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_code, is_prose, is_question, join_quotes
 from nlb_retriever.search.run import SearchResult
-from nlb_retriever.text.characters import SPEECH
+from nlb_retriever.search.trimming import CLAUSE_WORDS, is_reference, strip, trim
 from nlb_retriever.text.words import word_ids
 
 HIT_WEIGHT, WORDS_WEIGHT, QUESTION_PENALTY = 4.0, 1.5, 3.0
@@ -46,28 +46,11 @@ LEAST_SHARE, ALONE = 0.25, 5.0
 """Share of the question's words that one sentence with the answer has; else it is trusted so much less."""
 MOST_REPEATED = 0.6
 """Share of the question's words in a clause that only repeats the question."""
-_OUTER = " \n\t,.;:!?-–—_*\"'“”‘’«»()[]{}"
-_ITEM = re.compile(r"(?:\(?\d{1,3}[.)]|\d{1,2}(?:\.\d{1,3}){1,3}(?=\s+[“\"‘'(]?[A-Z]))\s+(?=[^\W\d]|[“\"‘'(])")
-"""The number of a list's item, a clause or a paragraph."""
-_JOINED = re.compile(r"(?:[-./_][^\W_]+)*")
-_FIGURE = re.compile(r"[£$€¥]?\d+(?:[.,]\d+)+")
-"""A figure that is one word: "£1,494.2"."""
-_UNFINISHED = re.compile(
-    r"\W(?:a|an|the|to|of|and|or|but|in|on|at|by|for|with|from|as|is|are|was|were|be|been|has|had|have|his|her|their|my|"
-    r"your|our|its|that|which|who|whom|not|no|so|than|if|when|while|because|into|upon)$",
-    re.IGNORECASE,
-)
-"""The end of words that break off."""
-_STOP = re.compile(r"[,.;:!?—]|--|\Z")
-_SPEECH_ENDS = re.compile(rf"[,.;:!?—-][\"”’'](?=\s+(?:[\w.]+ ){{0,3}}(?:{'|'.join(sorted(SPEECH))})\b)")
-"""The end of what is said, before who says it: `,” said Mary`."""
 _SAYS = re.compile(r"[,.;:!?—-][\"”’'][\s,]*(?:[a-z]+[ ,]+){0,3}(?:[A-Z][a-z]*\.? )?\Z")
 _SAID = re.compile(r"(?: [\w’'-]+){1,4}[,:—]\s*[“‘\"](?=\S)")
 """Before and behind who says something: `,” said Miss Mary`, `Mary said, “`."""
-_LABEL = re.compile(r"\n[^\S\n]*(?:[^\W\d_]\w{0,20}(?: \w{1,20})?:\s|--?\w)")
-"""The beginning of the next line of a record or of options: "Made in: Italy", "-x  extracts files"."""
-_CLAUSE_WORDS = 3
-"""Least words of a span that is finished where it breaks off."""
+_FOR_WORKS = re.compile(r"\b(?:when|where|year|works?|books?|papers?|stud(?:y|ies))\b", re.IGNORECASE)
+"""Such a question may be answered by "Wick and Orme, 2011"."""
 _IGNORED = re.compile(r"\b(?:a|an|the|his|her|their|my|your|our|its)\b|[^\w\s]")
 
 
@@ -147,15 +130,15 @@ def quote_spans(result: SearchResult, index: int) -> Iterator[tuple[Quote, Answe
     """
     hit, sentences = result.hits[index], result.overlap.passages[index]
     for span in result.readings[index].spans:
-        start, end = _trim(hit.text, span.start, span.end)
+        start, end = trim(hit.text, span.start, span.end)
         for order, sentence in enumerate(sentences):
             if start >= sentence.end:
                 continue
-            start, end = _trim(hit.text, max(start, sentence.start), end)
+            start, end = trim(hit.text, max(start, sentence.start), end)
             if start >= end or is_code(hit, sentence.start, sentence.end):
                 break
             if is_prose(hit, sentence.start, sentence.end):
-                answer = _strip(hit.text, start, min(end, sentence.end))
+                answer = strip(hit.text, start, min(end, sentence.end))
                 yield Quote(hit=index, order=order, start=sentence.start, end=sentence.end, answer=answer), span
                 break
 
@@ -182,11 +165,12 @@ def _spans(result: SearchResult) -> list[_Found]:
     name = asks_about_name(result.request.question)
     words_weight = WORDS_WEIGHT + (FACTUAL_WORDS - WORDS_WEIGHT) * result.facts
     did = asks_who_did(result.request.question)
+    for_works = did or _FOR_WORKS.search(result.request.question) is not None
     found = []
     for index, hit in enumerate(hits):
         for quote, span in quote_spans(result, index):
             assert quote.answer
-            if name and not shares[index][quote.order]:
+            if (name and not shares[index][quote.order]) or (not for_works and is_reference(hit.text, *quote.answer)):
                 continue
             score = score_span(result, quote, span, words_weight)
             text = " ".join(hit.text[slice(*quote.answer)].split())
@@ -198,7 +182,7 @@ def _spans(result: SearchResult) -> list[_Found]:
 def _echoes(text: str, query: frozenset[int]) -> bool:
     """Whether a clause says little more than the question: "the door is locked" for "Why is the door locked?"."""
     words = word_ids(text)
-    return len(words) >= _CLAUSE_WORDS and len(words & query) >= MOST_REPEATED * len(words)
+    return len(words) >= CLAUSE_WORDS and len(words & query) >= MOST_REPEATED * len(words)
 
 
 def _is_speaker(text: str, quote: Quote) -> bool:
@@ -206,48 +190,6 @@ def _is_speaker(text: str, quote: Quote) -> bool:
     assert quote.answer
     start, end = quote.answer
     return bool(_SAYS.search(text, quote.start, start) or _SAID.match(text, end))
-
-
-def _trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """A span without outer stops and quotation marks, with the whole of words such as `reader.md` and "half-way".
-
-    It ends where the next line of a record begins; a clause that breaks off ("he told her that") goes on to the next
-    stop.
-    """
-    start, end = _strip(text, start, end)
-    if start < end:
-        if (number := _ITEM.match(text, start)) and text[:start].rstrip(" ")[-1:] in ("", "\n"):
-            start = number.end()
-        if start >= end:
-            return end, end  # nothing but the number
-        start -= _joined(text[:start][::-1])
-        end += _joined(text[end:])
-        line = slice(text.rfind("\n", 0, start) + 1, (text.find("\n", end) + 1 or len(text) + 1) - 1)
-        for figure in _FIGURE.finditer(text, line.start, line.stop):
-            if figure.start() < end and start < figure.end():
-                start, end = min(start, figure.start()), max(end, figure.end())
-    if (label := _LABEL.search(text, start)) and label.start() < end:
-        end = label.start()
-    if (said := _SPEECH_ENDS.search(text, start)) and start < said.start() < end:
-        return start, said.start()
-    if len(text[start:end].split()) >= _CLAUSE_WORDS and _UNFINISHED.search(text, start, end):
-        stop = _STOP.search(text, end)
-        end = stop.start() if stop else end
-    return start, end
-
-
-def _strip(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start] in _OUTER:
-        start += 1
-    while start < end and text[end - 1] in _OUTER:
-        end -= 1
-    return start, end
-
-
-def _joined(text: str) -> int:
-    """Characters that a text begins with and that belong to the word before it."""
-    match = _JOINED.match(text)
-    return match.end() if match else 0
 
 
 def _pool(found: Sequence[_Found], hits: Sequence[Hit], *, votes: float, mentions: float) -> list[_Found]:

@@ -51,6 +51,41 @@ def test_a_figure_is_whole(part: str) -> None:
     assert found == f"£1,494.2{' million' * (' ' in part)}"
 
 
+@pytest.mark.parametrize(
+    ("text", "span", "short"),
+    [
+        ("It was burned by the Order of Keepers (OK) at last.", "Order of Keepers (OK)", "Order of Keepers (OK)"),
+        ("It was burned by the Order of Keepers (OK) at last.", "Order of Keepers (OK", "Order of Keepers (OK)"),
+        ("It was burned by Gull (formerly Tern) House.", "Gull (formerly", "Gull"),
+        ("It was burned by (the late) Ann Orme.", "(the late) Ann Orme", "(the late) Ann Orme"),
+        ("It was burned by men (of the town).", "(of the town)", "of the town"),
+        ('It was burned by the so-called "mad keeper".', 'so-called "mad keeper"', 'so-called "mad keeper"'),
+        ('It was burned by the "mad keeper".', '"mad keeper"', "mad keeper"),
+        ("It was burned in Seaford, D.C., at noon.", "Seaford, D.C", "Seaford, D.C."),
+        ("It was burned by John Orme, Jr.", "John Orme, Jr.", "John Orme, Jr."),
+        ("It was burned at Gull House.[12] Nobody paid.", "Gull House.[12", "Gull House"),
+        ("It was burned at Gull House.[5]:12 Nobody paid.", "Gull House.[5]:12", "Gull House"),
+        ("It was burned at Gull House.[citation needed] So.", "Gull House.[citation needed]", "Gull House"),
+        ("It was burned at -20 °C.", "20", "-20"),
+        ("It was burned for US$3 a piece.", "3 a piece", "US$3 a piece"),
+        ("It was burned by 85% of them.", "85", "85%"),
+        ("It was burned in 1311-20 of their years.", "20", "1311-20"),
+    ],
+)
+def test_the_short_answer_has_all_that_belongs_to_it_and_no_more(text: str, span: str, short: str) -> None:
+    found = compose("What was it burned by?", text, span)
+    assert found.short == short
+    assert short in found.citations[0].quote
+
+
+def test_what_a_paper_refers_to_is_no_answer_but_to_who() -> None:
+    text = "Keepers prefer lamps of oil (Wick and Orme, 2011)."
+    assert compose("What do keepers prefer?", text, "Wick and Orme, 2011", "lamps").short == "lamps"
+    assert (
+        compose("Who found what keepers prefer?", text, "Wick and Orme, 2011", "lamps").short == "Wick and Orme, 2011"
+    )
+
+
 def test_marks_of_italics_are_no_part_of_the_short_answer() -> None:
     text = "_29 September, in the train to London._--When the letter came, he left."
     assert compose("Where did he travel?", text, "London").short == "London"
