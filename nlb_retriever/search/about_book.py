@@ -55,7 +55,7 @@ _QUESTIONS = compile_forms(
         ("longest", rf"(?:(?:what|which){_IS} )?the (?P<size>longest|shortest) chapter{_OF}"),
         ("longest", rf"which chapter{_OF}{_IS} the (?P<size>longest|shortest)"),
         ("longest", rf"which chapter{_IS} the (?P<size>longest|shortest){_OF}"),
-        ("length", rf"how long(?:{_IS}) {_TITLE}"),
+        ("extent", rf"how long(?:{_IS}) {_TITLE}"),
         ("length", rf"how many (?:words|pages) (?:does|did) {_TITLE} have"),
         ("length", rf"how many (?:words|pages) are(?: there)?{_OF}"),
         ("length", rf"how many (?:words|pages)(?: long)?(?:{_IS}) {_TITLE}"),
@@ -86,6 +86,11 @@ _MAY_BE_IN_IT = re.compile(rf"the (?!(?:book|novel)$)(?:{WORK}|article)", re.IGN
 """What a novel may tell of: "Who wrote the report?"."""
 _LONG = 30_000
 """Tokens from which on a book without pages is a novel rather than a paper, a report or a contract."""
+_LENGTH = re.compile(
+    r"\d[\d,.]*\s(?:km|kilomet|mi\b|mile|m\b|met(?:er|re)s|feet|ft|yards|years|months|weeks|days|hours|minutes)"
+    r"[^.;\n]{0,40}\blong\b|\b(?:length|duration) of\b[^.;\n]{0,60}\d|\blasted\b[^.;\n]{0,30}\d"
+)
+"""How long something is, in an article on it: "The Rhine" is a river, too."""
 _CALLED = re.compile(rf"the {_WORK} (?:called |titled )?", re.IGNORECASE)
 _KIND = re.compile(rf" (?:{_WORK}|licen[cs]e|handbook|guide)$", re.IGNORECASE)
 """Behind a title: "the Artistic license"."""
@@ -147,8 +152,11 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
             if not parts and word.lower() in NUMBERED:
                 return None  # "Which letters are in Emma?" asks for others
             shorts, citations = _name_parts(parts, hits)
-        elif kind == "length":
-            shorts, citations = _measure(read_book(books[0], scope, store))
+        elif kind in {"length", "extent"}:
+            hits = read_book(books[0], scope, store)
+            if kind == "extent" and books[0].tokens < _LONG and not _names_work(match["title"]) and _has_length(hits):
+                return None
+            shorts, citations = _measure(hits)
         elif kind == "year":
             hits = read_book(books[0], scope, store, TITLE_PAGE)
             shorts, citations = date_book(books[0], hits)
@@ -165,7 +173,9 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
     shorts = [short for short in shorts if short.citation < len(citations)]
     if not citations:
         return None
-    is_known = kind in {"author", "about", "description", "length"} or (kind == "year" and books[0].year is not None)
+    is_known = kind in {"author", "about", "description", "length", "extent"} or (
+        kind == "year" and books[0].year is not None
+    )
     return Answer(
         question=request.query,
         found=True,
@@ -202,6 +212,15 @@ def find_titled(title: str | None, scope: Scope, store: LibraryStore, *, in_part
     if not titled and (short := " ".join(title_words(bare))) and not any(map(str.islower, bare.split()[-1])):
         titled = without_copies(book for book in books if is_short_for(short, book))
     return titled if len(titled) == 1 else []
+
+
+def _names_work(title: str) -> bool:
+    """Whether a question says that it asks about a text: "this article", "the poem Lycidas", "it"."""
+    return bool(_THIS.fullmatch(title) or _CALLED.match(title))
+
+
+def _has_length(hits: Sequence[Hit]) -> bool:
+    return any(_LENGTH.search(hit.text) for hit in hits)
 
 
 def _is_novel(book: BookRecord, store: LibraryStore) -> bool:

@@ -161,6 +161,15 @@ def test_how_long_a_book_is_is_counted(voyage: Retriever, question: str) -> None
     assert (answer.short, answer.text, answer.confidence) == (f"{len(VOYAGE.split()):,} words", "Rain fell.", "sure")
 
 
+def test_how_long_is_what_an_article_is_on_is_no_number_of_its_words(tmp_path: Path) -> None:
+    text = "The Marrow is a river.\n\nIt flows north. From its source to the sea it is 86 km (53 mi) long."
+    index_books([book_from_text(text, source="marrow", title="Marrow")], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        assert (retriever.answer("How long is the Marrow?").short or "").startswith("86 km")
+        assert retriever.answer("How long is the article Marrow?").short == "21 words"
+        assert retriever.answer("How many words does Marrow have?").short == "21 words"
+
+
 def test_pages_are_counted_where_there_are_any(tmp_path: Path) -> None:
     pages = [Page(start=0, number=1, label="i"), Page(start=20, number=2, label="ii")]
     index_books([book_from_text(VOYAGE, source="voyage", title="The Voyage", pages=pages)], tmp_path / "library")
