@@ -8,6 +8,7 @@ forms in which English explains a term (`text/definitions.py`), and the reader s
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -22,6 +23,7 @@ from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_code, is_
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import resolve_scope
 from nlb_retriever.store import LibraryStore, StoreQuery
+from nlb_retriever.text.acronyms import find_long_form, is_acronym
 from nlb_retriever.text.definitions import LEAST_WORDS, Explanation, Term, is_term, skip_labels, trim
 from nlb_retriever.text.sentences import sentence_spans
 
@@ -50,6 +52,7 @@ _QUESTIONS = compile_forms(
     (
         ("meaning", rf"what{_IS} the (?:meaning|definition) of {_A}{_TERM}"),
         ("meaning", rf"what{_IS} meant by {_A}{_TERM}"),
+        ("stands for", rf"what (?:does|do|did) (?P<article>the )?{_TERM} stand for"),
         ("meaning", rf"what (?:does|do|did) {_A}{_TERM} (?:mean|refer to|stand for)"),
         ("meaning", rf"explain (?:what |the (?:term|word|concept)(?: of)? )?{_A}{_TERM}(?: is| are| means?)?"),
         ("difference", rf"(?:what{_IS} )?(?:the )?differences? between {_A}{_TERM} and (?:an? |the )?{_OTHER}"),
@@ -73,6 +76,8 @@ class TermQuestion:
     """Whether it can ask for nothing else; "What is the capital?" and "What is Anna's profession?" can."""
     questions: tuple[str, ...]
     """One a term, as the reader takes it."""
+    acronym: str | None = None
+    """What is to be spelled out: "What does NWO stand for?"."""
     least: float = LEAST
     """Least score of an answer: "Who is a contributor?" wants a law's, not of anybody who is one."""
 
@@ -108,6 +113,7 @@ def read_question(question: str) -> TermQuestion | None:
         asks_for_meaning=kind not in {"what", "who"}
         or (article != "the " and term == term.lower() and not _OF.search(term)),
         least=SURE if kind == "who" else LEAST,
+        acronym=term if kind == "stands for" and is_acronym(term) else None,
         questions=(question,) if kind == "what" else tuple(f"What is {each}?" for each in (article + term, *terms[1:])),
     )
 
@@ -135,6 +141,8 @@ def answer_definition(
         ids = dict.fromkeys(candidate.id for found in store.search(queries) for candidate in found)
         terms = [Term(each) for each in parsed.terms]
         hits = join_cut(terms, [to_hit(record) for record in store.get_passages(list(ids))], store)
+    if parsed.acronym:
+        return _spell_out(parsed.acronym, hits, request, limit)
     explained = []
     for term, question in zip(terms, parsed.questions, strict=True):
         explained.append(_explain(term, question, hits, load_reader))
@@ -154,6 +162,29 @@ def answer_definition(
         citations=citations,
         shorts=shorts,
         confidence="sure" if score >= SURE and not is_of_story else "likely" if score >= LIKELY else "unsure",
+    )
+
+
+def _spell_out(acronym: str, hits: Sequence[Hit], request: SearchRequest, limit: int | None) -> Answer | None:
+    """What an acronym stands for, in the words that most sentences have; None where no sentence says so."""
+    found: defaultdict[str, list[Quote]] = defaultdict(list)
+    for index, hit in enumerate(hits):
+        for order, (start, end) in enumerate(sentence_spans(hit.text)):
+            if said := find_long_form(acronym, hit.text[start:end]):
+                answer = start + said[0], start + said[1]
+                words = " ".join(hit.text[slice(*answer)].casefold().split())
+                found[words].append(Quote(hit=index, order=order, start=start, end=end, answer=answer))
+    if not found:
+        return None
+    quotes = max(found.values(), key=len)
+    citations = cite(hits, choose_quotes(hits, quotes, limit))
+    return Answer(
+        question=request.query,
+        found=True,
+        text=join_quotes(citations),
+        citations=citations,
+        shorts=(ShortAnswer(text=_answer(quotes[0], hits), citation=0),),
+        confidence="sure",
     )
 
 

@@ -307,6 +307,10 @@ def _forms(name: str, *, is_name: bool) -> list[tuple[float, str]]:
         (2.0, rf"{name},\s+(?:which|that)\s+{_BE}\s+(?P<says>{_NOUN}[^;]+)"),
         (2.0, rf"{name},\s+(?P<says>{_NO_CLAUSE}(?-i:an?|the (?:{_KINDS})|in which|whereby)\b[^;]+)"),
         (2.0, rf"{_BEGIN}(?P<says>[^.;:]+?),?\s+{_BE}\s+{often}{called}"),
+        (
+            3.0,
+            rf"{_BEGIN}(?P<says>[^.;:]+?),\s+(?:which\s+)?(?:I|we)\s+(?:have\s+)?call(?:ed)?\s+{name}{_END}",
+        ),
         (1.5, rf"{name},\s+or\s+(?!an?\b)(?P<says>[^,.;:—)]+)"),
         (1.5, called),
         (1.0, rf"{_BEGIN}{subject}(?:are|were)\s+(?P<says>{_PLURAL}.+)"),

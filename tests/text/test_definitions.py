@@ -36,6 +36,7 @@ def explained(term: str, sentence: str) -> str | None:
         ("next-level encoder", "They come from a next-level encoder (NextLevelBERT): [a model over vectors]."),
         ("dyad", "He wrote on the dyad, or [two-member group], in 1908."),
         ("insider trading", "[The buying of stocks on what few know] is often called insider trading."),
+        ("Slow Choice", "[The keeping of what lasts and the loss of what does not], I have called Slow Choice."),
         ("gam", "- **Gam**: [a meeting of two ships]; they send boats."),
         ("Stamp Act", "The Stamp Act [imposed a tax on paper]."),
         ("Licensor", '(b) "Licensor" shall mean [whoever grants the licence].'),
