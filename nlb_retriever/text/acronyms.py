@@ -12,7 +12,7 @@ _LONGEST = 120
 """Characters of what it stands for."""
 _SMALL = ("of ", "and ", "the ", "for ", "in ", "on ", "to ", "a ", "an ")
 """No long form begins with these."""
-_OPENS = re.compile(r"\s*[(\[]\s*[“\"‘']?\Z")
+_OPENS = re.compile(r"[”\"’'_*]*\s*[(\[]\s*[“\"‘']?\Z")
 _SAYS = re.compile(
     r"s?[”\"’']?(?:\s*[(\[]|\s*[–—]|\s+-|,?\s+(?:stands|standing|short|an (?:acronym|abbreviation)) for|,?\s+or)\s*"
     r"(?:the\s+)?[“\"‘']?(?P<long>[^()\[\]“”\"–—,.;:\n]{3,120})"

@@ -14,6 +14,7 @@ from nlb_retriever.text.acronyms import find_long_form, is_acronym
         ("NWO", "The [National Weather Office] (NWO, part of the navy) was small."),
         ("MRL", "It has 12 [Members of the River League] (MRLs)."),
         ("OAK", "The [Organization of Ardent Keepers] (OAK, part of it) met."),
+        ("NWO", "The “[National Weather Office]” (NWO) met."),
         ("ATP", "It is stored in [adenosine triphosphate] (ATP)."),
         ("GULL", "His GULL – “[Great Universal Lamp Light]” – burned."),
         ("NWO", "The NWO ([National Weather Office]) was small."),
