@@ -113,6 +113,7 @@ def _publish_all(
                     publisher.write(job)
             yield from publisher.finish()
         finally:  # interrupted: what is being written is published
+            behind.shutdown()  # also what was handed over as the interruption came
             for _ in publisher.finish():
                 pass
 
@@ -130,6 +131,7 @@ class _Job:
     """Passages that are not encoded yet."""
     packed: list[Future[PackedParts]] = field(default_factory=list)
     written: Future[None] | None = None
+    is_published: bool = False
     failures: list[FailedFile] = field(default_factory=list)
 
     def fail(self, error: ReadingError | EncoderError) -> None:
@@ -215,6 +217,7 @@ class _Publisher:
 
     def write(self, job: _Job) -> None:
         """Begin to write a book that is encoded, unless it is left out; `finish` gives it."""
+        self._last = job
         if job.book:
             try:
                 titles = self._vectorizer.encode_titles(job.book, job.passages)
@@ -222,18 +225,12 @@ class _Publisher:
                 job.fail(error)
             else:
                 self._progress.publishing()
-                job.written = self._behind.submit(self._write, job.book, job.passages, job.packed, titles)
-        self._last = job  # last: a run that is interrupted before has published nothing of this book
+                job.written = self._behind.submit(self._write, job, job.book, titles)
 
-    def _write(
-        self,
-        book: Book,
-        passages: Sequence[Passage],
-        packed: Sequence[Future[PackedParts]],
-        titles: Mapping[int, Vectors],
-    ) -> None:
-        vectors = self._vectorizer.join(book, passages, [own.result() for own in packed], titles)
-        self._store.publish(book, passages, vectors)
+    def _write(self, job: _Job, book: Book, titles: Mapping[int, Vectors]) -> None:
+        vectors = self._vectorizer.join(book, job.passages, [own.result() for own in job.packed], titles)
+        self._store.publish(book, job.passages, vectors)
+        job.is_published = True
 
     def finish(self) -> Iterator[_Job]:
         """Wait for the book that is being written, if there is one, and give it."""
@@ -243,5 +240,7 @@ class _Publisher:
         if job.written:
             job.written.result()  # interrupted here, the book is still to be given
         self._last = None
+        if job.book and not job.is_published:  # interrupted before it was to be written
+            return
         self._progress.finish(failed=job.book is None)
         yield job

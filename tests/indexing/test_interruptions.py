@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +99,26 @@ def test_a_run_that_is_interrupted_while_it_waits_for_a_book_counts_it(
 
     done: list[int] = []
     monkeypatch.setattr(Future, "result", stop)
+    with pytest.raises(KeyboardInterrupt):
+        index_files([books], library, observer=lambda event: done.extend([event.index] * (event.kind == "done")))
+    assert done == [1]
+    with open_store(library) as store:
+        assert len(store.books()) == 1
+
+
+def test_a_run_that_is_interrupted_as_it_hands_a_book_over_counts_it(
+    books: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit = ThreadPoolExecutor.submit
+
+    def stop(self: ThreadPoolExecutor, call: Any, *arguments: Any) -> Future[Any]:
+        handed = submit(self, call, *arguments)
+        if call.__name__ == "_write":
+            raise KeyboardInterrupt
+        return handed
+
+    done: list[int] = []
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", stop)
     with pytest.raises(KeyboardInterrupt):
         index_files([books], library, observer=lambda event: done.extend([event.index] * (event.kind == "done")))
     assert done == [1]
