@@ -32,7 +32,7 @@ def test_info_tells_what_the_library_is(nlb: InProcess, shelf: Path) -> None:
     rows = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in nlb("info", "--library", shelf).out.splitlines())
     assert rows["Library"] == str(shelf)
     assert rows["Books"] == "3"
-    assert rows["Chunk encoder"] == "all-MiniLM-L6-v2-books (384-d, SHA-256 c95a92dd0fd2)"
+    assert rows["Chunk encoder"] == "all-MiniLM-L6-v2-books (384-d, SHA-256 36e667e10dc4)"
 
 
 def test_a_healthy_library_passes_every_check(nlb: InProcess, shelf: Path) -> None:
@@ -45,7 +45,7 @@ def test_a_healthy_library_passes_every_check(nlb: InProcess, shelf: Path) -> No
         checks
     )
     assert checks["library"]["status"] == "ok"
-    assert "c95a92dd0fd2" in checks["chunk encoder (ask)"]["detail"]
+    assert "36e667e10dc4" in checks["chunk encoder (ask)"]["detail"]
     assert "3 books, all whole" in checks["library"]["detail"]
 
 
