@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from nlb_retriever.reading import read_book
+from nlb_retriever.reading.formats.markdown import read_markdown
+from nlb_retriever.reading.limits import DEFAULT
 
 MYST = """\
 ---
@@ -132,3 +136,9 @@ def test_long_lines_of_marks_take_no_time(tmp_path: Path) -> None:
         for end in ("", "\n"):
             text, _ = _read(tmp_path / "a.md", f"# Clock\n\nIt is wound.\n\n```{{note}}\n{(mark + end) * 5_000}\n")
             assert "It is wound." in text
+
+
+@pytest.mark.parametrize("field", ['extra = "wide"', f"pages = {'1' * 5_000}"])
+def test_odd_fields_of_toml_lose_no_text(field: str) -> None:
+    draft = read_markdown(f"+++\n{field}\n+++\n\nThe weir froze.\n".encode(), Path("weir.md"), DEFAULT)
+    assert "The weir froze." in draft.text

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from nlb_retriever.reading import read_book
+from nlb_retriever.reading.formats.rst import read_rst
+from nlb_retriever.reading.limits import DEFAULT
 
 LINE = "The clock of the town is wound on Mondays, and the bell is rung by whoever has wound it."
 SOURCE = f"""\
@@ -198,3 +200,9 @@ def test_tables_fields_and_substitutions_are_read(tmp_path: Path) -> None:
     assert "left out: other.txt: included files are read by themselves" in book.warnings
     for mark in (":orphan:", "|", "_,", "===  =", ":param", ":alt:", "* -", '"'):
         assert mark not in book.text
+
+
+def test_a_cell_that_is_longer_than_csv_takes_is_text() -> None:
+    cell = "wheel " * 25_000
+    draft = read_rst(f"Mill\n====\n\n.. csv-table::\n\n   {cell}, 4\n".encode(), Path("mill.rst"), DEFAULT)
+    assert draft.text.count("wheel") == 25_000

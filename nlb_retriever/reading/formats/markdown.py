@@ -113,9 +113,10 @@ def _without_front_matter(source: str, draft: Draft) -> str:
 def _without_toml(source: str, front: re.Match[str], draft: Draft) -> str:
     try:
         fields = tomllib.loads(front[1])
-    except tomllib.TOMLDecodeError:
+    except ValueError:  # not only TOML's: a number may be too long
         return source
-    for name, value in {**fields, **(fields.get("extra") or {})}.items():
+    extra = fields.get("extra")
+    for name, value in {**fields, **(extra if isinstance(extra, dict) else {})}.items():
         if name in {"title", "author", "authors", "language", "date", "year"}:
             _set(draft, name, join_authors(map(str, value)) or "" if isinstance(value, list) else str(value))
     draft.description = draft.description or str(fields.get("description") or "") or None

@@ -206,7 +206,10 @@ def _with_rows(lines: Iterable[str]) -> Iterator[str]:
 
 def _of_csv(line: str) -> str:
     """The cells of a line of comma-separated values."""
-    return _BETWEEN.join(cell.strip() for row in csv.reader([line], skipinitialspace=True) for cell in row)
+    try:
+        return _BETWEEN.join(cell.strip() for row in csv.reader([line], skipinitialspace=True) for cell in row)
+    except csv.Error:  # a cell of more than 131,072 characters
+        return line.strip()
 
 
 def _show_role(match: re.Match[str]) -> str:
