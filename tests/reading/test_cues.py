@@ -44,3 +44,28 @@ def test_a_text_with_a_few_times_is_read_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text(f"The first lines of a file are these:\n\n{SUBRIP[:60]}\n\nIt has no more.\n", encoding="utf-8")
     assert "-->" in read_book(path).text
+
+
+def test_who_speaks_stands_before_the_words(tmp_path: Path) -> None:
+    path = tmp_path / "talk.vtt"
+    path.write_text(
+        "WEBVTT\n\n1\n00:01.000 --> 00:02.000\n<v Ada Penwick>The lamp hung\n\n2\n00:02.000 --> 00:03.000\n"
+        "<v Ada Penwick>on the north &amp; east wall\n\n3\n00:03.000 --> 00:04.000\n"
+        "<v.loud j_hale>I took it.</v> <v Ada Penwick>When?</v>\n",
+        encoding="utf-8",
+    )
+    assert read_book(path).text.splitlines() == [
+        "Ada Penwick: The lamp hung on the north & east wall",
+        "j_hale: I took it.",
+        "Ada Penwick: When?",
+    ]
+
+
+def test_a_line_with_a_speaker_s_name_goes_on_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "talk.srt"
+    path.write_text(
+        "1\n00:00:01,000 --> 00:00:02,000\nADA: The lamp hung\n\n2\n00:00:02,000 --> 00:00:03,000\nfor years\n\n"
+        "3\n00:00:03,000 --> 00:00:04,000\nMr. Hale: I took it.\n",
+        encoding="utf-8",
+    )
+    assert read_book(path).text.splitlines() == ["ADA: The lamp hung for years", "Mr. Hale: I took it."]

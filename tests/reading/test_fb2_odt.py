@@ -263,3 +263,16 @@ def test_odt_without_headings_has_its_chapter_lines(odt: Callable[..., Path]) ->
     book = read_book(odt(body, meta="<dc:title>Untitled1</dc:title><dc:creator>calibre (7.0)</dc:creator>"))
     assert [s.title for s in book.sections] == ["CHAPTER I", "CHAPTER II", "CHAPTER III"]
     assert (book.title, book.author) == ("A", None)
+
+
+def test_several_books_in_one_fb2_stand_above_their_chapters(tmp_path: Path) -> None:
+    words = "The keeper went along the salt road to the harbour with a lamp of brass. " * 5
+    chapters = "".join(f"<section><title><p>Chapter {n}</p></title><p>{words}</p></section>" for n in (1, 2))
+    bodies = "".join(
+        f"<body><title><p>Ada Penwick</p><p>{title}</p></title>{chapters}</body>" for title in ("The Road", "The Pear")
+    )
+    path = tmp_path / "a.fb2"
+    path.write_text(f"<FictionBook>{bodies}</FictionBook>")
+    assert [section.path for section in read_book(path).sections] == [
+        (f"Ada Penwick. {title}", f"Chapter {n}") for title in ("The Road", "The Pear") for n in (1, 2)
+    ]

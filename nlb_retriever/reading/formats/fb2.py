@@ -51,8 +51,10 @@ def read_fb2(data: bytes, path: Path, limits: Limits) -> Draft:
                 link.remove(inside)
             link.text = None
     notes: list[str] = []
-    for body in root.iterchildren("{*}body"):
-        page = html_to_text(_to_html(body, titled=not body.get("name")))
+    bodies = [*root.iterchildren("{*}body")]
+    several = sum(not body.get("name") for body in bodies) > 1
+    for body in bodies:
+        page = html_to_text(_to_html(body, titled=not body.get("name"), several=several))
         draft.omissions.add(page.omissions)
         if body.get("name"):
             notes.append(page.text)
@@ -91,16 +93,18 @@ def _name(author: _Element) -> str:
     return one_line(full) or names.get("nickname", "")
 
 
-def _to_html(body: _Element, *, titled: bool) -> str:
+def _to_html(body: _Element, *, titled: bool, several: bool) -> str:
     """HTML of a body.
 
     Args:
         titled: titles of its sections are headings.
+        several: it is one of several books, and its own title a heading above them.
     """
     from lxml.etree import iterwalk
 
     out: list[str] = []
-    depth = 0
+    depth = int(several)
+    headed = {"section", "body"} if several else {"section"}
     walker = iterwalk(body, events=("start", "end"))
     for event, element in walker:
         name = local_name(element)
@@ -109,7 +113,7 @@ def _to_html(body: _Element, *, titled: bool) -> str:
             depth += 1 if start else -1
         if name == "title":
             if start:
-                out.append(_title(element, depth if titled and local_name(element.getparent()) == "section" else 0))
+                out.append(_title(element, depth if titled and local_name(element.getparent()) in headed else 0))
                 walker.skip_subtree()
         elif tag := _BLOCKS.get(name, name if name in _SAME else ""):
             out.append(f"<{tag}>" if start else f"</{tag}>")
