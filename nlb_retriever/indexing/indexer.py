@@ -30,7 +30,7 @@ from nlb_retriever.indexing.plan import (
 )
 from nlb_retriever.indexing.report import BookRef, IndexReport, Observer
 from nlb_retriever.indexing.request import IndexRequest, choose_manifest
-from nlb_retriever.reading import discover
+from nlb_retriever.reading import discover, is_book_file
 from nlb_retriever.records import Book, BookRecord, FailedFile, path_of
 from nlb_retriever.store import LibraryStore, RescuedLibrary, open_store
 
@@ -233,7 +233,7 @@ def _with_library(inputs: Inputs, store: LibraryStore | RescuedLibrary, records:
         file = named.get(record.source)
         if file is None and record.from_file:
             try:
-                if os.path.isfile(path := path_of(record.source)):  # noqa: PTH113 - never raises
+                if is_book_file(path := path_of(record.source)):
                     file = hash_source(path)
                 else:
                     file = by_hash.get(record.content_hash)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from nlb_retriever.errors import NotABook, ReadingError
-from nlb_retriever.reading import Discovery, hash_file, hash_of_bytes, is_read_alike
+from nlb_retriever.reading import Discovery, hash_file, hash_of_bytes, is_book_file, is_read_alike
 from nlb_retriever.reading.limits import shown
 from nlb_retriever.records import Book, BookRecord, FailedFile, path_of, source_of
 
@@ -323,10 +323,7 @@ def _is_current(record: BookRecord) -> bool:
 
 
 def _has_file(record: BookRecord) -> bool:
-    try:
-        return path_of(record.source).is_file()
-    except OSError:
-        return False
+    return is_book_file(path_of(record.source))
 
 
 def _choose_id(item: FileSource | TextSource, old: BookRecord | None, taken: Set[str]) -> str:

@@ -5,6 +5,7 @@ The formats are those of `book.FORMATS`. A module of `formats` makes a `Draft` (
 """
 
 from nlb_retriever.reading.book import hash_file, hash_of_bytes, is_read_alike, read_book
+from nlb_retriever.reading.containers.unpacked import is_book_file
 from nlb_retriever.reading.discovery import Discovery, discover
 from nlb_retriever.reading.limits import DEFAULT, Limits
 from nlb_retriever.reading.pool import ReaderPool
@@ -17,6 +18,7 @@ __all__ = [
     "discover",
     "hash_file",
     "hash_of_bytes",
+    "is_book_file",
     "is_read_alike",
     "read_book",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import io
 import logging
 import os
 import re
@@ -14,6 +15,7 @@ from typing import BinaryIO
 
 from nlb_retriever.errors import NlbError, NotABook, ReadingError, ReadingLimit
 from nlb_retriever.reading.authors import in_spoken_order
+from nlb_retriever.reading.containers.unpacked import is_unpacked, pack
 from nlb_retriever.reading.draft import Draft, clean, one_line
 from nlb_retriever.reading.gutenberg import LANGUAGES, without_wrapper
 from nlb_retriever.reading.headings.subtitles import with_titles
@@ -73,7 +75,7 @@ def hash_file(path: Path) -> str:
     """
     digest = hashlib.sha256()
     try:
-        with _open(path) as stream:
+        with _open(path, DEFAULT) as stream:
             while piece := stream.read(_CHUNK):
                 digest.update(piece)
     except OSError as error:
@@ -149,8 +151,10 @@ def is_read_alike(path: PurePath, other: PurePath, title: str) -> bool:
     )
 
 
-def _open(path: Path) -> BinaryIO:
-    """Open a regular file for reading, without ever waiting for a FIFO's writer."""
+def _open(path: Path, limits: Limits) -> BinaryIO:
+    """Open a regular file for reading, or a folder that is a book as one, without ever waiting for a FIFO's writer."""
+    if is_unpacked(path):
+        return io.BytesIO(pack(path, limits.file_bytes))
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     except ValueError as error:  # NUL in its name
@@ -162,7 +166,7 @@ def _open(path: Path) -> BinaryIO:
 
 
 def _read_bytes(path: Path, limits: Limits) -> bytes:
-    with _open(path) as stream:
+    with _open(path, limits) as stream:
         pieces: list[bytes] = []
         size = 0
         while piece := stream.read(_CHUNK):

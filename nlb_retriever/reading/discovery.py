@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from nlb_retriever.reading.book import FORMATS, suffix_of
+from nlb_retriever.reading.containers.unpacked import is_book_file, is_unpacked
 from nlb_retriever.reading.limits import shown
 from nlb_retriever.reading.sites import LONGEST_REDIRECT, is_redirect, made_beside_pages
 from nlb_retriever.records import FailedFile, path_of, source_of
@@ -61,7 +62,7 @@ class Discovery:
     def has_lost(self, source: str) -> bool:
         """Whether a file was in one of the named folders and is not found there now."""
         path = path_of(source)
-        return any(path.is_relative_to(folder) for folder in self.folders) and not os.path.isfile(path)  # noqa: PTH113 - never raises
+        return any(path.is_relative_to(folder) for folder in self.folders) and not is_book_file(path)
 
     def is_certain(self, source: str) -> bool:
         """Whether a lost file was removed, and is not just out of sight.
@@ -187,6 +188,9 @@ def _walk(folder: Path, search: _Search) -> None:
     stack = [folder]
     while stack:
         current = stack.pop()
+        if is_unpacked(current):
+            search.add(current)
+            continue
         try:
             info = current.stat()
             with os.scandir(current) as entries:
