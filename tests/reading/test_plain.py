@@ -295,3 +295,25 @@ def test_a_term_stands_above_what_it_means() -> None:
         "and its stairs.",
     ]
     assert unwrap("\n    ".join(['1.4. "Clock"', *meaning]), 56) == '1.4. "Clock"\n    ' + " ".join(meaning)
+
+
+@pytest.mark.parametrize(
+    ("front", "title", "author"),
+    [
+        ("The Salt Road by Ada Penwick\n", "The Salt Road", "Ada Penwick"),
+        ("The Salt Road, by J. R. Hale and Ada de Venn\n", "The Salt Road", "J. R. Hale and Ada de Venn"),
+        ('"The Salt Road" by Ada Penwick\n(c) 1998 Ada Penwick\n', "The Salt Road", "Ada Penwick"),
+        ("Marrow by Ada Penwick\n", "Marrow", "Ada Penwick"),
+        ("Title: The Salt Road\nAuthor: Ada Penwick\nDate: 1911\n", "The Salt Road", "Ada Penwick"),
+        ("The Salt Road\n\na historical novel by\n\nAda Penwick\n", "The Salt Road", "Ada Penwick"),
+        ("Death by Salt Water\n", "A", None),
+        ("Translated by Ada Penwick\n", "A", None),
+        ("It was found later by Ada Penwick\n", "A", None),
+        ("The Salt Road by Ada Penwick\nwas long and white.\n", "A", None),
+    ],
+)
+def test_the_first_lines_of_a_text_say_title_and_author(
+    tmp_path: Path, front: str, title: str, author: str | None
+) -> None:
+    book = read(tmp_path, f"{front}\n\nThe salt and the water met there.\n\n{WRAPPED * 3}\n", "a.txt")
+    assert (book.title, book.author) == (title, author)

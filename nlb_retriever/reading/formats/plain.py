@@ -20,8 +20,12 @@ from nlb_retriever.reading.headings.underlined import find_title, part_titles
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup.unwrap import unwrap, wrap_width
 from nlb_retriever.reading.pages.form_feeds import join_pages, with_form_feeds
+from nlb_retriever.reading.pages.title_page import read_first_lines
 
-_BY = re.compile(r"\s*(?:\bwritten\s+)?\bby:?\b\s*", re.IGNORECASE)
+_KINDS = "novel|novella|story|tale|romance|play|drama|comedy|tragedy|poem|memoir|thriller|mystery|fable"
+_BY = re.compile(
+    rf"\s*(?:\bwritten\s+|\ban?\s+(?:[\w-]{{1,20}}\s+){{0,2}}(?:{_KINDS})\s+)?\bby:?(?!\w)\s*", re.IGNORECASE
+)
 _DECORATION = " \t_*=#"
 _SECTION_NUMBER = re.compile(r"\w{1,2}\.\d|(?:article|amendment)\.? [\dIVX]+\b", re.IGNORECASE)
 _CENTRED = re.compile(r"(?:[^\S\n]*\n)*(?P<lines>(?:[^\S\n]{8,}\S[^\n]*\n){1,4})[^\S\n]*\n")
@@ -108,7 +112,10 @@ def _title_of_manual(draft: Draft) -> str | None:
 
 
 def title_page(text: str) -> tuple[str | None, str | None]:
-    """Title and author from the front: "THE TITLE", "by", "Author" in a few short lines; else a title with a rule."""
+    """Title and author from the front: "THE TITLE", "by", "Author" in a few short lines, or as the first line says them
+    alone (`read_first_lines`); else a title with a rule."""
+    if first := read_first_lines(text):
+        return first
     lines = [line.strip(_DECORATION) for line in text[:1_500].split("\n")]
     short = [line for line in lines if line][:8]
     for i, line in enumerate(short):

@@ -1,4 +1,4 @@
-"""A book's title and authors by how its first page is set."""
+"""A book's title and authors by how its first page is set, or by what its first lines say."""
 
 from __future__ import annotations
 
@@ -39,6 +39,21 @@ _WORD = re.compile(r"[^\W\d_]+")
 _DATE = 4
 """Words of a line that is a date ("the 12th of May 2023"), at most."""
 _BY = re.compile(r"by:?\s+", re.IGNORECASE)
+_BYLINE = re.compile(
+    r"\s*(?P<title>\S[^\n]{0,90}?),?(?:[^\S\n]+written)?[^\S\n]+(?:by|BY)[^\S\n]+(?P<author>[^\n]{3,60})\n(?P<below>[^\n]*)\n"
+)
+_RIGHTS = re.compile(r"\s*(?:$|\(c\)|©|copyright\b|\W*\d{4}\W*$)", re.IGNORECASE)
+"""Below such a line: nothing, a year, or who has the rights."""
+_OF_OTHERS = re.compile(
+    r"(?:\w+ed\b.*|introduction|foreword|preface|afterword|cover|music|words|lyrics|story|notes|photographs?|illustrations?)",
+    re.IGNORECASE,
+)
+"""What stands before "by" and is no title: "Translated", "Foreword"."""
+_FIELD = re.compile(r"(?P<name>[A-Z][\w ]{0,30}):\s+(?P<value>\S.*)")
+_SAMPLE = 100_000
+"""Characters of a text in which a name may come in small letters."""
+_SHORT = 4
+"""Letters of a word that may be small in a title: "from", "with"."""
 _BELOW = 2
 """Lines between the title and its authors."""
 
@@ -46,6 +61,29 @@ _BELOW = 2
 def is_given(name: str) -> bool:
     """Whether somebody gave a title, author or description, and no program wrote it ("untitled", "report.docx")."""
     return bool(name) and not _UNKNOWN.match(name)
+
+
+def read_first_lines(text: str) -> tuple[str, str | None] | None:
+    """Title and author, where a text begins with "The Salt Road by Ada Penwick" or with fields ("Title: ...")."""
+    fields: dict[str, str] = {}
+    for line in filter(None, map(str.strip, text[:1_500].split("\n"))):
+        if not (field := _FIELD.fullmatch(line)):
+            break
+        fields.setdefault(field["name"].casefold(), field["value"])
+    if title := fields.get("title"):
+        return one_line(title), fields.get("author") or fields.get("authors") or fields.get("by")
+    byline = _BYLINE.match(text)
+    if not byline or not _RIGHTS.match(byline["below"]):
+        return None
+    title, author = byline["title"].strip(" _*=#"), byline["author"].strip(" _*=#.")
+    inside = title.strip("\"“”‘’'")
+    if _OF_OTHERS.fullmatch(inside) or any(word[0].islower() for word in _WORD.findall(inside) if len(word) > _SHORT):
+        return None
+    names = [name for name in _SEPARATOR.split(author) if name]
+    if not inside[:1].isupper() or not names or not all(_NAME.fullmatch(n) and not _NO_NAME.search(n) for n in names):
+        return None
+    small = set(_WORD.findall(text[:_SAMPLE]))
+    return (inside, author) if any(word.casefold() not in small for word in _WORD.findall(author)) else None
 
 
 def read_title_page(
