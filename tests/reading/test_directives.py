@@ -142,3 +142,35 @@ def test_long_lines_of_marks_take_no_time(tmp_path: Path) -> None:
 def test_odd_fields_of_toml_lose_no_text(field: str) -> None:
     draft = read_markdown(f"+++\n{field}\n+++\n\nThe weir froze.\n".encode(), Path("weir.md"), DEFAULT)
     assert "The weir froze." in draft.text
+
+
+def test_rows_of_a_list_table_are_rows(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    for marks in ("```", ":::"):
+        table = "* - Lamp\n  - Place\n* - *Brass*,\n    old\n  - North | east\n* - Iron\n"
+        path.write_text(f"# Lamps\n\n{marks}{{list-table}} All lamps\n:header-rows: 1\n\n{table}{marks}\n\nEnd.\n")
+        book = read_book(path)
+        assert book.text.split("\n\n")[1:] == ["All lamps", "Lamp  Place", "Brass, old  North | east\nIron", "End."]
+
+
+def test_what_a_term_means_stands_behind_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(
+        "# Words\n\nKeeper\n: Who has a *lamp*.\n: A warden.\n\n```\nkey\n: value\n```\n\nBarrel\n\n:   A tub.\n"
+    )
+    assert read_book(path).text == "Words\n\nKeeper: Who has a lamp.\nA warden.\n\nkey\n: value\n\nBarrel: A tub."
+
+
+@pytest.mark.parametrize("mark", ["[TOC]", "[[_TOC_]]", "[[toc]]", "* This text becomes the contents\n{:toc}"])
+def test_the_place_of_a_table_of_contents_is_no_text(tmp_path: Path, mark: str) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(f"# Words\n\n{mark}\n\nA keeper.\n")
+    book = read_book(path)
+    assert book.text == "Words\n\nA keeper."
+    assert book.warnings and "contents mark" in book.warnings[0]
+
+
+def test_rows_with_more_cells_than_the_head_are_rows(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("# T\n\n| Lamp | Place |\n|---|---|\n| *Brass* | North | since 1840 |\n| Iron | South |\n\nEnd.\n")
+    assert read_book(path).text == "T\n\nLamp  Place\n\nBrass  North  since 1840\nIron  South\n\nEnd."

@@ -108,7 +108,7 @@ def test_grid_tables_are_read_without_their_rules(tmp_path: Path) -> None:
     text = read_book(tmp_path / "a.rst").text
     assert "Clock      | Wound on\n" in text and "Town Hall  | Mondays\n" in text
     assert "+-" not in text.replace("a +--+ b", "") and "+=" not in text
-    assert "|not| cut: a +--+ b." in text and "| a line" in text
+    assert "|not| cut: a +--+ b." in text and "\n\na line" in text
 
 
 def test_two_titles_are_sections_and_a_field_names_the_author(tmp_path: Path) -> None:
@@ -206,3 +206,20 @@ def test_a_cell_that_is_longer_than_csv_takes_is_text() -> None:
     cell = "wheel " * 25_000
     draft = read_rst(f"Mill\n====\n\n.. csv-table::\n\n   {cell}, 4\n".encode(), Path("mill.rst"), DEFAULT)
     assert draft.text.count("wheel") == 25_000
+
+
+def test_items_that_sphinx_counts_have_their_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "a.rst"
+    path.write_text(
+        "Lamps\n=====\n\n#. Light it.\n#. Trim it:\n\n   #. up\n   #. down\n\n#. Wait.\n\nThen:\n\n3. Go.\n#. Stay.\n"
+    )
+    text = read_book(path).text
+    assert [line.strip() for line in text.splitlines() if line.strip()[:1].isdigit()] == [
+        "1. Light it.", "2. Trim it:", "1. up", "2. down", "3. Wait.", "3. Go.", "4. Stay.",
+    ]  # fmt: skip
+
+
+def test_lines_of_verse_have_no_bars(tmp_path: Path) -> None:
+    path = tmp_path / "a.rst"
+    path.write_text("Lamps\n=====\n\n| Along the road\n|   the keeper goes,\n|\n| and home.\n\n|x| is none.\n")
+    assert "Along the road\n  the keeper goes,\n\nand home.\n\n|x| is none." in read_book(path).text

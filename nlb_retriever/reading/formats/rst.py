@@ -62,6 +62,10 @@ _CELL = re.compile(r"[^\S\n]+(?P<first>\*[^\S\n]+)?-(?:[^\S\n]+(?P<text>.*))?")
 _ROLE = re.compile(r"(?<![\w`:]):[A-Za-z][\w+:.-]{0,40}:`([^`]{1,300})`")
 _QUOTED = re.compile(r"``([^`\n][^`]{0,300}?)``|`([^`\n][^`]{0,300}?)`_{0,2}(?!\w)")
 _EMPHASIS = re.compile(r"(?<![\w*\\])(\*{1,2})(?=[^\s*])([^*]{1,300}?)(?<=\S)\1(?![\w*])")
+_COUNTED = re.compile(r"(?P<indent>[^\S\n]*)(?P<number>#|\d{1,4})\.[^\S\n]+(?P<text>\S.*)")
+"""An item of a list that Sphinx counts ("#. "), or one with its number."""
+_OF_BLOCK = re.compile(r"(?P<indent>[^\S\n]*)\|(?:[^\S\n](?P<text>.*))?")
+"""A line of an address or verse."""
 _INCLUDE = re.compile(r"[^\S\n]*\.\.[^\S\n]+(?:literal)?include::[^\S\n]+(?P<text>\S.*)")
 _TARGET = re.compile(r"(?<=\S)\s*<[^<>]{1,300}>$")
 
@@ -83,7 +87,7 @@ def read_rst(data: bytes, path: Path, limits: Limits) -> Draft:
     lines = [line.expandtabs() for line in text.splitlines()]
     lines = [*dropwhile(lambda line: not line.strip() or _FILE_FIELD.fullmatch(line), lines)]
     included = [match["text"] for match in map(_INCLUDE.fullmatch, lines) if match]
-    unmarked = "\n".join(_without_marks(_without_grids([*_with_rows(lines)])))
+    unmarked = "\n".join(_counted(_without_marks(_without_grids([*_with_rows(lines)]))))
     unmarked = _substituted(unmarked, text)
     shown = _QUOTED.sub(_show_quoted, _ROLE.sub(_show_role, unmarked))
     shown = _EMPHASIS.sub(r"\2", shown)
@@ -169,6 +173,23 @@ def _without_marks(lines: Iterable[str]) -> Iterator[str]:
         else:
             skipped = indent
             yield ""
+
+
+def _counted(lines: Iterable[str]) -> Iterator[str]:
+    """The lines with the numbers of items that Sphinx counts, and those of line blocks without their bars."""
+    counts: dict[int, int] = {}
+    """The last number of the list at each indent."""
+    for line in lines:
+        item, shown = _COUNTED.fullmatch(line), line
+        indent = len(line) - len(line.lstrip())
+        if item:
+            counts[indent] = counts.get(indent, 0) + 1 if item["number"] == "#" else int(item["number"])
+            shown = f"{item['indent']}{counts[indent]}. {item['text']}"
+        elif verse := _OF_BLOCK.fullmatch(line):
+            shown = f"{verse['indent']}{(verse['text'] or '').rstrip()}"
+        if line.strip():
+            counts = {at: count for at, count in counts.items() if at < indent or (item and at == indent)}
+        yield shown
 
 
 def _with_rows(lines: Iterable[str]) -> Iterator[str]:

@@ -77,7 +77,10 @@ def make_parser() -> MarkdownIt:
         source = state.getLines(start, state.line, state.blkIndent, False)
         if not silent and count_words(source) > sum(count_words(t.content) for t in state.tokens[first:]):
             del state.tokens[first:]  # rows with more cells than the head lose them
-            _push_paragraph(state, source, start)
+            if wider := _widened(source):
+                state.md.block.parse(wider, state.md, state.env, state.tokens)
+            else:
+                _push_paragraph(state, source, start)
         return True
 
     rules.at("table", whole_table, {"alt": ["paragraph", "reference"]})
@@ -144,6 +147,14 @@ def _too_deep(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     _push_paragraph(state, state.getLines(start, end, state.blkIndent, False), start)
     state.line = end
     return True
+
+
+def _widened(table: str) -> str:
+    """A table whose head has as many cells as its longest row; empty where it has them already."""
+    rows = [row.strip().strip("|") for row in table.strip().split("\n")]
+    missing = max(row.count("|") for row in rows) - rows[0].count("|")
+    head, rule = f"{rows[0]}{' |' * missing}", f"{rows[1]}{'|---' * missing}"
+    return "\n".join(f"|{row}|" for row in (head, rule, *rows[2:])) if missing else ""
 
 
 def _push_paragraph(state: StateBlock, content: str, start: int) -> None:

@@ -1,9 +1,10 @@
-"""Blocks that documentation adds to Markdown: directives and roles of MyST, admonitions and tabs of MkDocs."""
+"""Blocks that documentation adds to Markdown: directives and roles of MyST, admonitions and tabs of MkDocs, lists of
+terms, places of tables of contents."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from nlb_retriever.reading.omissions import Omissions, count_words
 
@@ -26,10 +27,22 @@ _ADMONITION = re.compile(
     r"(?P<indent>[ ]*)(?:!!!|\?\?\?\+?|===[!+]?)[ \t]+(?:[\w-]+[ \t]*)*(?:\"(?P<title>[^\"\n]*)\")?[ \t]*"
 )
 _INDENT = "    "
+_CELL = re.compile(r"[ \t]*(?P<first>\*[ \t]+)?-(?:[ \t]+(?P<text>.*))?")
+"""A cell of a list-table; the first of a row has a star."""
+_MEANING = re.compile(r" {0,3}:[ \t]+(?P<text>\S.*)")
+"""Below a term what it means, or below a table its caption."""
+_APART = re.compile(r"(?:\A|(?<=\n\n))((?!\*\s)[^\s:#>|+~-][^\n]{0,80})\n(?=\n {0,3}:[ \t]+\S)")
+"""A term with a blank line below."""
+_NO_TERM = ("#", "|", ">", "-", "+", "* ")
+_CONTENTS = re.compile(r"[ \t]*(?:\[\[?_?TOC_?\]?\]|(?P<kramdown>\{:[ \t]*toc\b[^{}]{0,80}\}))[ \t]*", re.IGNORECASE)
+"""Where a program puts a table of contents; kramdown in the place of the item above."""
 
 
 def without_directives(source: str, omissions: Omissions) -> str:
     """Markdown source with the text of directives and admonitions as that of the page."""
+    source = "\n".join(_with_terms(_APART.sub(r"\1", source).split("\n"), omissions))
+    if "{list-table}" in source:
+        source = "\n".join(_with_list_tables(source.split("\n")))
     if "{" in source and ("```{" in source or ":::{" in source or _ROLE.search(source)):
         lines = _without_directives(source.split("\n"), omissions)
         source = _ROLE.sub(lambda match: _TARGET.sub("", match[1]).lstrip("~!"), "\n".join(lines))
@@ -83,6 +96,69 @@ def _without_directives(lines: Iterable[str], omissions: Omissions) -> Iterator[
         else:
             code = fence["marks"] if fence["marks"][0] != ":" else ""
             yield line
+
+
+def _with_list_tables(lines: Iterable[str]) -> Iterator[str]:
+    """The lines with tables that are lists of lists as Markdown's."""
+    marks = ""
+    rows: list[list[str]] = []
+    for line in lines:
+        fence, cell = _FENCE.fullmatch(line), _CELL.fullmatch(line)
+        if not marks:
+            yield line
+            marks = fence["marks"] if fence and fence["info"].strip().startswith("{list-table}") else ""
+        elif fence and fence["marks"].startswith(marks) and not fence["info"].strip():
+            yield from (*_table(rows), line)
+            marks, rows = "", []
+        elif cell and (rows or cell["first"]):
+            if cell["first"]:
+                rows.append([])
+            rows[-1].append((cell["text"] or "").strip())
+        elif rows:
+            rows[-1][-1] = f"{rows[-1][-1]} {line.strip()}".strip()
+        else:
+            yield line
+    yield from _table(rows)
+
+
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield ""
+    most = max(map(len, rows), default=0)
+    for i, row in enumerate(rows):
+        cells = [cell.replace("|", "\\|") for cell in row] + [""] * (most - len(row))
+        yield f"| {' | '.join(cells)} |"
+        if not i:
+            yield "|---" * most + "|"
+    yield ""
+
+
+def _with_terms(lines: Iterable[str], omissions: Omissions) -> Iterator[str]:
+    """The lines with what a term means behind the term, and without places of tables of contents."""
+    code = ""
+    last: str | None = None
+    is_term = False
+    for line in lines:
+        if (fence := _FENCE.fullmatch(line)) and fence["marks"][0] != ":":
+            code = "" if code and fence["marks"].startswith(code) else code or fence["marks"]
+        if not code and (contents := _CONTENTS.fullmatch(line)):
+            of_item = contents["kramdown"] and last
+            omissions.skip_element("contents mark", count_words(f"{last if of_item else ''} {line}"))
+            last = "" if of_item else last
+            continue
+        meaning = None if code else _MEANING.fullmatch(line)
+        if meaning and last and last.strip() and not last.lstrip().startswith(_NO_TERM):
+            if is_term:
+                last = f"{last.rstrip()}: {meaning['text']}"
+            else:
+                yield f"{last.rstrip()}\\"
+                last = meaning["text"]
+        else:
+            if last is not None:
+                yield last
+            last = meaning["text"] if meaning else line
+        is_term = not meaning
+    if last is not None:
+        yield last
 
 
 def _without_admonitions(lines: Iterable[str], omissions: Omissions) -> Iterator[str]:
