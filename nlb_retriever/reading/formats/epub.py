@@ -15,6 +15,7 @@ from nlb_retriever.reading.containers.archive import Archive, Files, shown_name
 from nlb_retriever.reading.containers.package import Entry, Package, open_package
 from nlb_retriever.reading.draft import Draft, Heading
 from nlb_retriever.reading.formats.html import html_to_text
+from nlb_retriever.reading.headings.omnibus import find_inner
 from nlb_retriever.reading.headings.outline import find_headings
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup.html_writer import HtmlText
@@ -234,6 +235,8 @@ def _is_prose(page: HtmlText) -> bool:
 
 def _headings(toc: list[Entry], by_name: dict[str, _Part], text: str, parts: list[_Part]) -> list[Heading]:
     """Contents entries where they point; the documents' own headings where contents say nothing."""
+    if len({entry.level for entry in toc}) == 1 and (inner := find_inner([entry.title for entry in toc])):
+        toc = [replace(entry, level=entry.level + (i in inner)) for i, entry in enumerate(toc)]
     folded = {name.casefold(): part for name, part in by_name.items()}
     found: list[Heading] = []
     waiting: list[Entry] = []  # titles without a page of their own begin where their first child does
