@@ -253,6 +253,11 @@ def test_invisible_characters_part_no_words(tmp_path: Path) -> None:
         ("Ann Harrow\n12 Coast Road\nann@example.org\n\n\nTHE LAMP\n\nby Ann Harrow\n", "THE LAMP"),
         ("THE LAMP\n\nWritten by\n\nAnn Harrow\n", "THE LAMP"),
         ("THE LAMP\n\nA Tale\n\nBY\nAnn Harrow\n", "THE LAMP A Tale"),
+        (
+            "Digitized by the Internet Archive\nin 2010 with funding from\nVenn Library\n\n\n"
+            "http://www.archive.org/details/lamp00harr\n\n\nTHE LAMP\n\nBY\n\nAnn Harrow\n",
+            "THE LAMP",
+        ),
     ],
 )
 def test_a_manuscript_s_title_page_is_known(tmp_path: Path, front: str, title: str) -> None:

@@ -27,6 +27,11 @@ _BY = re.compile(
     rf"\s*(?:\bwritten\s+|\ban?\s+(?:[\w-]{{1,20}}\s+){{0,2}}(?:{_KINDS})\s+)?\bby:?(?!\w)\s*", re.IGNORECASE
 )
 _DECORATION = " \t_*=#"
+_SCANNED = re.compile(
+    r"Digitized by the Internet Archive\s{1,9}in \d{4}(?: with funding from\s{1,9}[^\n]{1,90})?(?:\s{1,9}https?://\S{1,200})?",
+    re.IGNORECASE,
+)
+"""What the Internet Archive puts on one of the first pages."""
 _SECTION_NUMBER = re.compile(r"\w{1,2}\.\d|(?:article|amendment)\.? [\dIVX]+\b", re.IGNORECASE)
 _CENTRED = re.compile(r"(?:[^\S\n]*\n)*(?P<lines>(?:[^\S\n]{8,}\S[^\n]*\n){1,4})[^\S\n]*\n")
 """Lines in the middle at the beginning, and a blank line."""
@@ -116,7 +121,7 @@ def title_page(text: str) -> tuple[str | None, str | None]:
     alone (`read_first_lines`); else a title with a rule."""
     if first := read_first_lines(text):
         return first
-    lines = [line.strip(_DECORATION) for line in text[:1_500].split("\n")]
+    lines = [line.strip(_DECORATION) for line in _SCANNED.sub("", text[:1_500]).split("\n")]
     short = [line for line in lines if line][:8]
     for i, line in enumerate(short):
         if len(line) > 90 or (i and len(line) > 60 and not _BY.match(line)):
