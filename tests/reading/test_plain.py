@@ -322,3 +322,19 @@ def test_the_first_lines_of_a_text_say_title_and_author(
 ) -> None:
     book = read(tmp_path, f"{front}\n\nThe salt and the water met there.\n\n{WRAPPED * 3}\n", "a.txt")
     assert (book.title, book.author) == (title, author)
+
+
+@pytest.mark.parametrize("numbered", ["{0}                    {1}", "{1}     {0}"])
+def test_numbers_of_verses_are_no_text(tmp_path: Path, numbered: str) -> None:
+    lines = [f"The keeper of the lamp number {letter} walks" for letter in "abcdefghijklmnopqrstuvwx"]
+    lines = [numbered.format(line, n) if n % 4 == 0 else line for n, line in enumerate(lines, 1)]
+    stanzas = "\n\n".join("\n".join(lines[n : n + 3]) for n in range(0, len(lines), 3))
+    book = read(tmp_path, f"THE LAMP\n\nby Ann Harrow\n\n{stanzas}\n")
+    assert not any(map(str.isdigit, book.text))
+    assert "The keeper of the lamp number d walks\n" in book.text
+    assert book.warnings == ("boilerplate skipped: 6 line numbers (6 words)",)
+
+
+def test_numbers_at_the_ends_of_other_lines_are_text(tmp_path: Path) -> None:
+    rows = "\n".join(f"Lamps lit in the year {n}        {n * n}" for n in range(1, 9))
+    assert read(tmp_path, f"Lamps\n\n{rows}\n").text.count("     ") == 8

@@ -20,6 +20,7 @@ from nlb_retriever.reading.headings.underlined import find_title, part_titles
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup.unwrap import unwrap, wrap_width
 from nlb_retriever.reading.pages.form_feeds import join_pages, with_form_feeds
+from nlb_retriever.reading.pages.line_numbers import without_verse_numbers
 from nlb_retriever.reading.pages.title_page import read_first_lines
 
 _KINDS = "novel|novella|story|tale|romance|play|drama|comedy|tragedy|poem|memoir|thriller|mystery|fable"
@@ -69,6 +70,8 @@ def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
         draft.language, draft.year = wrapper.language, wrapper.year
         pieces = [f"{piece}\n" for _, piece in kept]
         draft.text = _BETWEEN.join(pieces)
+    pieces = [without_verse_numbers(piece, draft.omissions) for piece in pieces]
+    draft.text = _BETWEEN.join(pieces)
     if width := wrap_width(draft.text):
         pieces = [unwrap(piece, width) for piece in pieces]
     pieces = [part_titles(piece) for piece in pieces]

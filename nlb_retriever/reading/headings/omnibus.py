@@ -1,4 +1,4 @@
-"""Several novels in one file with a flat table of contents: their chapters, whose numbers begin anew, lie below them."""
+"""Several novels in a file with a flat table of contents: chapters, whose numbers begin anew, lie below their novel."""
 
 from __future__ import annotations
 
