@@ -11,6 +11,7 @@ from textwrap import dedent
 
 from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import INVISIBLE, Draft, Heading, clean, one_line
+from nlb_retriever.reading.formats.aozora import read_aozora
 from nlb_retriever.reading.formats.clippings import read_clippings
 from nlb_retriever.reading.formats.cues import read_cues
 from nlb_retriever.reading.gutenberg import Wrapper, find_wrapper, kept_pieces
@@ -62,6 +63,8 @@ def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
     marked, titles = read_clippings(text, draft.omissions)
     if titles:
         draft.text, draft.headings = marked, titles
+        return draft
+    if read_aozora(text, draft):
         return draft
     pieces = [text]
     wrapper = find_wrapper(text)
