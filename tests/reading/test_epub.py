@@ -225,16 +225,19 @@ def test_too_many_entries_are_refused(epub: Write) -> None:
 
 
 def test_drm_is_named_and_obfuscated_fonts_are_not_drm(simple_epub: Write) -> None:
-    def encryption(algorithm: str) -> str:
+    def encryption(algorithm: str, file: str = "") -> str:
+        cipher = f'<enc:CipherData><enc:CipherReference URI="{file}"/></enc:CipherData>' if file else ""
         return (
             '<encryption xmlns:enc="http://www.w3.org/2001/04/xmlenc#"><enc:EncryptedData>'
-            f'<enc:EncryptionMethod Algorithm="{algorithm}"/></enc:EncryptedData></encryption>'
+            f'<enc:EncryptionMethod Algorithm="{algorithm}"/>{cipher}</enc:EncryptedData></encryption>'
         )
 
-    fonts = encryption("http://www.idpf.org/2008/embedding")
-    assert len(read_book(simple_epub({"META-INF/encryption.xml": fonts})).sections) == 3
-    with pytest.raises(ReadingError, match="protected by DRM"):
-        read_book(simple_epub({"META-INF/encryption.xml": encryption("http://www.w3.org/2001/04/xmlenc#aes128-cbc")}))
+    aes = "http://www.w3.org/2001/04/xmlenc#aes128-cbc"
+    for fonts in (encryption("http://www.idpf.org/2008/embedding"), encryption(aes, "OPS/Serif.OTF")):
+        assert len(read_book(simple_epub({"META-INF/encryption.xml": fonts})).sections) == 3
+    for text in (encryption(aes), encryption(aes, "OPS/one.xhtml")):
+        with pytest.raises(ReadingError, match="protected by DRM"):
+            read_book(simple_epub({"META-INF/encryption.xml": text}))
 
 
 @pytest.mark.parametrize("keep", [0.2, 0.6, 0.95])

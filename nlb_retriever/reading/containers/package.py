@@ -21,6 +21,7 @@ _CONTAINER = "META-INF/container.xml"
 _TIMESTAMP = "calibre:timestamp"
 """When Calibre converted the file: it gives this date to books that have none."""
 _FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+_FONTS = (".otf", ".ttf", ".ttc", ".woff", ".woff2")
 _REPUBLISHERS = re.compile(
     r"gutenberg|standard ?ebooks|feedbooks|wikisource|manybooks|archive\.org|mobileread", re.IGNORECASE
 )
@@ -128,14 +129,16 @@ def _unescaped(base: str, href: str) -> str:
 
 
 def check_protection(archive: Archive) -> None:
-    """Obfuscated fonts are fine; any other encryption means that the text cannot be read."""
+    """Encrypted fonts are fine; any other encryption means that the text cannot be read."""
     name = archive.find("META-INF/encryption.xml")
     root = parse_xml(archive.read(name)) if name else None
     if root is None:
         return
     for data in _all(root, "EncryptedData"):
         algorithm = next((m.get("Algorithm") or "" for m in _all(data, "EncryptionMethod")), "")
-        if algorithm not in _FONT_ALGORITHMS:
+        files = [(reference.get("URI") or "").lower() for reference in _all(data, "CipherReference")]
+        of_fonts = files and all(file.endswith(_FONTS) for file in files)
+        if algorithm not in _FONT_ALGORITHMS and not of_fonts:
             raise ReadingError("is protected by DRM (encrypted): only unprotected EPUB files can be read")
 
 
