@@ -29,7 +29,7 @@ from nlb_retriever.indexing.plan import (
     make_plan,
 )
 from nlb_retriever.indexing.report import BookRef, IndexReport, Observer
-from nlb_retriever.indexing.request import IndexRequest, choose_manifest
+from nlb_retriever.indexing.request import IndexRequest, choose_manifest, keep_settings
 from nlb_retriever.reading import discover, is_book_file
 from nlb_retriever.records import Book, BookRecord, FailedFile, path_of
 from nlb_retriever.store import LibraryStore, RescuedLibrary, open_store
@@ -64,8 +64,8 @@ def index_files(
             holds no book at all are kept, for they may only be unavailable (a drive that is not mounted).
         prune_empty: with `prune`: remove those, too.
         dry_run: only report what would be done.
-        rebuild: encode every book anew, with the given encoders; the old library answers until the new one is
-            complete.
+        rebuild: encode every book anew, with the given encoders and chunk length, else with the library's own (the
+            released ones as they are now); the old library answers until the new one is complete.
         observer: called at every step.
 
     Returns:
@@ -175,7 +175,7 @@ def _rebuild(request: IndexRequest) -> IndexReport:
         raise StoreError(f"{folder} is on a server: index under another name there, then drop this one")
     discovery = discover(request.paths)
     with _open_to_rebuild(folder, writer=not request.dry_run) as old:
-        manifest = choose_manifest(request, None)
+        manifest = choose_manifest(keep_settings(request, old.manifest), None)
         inputs = collect_inputs(discovery)
         changes = make_plan(inputs, old.books(), request.prune)
         ids = {record.id for record in changes.removed}

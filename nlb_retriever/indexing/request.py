@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import SupportsIndex
 
@@ -79,6 +79,20 @@ def choose_manifest(request: IndexRequest, pinned: Manifest | None) -> Manifest:
         order_dim=checkpoint.projections.section_dim - identity.dim if checkpoint.projections else 0,
         terms_sha256=pinned.terms_sha256 if pinned else terms.sha256 if terms else None,
     )
+
+
+def keep_settings(request: IndexRequest, pinned: Manifest) -> IndexRequest:
+    """A request to rebuild a library, with what it leaves open as the library has it.
+
+    Of a library of a released checkpoint the encoders are today's. A checkpoint of one's own is kept where neither it
+    nor a chunk encoder is named.
+    """
+    if request.chunk_tokens is None:
+        request = replace(request, chunk_tokens=pinned.chunk_tokens)
+    if request.chunk_encoder or request.checkpoint or pinned.checkpoint == RELEASED:
+        return request
+    own = None if pinned.checkpoint == UNTRAINED else pinned.checkpoint
+    return replace(request, chunk_encoder=pinned.chunk_encoder, checkpoint=own)
 
 
 def _check_tokens(tokens: object) -> int:

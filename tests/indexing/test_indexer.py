@@ -245,6 +245,14 @@ def test_another_chunk_encoder_than_the_librarys_is_refused_with_the_way_out(
         index_files([books], library, chunk_encoder=DEFAULT_ENCODER)
 
 
+@pytest.mark.usefixtures("keywords")
+def test_a_rebuild_keeps_a_chunk_encoder_of_ones_own(books: Path, library: Path) -> None:
+    index_files([books], library, chunk_encoder="keywords")
+    index_files([], library, rebuild=True)
+    with open_store(library) as store:
+        assert (store.manifest.chunk_encoder, store.manifest.dim) == ("keywords", 3)
+
+
 def test_rebuild_encodes_every_book_anew_wherever_it_lies(books: Path, library: Path, tmp_path: Path) -> None:
     elsewhere = write_book(tmp_path / "elsewhere" / "other.txt", 8)
     index_files([books, elsewhere], library)

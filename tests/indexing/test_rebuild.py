@@ -167,3 +167,10 @@ def test_a_book_whose_folder_may_not_be_entered_is_rebuilt_from_the_library(boun
     finally:
         book.parent.chmod(0o700)
     assert ids(library) == before
+
+
+def test_a_rebuild_keeps_the_chunk_length(folder: Path, library: Path) -> None:
+    index_files([folder], library, chunk_tokens=64)
+    index_files([], library, rebuild=True)
+    with open_store(library) as store:
+        assert store.manifest.chunk_tokens == 64
