@@ -14,7 +14,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ Settings = Mapping[str, str | int]
 
 _KEPT = 30 * 24 * 3600
 """Seconds after its last use."""
+_TRACE = "Exception from "
 _DIGEST_SIZE = hashlib.sha256().digest_size
 _log = logging.getLogger(__name__)
 
@@ -107,10 +108,30 @@ class LazyModel:
         try:
             model = shared_core().compile_model(self._path, "CPU", dict(self._settings))
         except RuntimeError as error:
-            raise EncoderError(f"OpenVINO cannot load {self._path}: {first_line(error)}") from error
+            raise EncoderError(f"OpenVINO cannot load {self._path}: {reason_of(error)}") from error
         if cache:
             write_compiled(model, cache)
         return CompiledModel(model=model)
+
+
+@contextlib.contextmanager
+def requests_of(queue: openvino.AsyncInferQueue) -> Iterator[None]:
+    """Start requests in it; when it ends, all have run.
+
+    After Ctrl-C, too: what runs while the process ends reads memory that is gone.
+
+    Raises:
+        EncoderError: OpenVINO could not run one.
+    """
+    try:
+        try:
+            yield
+        finally:
+            queue.wait_all()
+    except RuntimeError as error:
+        if not str(error).startswith(_TRACE):
+            raise
+        raise EncoderError(f"OpenVINO cannot run its model ({reason_of(error)}): is there enough memory?") from error
 
 
 def cache_path(files: Mapping[str, str], settings: Settings) -> Path | None:
@@ -150,7 +171,7 @@ def read_compiled(path: Path, settings: Settings) -> CompiledModel | None:
     try:
         model = shared_core().import_model(tensor, "CPU", dict(settings))
     except RuntimeError as error:
-        _log.warning("OpenVINO cannot import the compiled encoder %s (%s): compiling again", path, first_line(error))
+        _log.warning("OpenVINO cannot import the compiled encoder %s (%s): compiling again", path, reason_of(error))
         return None
     with contextlib.suppress(OSError):
         os.utime(path)  # it is used
@@ -177,6 +198,7 @@ def _remove_unused(folder: Path) -> None:
                     path.unlink()
 
 
-def first_line(error: Exception) -> str:
-    """The first line of an error's message that says something."""
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+def reason_of(error: Exception) -> str:
+    """The first line of an error's message that says something; OpenVINO names the lines of its source before."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return next((line for line in lines if not line.startswith(_TRACE)), lines[0] if lines else type(error).__name__)

@@ -20,7 +20,7 @@ from nlb_retriever.encoding.base import (
     open_tokenizer,
     pad,
 )
-from nlb_retriever.encoding.compiled import LazyModel
+from nlb_retriever.encoding.compiled import LazyModel, requests_of
 from nlb_retriever.encoding.openvino_core import row_width, shared_core, usable_cores
 from nlb_retriever.errors import EncoderError
 
@@ -143,12 +143,10 @@ class OpenVinoEncoder:
         queue = self._model.load().queue
         with self._running:
             queue.set_callback(keep)
-            try:
+            with requests_of(queue):
                 for index, rows in enumerate(batches):
                     ids, mask = pad(rows, self._config["padding_id"], width_of=partial(row_width, step=_WIDTH_STEP))
                     queue.start_async({"input_ids": ids, "attention_mask": mask}, index)
-            finally:  # after Ctrl-C, too: what runs while the process ends reads memory that is gone
-                queue.wait_all()
 
     def check_files(self) -> None:
         """Compare the model's files with encoder.json, as is done before they are compiled.

@@ -56,8 +56,13 @@ def load_openvino() -> Any:
     """
     with without_telemetry():
         is_first = "openvino" not in sys.modules
-        with _without(_CONVERTER) if is_first else nullcontext():
-            import openvino
+        try:
+            with _without(_CONVERTER) if is_first else nullcontext():
+                import openvino
+        except ImportError as error:
+            if isinstance(error.__cause__, KeyboardInterrupt):  # Ctrl-C while its binary part was initialized
+                raise error.__cause__ from None
+            raise
         if is_first:
             vars(openvino)["__getattr__"] = _import_converter
     return openvino

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nlb_retriever.encoding.base import open_tokenizer
-from nlb_retriever.encoding.compiled import LazyModel
+from nlb_retriever.encoding.compiled import LazyModel, requests_of
 from nlb_retriever.encoding.openvino_core import row_width, usable_cores
 from nlb_retriever.reader.files import MODEL, TOKENIZER, WEIGHTS, check_file, read_config
 from nlb_retriever.reader.interface import Reading, Scores, read_passages
@@ -66,12 +66,10 @@ class OpenVinoReader:
         queue = self._model.load().queue
         with self._running:
             queue.set_callback(keep)
-            try:
+            with requests_of(queue):
                 for index, rows in enumerate(batches):
                     ids, types, mask = pad_rows(rows, width_of=partial(row_width, step=_WIDTH_STEP))
                     queue.start_async({"input_ids": ids, "token_type_ids": types, "attention_mask": mask}, index)
-            finally:  # after Ctrl-C, too: what runs while the process ends reads memory that is gone
-                queue.wait_all()
         return results
 
 

@@ -9,11 +9,13 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from nlb_retriever.encoding import Vectors, load_encoder
+from nlb_retriever.encoding.compiled import requests_of
 from nlb_retriever.encoding.load import DEFAULT_FOLDER
 from nlb_retriever.encoding.openvino import OpenVinoEncoder
 from nlb_retriever.errors import EncoderError
@@ -130,3 +132,22 @@ def test_the_check_of_a_models_files_needs_no_compiling(folder: Path, tmp_path: 
         encoder.check_files()
     np.testing.assert_array_equal(encoder.encode(TEXTS), first)
     assert the_file(folder).exists()
+
+
+class _Queue:
+    """Requests that OpenVINO cannot run."""
+
+    def __init__(self, message: str) -> None:
+        self._message = message
+
+    def wait_all(self) -> None:
+        raise RuntimeError(self._message)
+
+
+def test_a_request_that_cannot_be_run_is_one_line_that_says_why() -> None:
+    trace = "Exception from src/infer_request.cpp:246:\nException from src/node.cpp:823:\n[CPU] Add can't alloc\n\n"
+    complaint = r"model \(\[CPU\] Add can't alloc\): is there enough memory\?$"
+    with pytest.raises(EncoderError, match=complaint), requests_of(cast(Any, _Queue(trace))):
+        pass
+    with pytest.raises(RuntimeError, match="our own"), requests_of(cast(Any, _Queue("our own"))):
+        pass

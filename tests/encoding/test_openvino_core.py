@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ import pytest
 from nlb_retriever.encoding import load_encoder
 from nlb_retriever.encoding.base import pad
 from nlb_retriever.encoding.openvino import OpenVinoEncoder
-from nlb_retriever.encoding.openvino_core import shared_core
+from nlb_retriever.encoding.openvino_core import load_openvino, shared_core
 from nlb_retriever.reader import find_reader, load_reader
 
 _ENCODERS_THEN_SIGNAL = """
@@ -131,3 +132,13 @@ def test_one_of_several_threads_loads_a_model(
     with ThreadPoolExecutor(6) as threads:
         list(threads.map(start, range(6)))
     assert len(loading) == 1
+
+
+def test_an_interrupt_while_it_is_imported_is_an_interrupt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its binary part turns the KeyboardInterrupt into an ImportError."""
+    code = 'raise ImportError("initialization failed") from KeyboardInterrupt()'
+    (tmp_path / "openvino.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "openvino", raising=False)
+    with pytest.raises(KeyboardInterrupt):
+        load_openvino()
