@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import typer
 
 from nlb_retriever import open_store
 from nlb_retriever.records import BookRecord
 from tests.cli.conftest import InProcess, OnTerminal, Started
+
+AGAIN = "nlb: the file stays, and `nlb index` on its folder adds the book again: "
 
 
 def book(library: Path, name: str) -> BookRecord:
@@ -183,7 +187,7 @@ def test_what_is_not_there_is_one_line(nlb: InProcess, shelf: Path, args: tuple[
 def test_removed_books_are_gone_from_the_library(nlb: InProcess, copied: Path) -> None:
     lamp, orchard = book(copied, "lamp"), book(copied, "orchard")
     ran = nlb("remove", lamp.id, "orchard", "THE LAMP OF SKERRY", "--yes", "--library", copied)
-    assert (ran.code, ran.err) == (0, "")
+    assert (ran.code, ran.err) == (0, f"{AGAIN}{lamp.source} and 1 more\n")
     assert ran.out == f"Removed THE LAMP OF SKERRY ({lamp.id}).\nRemoved Orchard Letters ({orchard.id}).\n"
     with open_store(copied) as store:
         assert [entry.title for entry in store.books()] == ["A NIGHT AT THE OBSERVATORY"]
@@ -215,3 +219,33 @@ def test_on_a_terminal_a_person_confirms(
     assert ran.code == code
     with open_store(copied) as store:
         assert len(store.books()) == left
+
+
+@pytest.mark.parametrize(("key", "code"), [(KeyboardInterrupt, 130), (EOFError, 2)])
+def test_ctrl_c_at_the_question_is_an_interruption(
+    nlb: InProcess, copied: Path, monkeypatch: pytest.MonkeyPatch, key: type[BaseException], code: int
+) -> None:
+    def confirm(*_: object, **__: object) -> bool:
+        try:
+            raise key
+        except key:
+            raise typer.Abort from None
+
+    monkeypatch.setattr("nlb_cli.commands.books.typer.confirm", confirm)
+    terminal = SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("nlb_cli.commands.books.sys", terminal)
+    ran = nlb("remove", "lamp", "--library", copied)
+    assert (ran.code, "nlb: interrupted" in ran.err) == (code, code == 130)
+    with open_store(copied) as store:
+        assert len(store.books()) == 3
+
+
+def test_a_removed_book_whose_file_is_still_there_may_come_back(nlb: InProcess, tmp_path: Path) -> None:
+    library, file = tmp_path / "library", tmp_path / "books" / "lamp.txt"
+    file.parent.mkdir()
+    file.write_text("The keeper lit the lamp.")
+    for expected in (f"{AGAIN}{file}\n", ""):
+        assert nlb("index", tmp_path / "books", "--library", library).code == 0
+        if not expected:
+            file.unlink()
+        assert nlb("remove", "lamp", "--yes", "--library", library).err == expected

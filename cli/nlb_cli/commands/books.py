@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
 import typer
 
 from nlb_cli.options import Book, Json, Library
-from nlb_cli.output.terminal import inline, line, note, write_exactly, write_json, write_lines
+from nlb_cli.output.terminal import exact, inline, line, note, write_exactly, write_json, write_lines
 from nlb_retriever.config import locate_library
+from nlb_retriever.records import path_of
 
 SectionOption = Annotated[
     str | None,
@@ -76,7 +78,8 @@ def remove(
 
     location = locate_library(library)
     with open_store(location) as store:
-        titles = {book.id: f"{inline(book.title)} ({book.id})" for book in map(store.find_book, books)}
+        records = {book.id: book for book in map(store.find_book, books)}
+    titles = {book.id: f"{inline(book.title)} ({book.id})" for book in records.values()}
     if not yes and not _confirmed(list(titles.values())):
         note("nlb: nothing is removed")
         raise typer.Exit(2)
@@ -85,6 +88,14 @@ def remove(
         if purge:
             store.optimize(purge=True)
     write_lines(line(f"Removed {title}.") for title in titles.values())
+    left = [
+        book.source
+        for book in records.values()
+        if book.from_file and os.path.isfile(path_of(book.source))  # noqa: PTH113 - never raises
+    ]
+    if left:
+        more = f" and {len(left) - 1:,} more" if left[1:] else ""
+        note(exact(f"nlb: the file stays, and `nlb index` on its folder adds the book again: {left[0]}{more}"))
 
 
 def _confirmed(titles: list[str]) -> bool:
@@ -96,6 +107,8 @@ def _confirmed(titles: list[str]) -> bool:
         note(f"  {title}")
     try:
         return typer.confirm(f"Remove {'this book' if len(titles) == 1 else 'these books'}?", err=True)
-    except typer.Abort:  # Ctrl-C or Ctrl-D
+    except typer.Abort as error:  # Ctrl-C or Ctrl-D
         note("")
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise error.__context__ from None
         return False
