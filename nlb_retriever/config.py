@@ -26,6 +26,7 @@ DEFAULT_CHUNK_TOKENS = 256
 FORMAT = 2
 """Version of a manifest; raised when older libraries can no longer be read."""
 
+_OTHER_VERSION = "use the version that made it, or index your books into another library"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -69,11 +70,10 @@ class Manifest:
         known = {field.name for field in fields(cls)}
         if values.get("format") != FORMAT:
             raise MismatchError(
-                f"the library has format {values.get('format')!r}, this version reads {FORMAT}: "
-                "index your books into another library, and delete this one"
+                f"the library has format {values.get('format')!r}, this version reads {FORMAT}: {_OTHER_VERSION}"
             )
         if wrong := sorted((known ^ set(values)) - {"terms_sha256"}):
-            raise MismatchError(f"the library's manifest has wrong or missing keys {wrong}; known: {sorted(known)}")
+            raise MismatchError(f"the library's manifest has wrong or missing keys {wrong}: {_OTHER_VERSION}")
         return cls(**values)
 
     def fingerprint(self) -> str:

@@ -38,9 +38,12 @@ def test_it_has_these_keys_and_is_read_back() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"encoder": "x", "format": 1}, "has format 1, this version reads 2: index your books into another library"),
+        ({"encoder": "x", "format": 1}, "has format 1, this version reads 2: use the version that made it"),
         ({}, "has format None"),
-        ({**MANIFEST.to_dict(), "colour": "red"}, r"wrong or missing keys \['colour'\]; known: \['checkpoint'"),
+        (
+            {**MANIFEST.to_dict(), "colour": "red"},
+            r"wrong or missing keys \['colour'\]: use the version that made it",
+        ),
         ({"format": FORMAT}, "wrong or missing keys .*'dim'"),
     ],
 )

@@ -95,6 +95,11 @@ def read_head(path: Path) -> tuple[Head, Mark]:
             f"library {path.parent} has format {layout!r}, this version of nlb reads {FORMAT}: "
             "use the version that made it, or remove the folder and index your books again"
         )
+    if later := sorted(set(content) - {each.name for each in fields(Head)}):
+        raise StoreError(
+            f"library {path.parent} was made by a later version of nlb ({path.name} has {', '.join(later)}): "
+            "use that version, or index your books into another library"
+        )
     try:
         segments = tuple(
             SegmentRef(**{**one, "seal": Seal(**one["seal"]), "hidden": tuple(one["hidden"])})
