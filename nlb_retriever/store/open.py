@@ -109,6 +109,10 @@ def _check_folder(folder: Path, create: bool) -> bool:
         if not create:
             raise missing_library(folder)
         folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise StoreError(
+            f"cannot use {folder} as a library: {error.filename} is a link to what is not there"
+        ) from error
     except OSError as error:
         raise StoreError(f"cannot use {folder} as a library: {error.strerror or error}") from error
     return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -12,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from nlb_retriever.errors import LibraryNotFound, NlbError, StoreError
+from nlb_retriever.errors import LibraryDamaged, LibraryNotFound, NlbError, StoreError
 from nlb_retriever.store import RescuedLibrary, open_store
 from tests.conftest import ROOT
 from tests.store.books import MANIFEST, make_book
@@ -53,6 +55,27 @@ def test_a_library_of_an_earlier_version_is_refused_with_the_way_out(tmp_path: P
     for create in (None, MANIFEST):
         with pytest.raises(StoreError, match="made by an earlier version.*remove the folder, then index your books"):
             open_store(tmp_path, create=create)
+
+
+def test_a_library_of_a_later_version_is_no_damage(tmp_path: Path) -> None:
+    open_store(tmp_path, create=MANIFEST, writer=True).close()
+    head = json.loads((tmp_path / "library.json").read_text())
+    del head["checksum"]
+    head["tags"] = {}
+    canonical = json.dumps(head, sort_keys=True, separators=(",", ":")).encode()
+    (tmp_path / "library.json").write_text(json.dumps({**head, "checksum": hashlib.sha256(canonical).hexdigest()}))
+    for open_it in (open_store, RescuedLibrary):
+        with pytest.raises(StoreError, match=r"a later version of nlb \(library.json has tags\)") as caught:
+            open_it(tmp_path)
+        assert not isinstance(caught.value, LibraryDamaged)
+
+
+def test_a_link_to_a_drive_that_is_not_mounted_is_named(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "drive")
+    for folder in (tmp_path / "link", tmp_path / "link" / "library"):
+        with pytest.raises(StoreError, match=r"link is a link to what is not there$"):
+            open_store(folder, create=MANIFEST, writer=True)
+    assert not (tmp_path / "drive").exists()
 
 
 def test_removed_text_is_nowhere_after_a_purge(tmp_path: Path) -> None:
