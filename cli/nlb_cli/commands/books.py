@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Annotated
 
@@ -74,6 +73,7 @@ def remove(
 
     No command finds a removed book any more. Its text is deleted from the library's files when these are next
     rearranged, which may be long after; --purge does it at once."""
+    from nlb_retriever.reading import is_book_file
     from nlb_retriever.store import open_store
 
     location = locate_library(library)
@@ -88,11 +88,7 @@ def remove(
         if purge:
             store.optimize(purge=True)
     write_lines(line(f"Removed {title}.") for title in titles.values())
-    left = [
-        book.source
-        for book in records.values()
-        if book.from_file and os.path.isfile(path_of(book.source))  # noqa: PTH113 - never raises
-    ]
+    left = [book.source for book in records.values() if book.from_file and is_book_file(path_of(book.source))]
     if left:
         more = f" and {len(left) - 1:,} more" if left[1:] else ""
         note(exact(f"nlb: the file stays, and `nlb index` on its folder adds the book again: {left[0]}{more}"))
