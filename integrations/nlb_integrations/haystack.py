@@ -84,8 +84,8 @@ class NLBRetriever:
     ) -> None:
         check_choices(level=level, strategy=strategy, mode=mode)
         to_filter(filters)
-        self._library = library
-        self.library = as_retriever(library, device)
+        self.device = device
+        self.library = library
         self.top_k = check_count("top_k", top_k)
         self.level: Level = level
         self.book = book
@@ -95,7 +95,16 @@ class NLBRetriever:
         self.strategy: Strategy = strategy
         self.mode: Mode = mode
         self.rerank = rerank
-        self.device = device
+
+    @property
+    def library(self) -> Retriever:
+        """The library, opened by `warm_up` or the first search; it can be set to another one."""
+        return self._retriever
+
+    @library.setter
+    def library(self, library: str | Path | Retriever | None) -> None:
+        self._library = library
+        self._retriever = as_retriever(library, self.device)
 
     def warm_up(self) -> None:
         """Open the library and load its encoders, and the reader where it is used."""

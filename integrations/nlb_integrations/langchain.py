@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from nlb_integrations.conventions import as_retriever, to_metadata
 from nlb_retriever.errors import extra
@@ -89,7 +89,9 @@ class NLBRetriever(BaseRetriever):
         before: int | str | None = None,
         where: Filter | None = None,
     ) -> list[Document]:
-        hits = cast(Retriever, self.library).search(
+        if not isinstance(self.library, Retriever):  # set since, or by model_copy
+            self.library = as_retriever(self.library, self.device)
+        hits = self.library.search(
             query,
             level=self.level if level is None else level,
             limit=check_count("k", self.k if k is None else k),

@@ -78,3 +78,23 @@ def test_postprocessors_keep_their_library(
         done = other.postprocess_nodes(chapter, query_str="Who lived in the mill?")
         assert done == made.postprocess_nodes(chapter, query_str="Who lived in the mill?")
         other._library.close()
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_library_set_later_is_the_one_that_is_searched_and_saved(
+    shared: bool, opened: Retriever, tmp_path: Path
+) -> None:
+    library: Any = opened if shared else opened.location
+    made: list[tuple[Any, str]] = [
+        (NLBRetriever(tmp_path / "none", mode="bm25"), "retrieve"),
+        (langchain.NLBRetriever(library=tmp_path / "none", mode="bm25"), "invoke"),
+        (haystack.NLBRetriever(tmp_path / "none", mode="bm25"), "run"),
+    ]
+    for retriever, search in made:
+        same = type(retriever)(library=opened, mode="bm25")
+        retriever.library = library
+        assert getattr(retriever, search)(STORM) == getattr(same, search)(STORM)
+        assert retriever.library.location == opened.location
+    assert made[2][0].to_dict()["init_parameters"]["library"] == opened.location
+    changed = langchain.NLBRetriever(library=tmp_path / "none", mode="bm25").model_copy(update={"library": library})
+    assert changed.invoke(STORM) == made[1][0].invoke(STORM)

@@ -87,7 +87,8 @@ class NLBRetriever(BaseRetriever):
     ) -> None:
         super().__init__(callback_manager=callback_manager, object_map=object_map, objects=objects, verbose=verbose)
         check_choices(level=level, strategy=strategy, mode=mode)
-        self.library = as_retriever(library, device)
+        self._device = device
+        self.library = library
         self.similarity_top_k = similarity_top_k
         self.level: Level = level
         self.book = book
@@ -96,6 +97,15 @@ class NLBRetriever(BaseRetriever):
         self.strategy: Strategy = strategy
         self.mode: Mode = mode
         self.rerank = rerank
+
+    @property
+    def library(self) -> Retriever:
+        """The library, opened by the first search; it can be set to another one."""
+        return self._library
+
+    @library.setter
+    def library(self, library: str | Path | Retriever | None) -> None:
+        self._library = as_retriever(library, self._device)
 
     @property
     def similarity_top_k(self) -> int:
