@@ -51,8 +51,9 @@ class Condition:
     """One test of one payload key.
 
     On a key that holds a list (`section_path`), `eq`, `contains`, `in` and `any` match where one element
-    does, `all` where every value is an element, `ne` and `nin` where none is. A key that is missing or null
-    matches `ne`, `nin` and `is_empty` only.
+    does, `all` where every value is an element, `ne` and `nin` where none is. With a list as value `eq` matches the
+    same list; only a book's own metadata are compared with one. A key that is missing or null matches `ne`, `nin`
+    and `is_empty` only.
     """
 
     key: str
@@ -249,10 +250,15 @@ def _like(held: Sequence[Any], value: Any) -> list[Any]:
     return [item for item in held if isinstance(item, kind)]
 
 
+def _equals(held: Sequence[Any], value: Any) -> bool:
+    """Whether one element is the value, or all of them in this order are a value that is a list."""
+    return value in held or (bool(held) and isinstance(value, list | tuple) and list(held) == list(value))
+
+
 _TESTS: Mapping[str, Callable[[Sequence[Any], Any], bool]] = {
-    "eq": lambda held, value: value in held,
+    "eq": _equals,
     "contains": lambda held, value: value in held,
-    "ne": lambda held, value: value not in held,
+    "ne": lambda held, value: not _equals(held, value),
     "in": lambda held, value: any(item in held for item in value),
     "any": lambda held, value: any(item in held for item in value),
     "nin": lambda held, value: not any(item in held for item in value),

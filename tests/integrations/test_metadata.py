@@ -11,7 +11,7 @@ from llama_index.core import Document
 from llama_index.core.schema import MetadataMode
 from llama_index.core.vector_stores.types import FilterOperator, MetadataFilter, MetadataFilters
 
-from nlb_integrations import NLBIndex
+from nlb_integrations import NLBIndex, NLBRetriever, haystack
 from nlb_integrations.llama_index import MergeNeighbours
 from nlb_integrations.mcp_results import BookItem
 from nlb_retriever import Retriever, book_from_text, index_books
@@ -120,3 +120,18 @@ def test_mcp_lists_a_book_whose_year_a_former_version_took_though_it_is_none(lib
     index_books(books, library)
     with Retriever(library) as retriever:
         assert [BookItem.of(record).year for record in retriever.store.books()] == [None, 1890]
+
+
+@pytest.mark.parametrize(("tags", "found"), [(["sea", "light"], {"a"}), (["light", "sea"], set()), (["sea"], {"b"})])
+def test_a_list_is_equal_to_the_same_list(tags: list[str], found: set[str], library: Path) -> None:
+    many = Document(text="The lamp burns.", id_="a", metadata={"tags": ["sea", "light"]})
+    one = Document(text="The lamp is out.", id_="b", metadata={"tags": ["sea"]})
+    NLBIndex.from_documents([many, one, Document(text="A lamp.", id_="c")], library)
+    for operator, expected in (("==", found), ("!=", {"a", "b", "c"} - found)):
+        like = MetadataFilter(key="tags", value=tags, operator=FilterOperator(operator))
+        with NLBRetriever(library, mode="bm25", filters=MetadataFilters(filters=[like]), similarity_top_k=9) as nlb:
+            assert {node.metadata["source"] for node in nlb.retrieve("the lamp")} == expected
+        same = {"field": "meta.tags", "operator": operator, "value": tags}
+        component = haystack.NLBRetriever(library, mode="bm25", filters=same)
+        assert {each.meta["source"] for each in component.run("the lamp")["documents"]} == expected
+        component.close()
