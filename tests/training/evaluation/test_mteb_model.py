@@ -46,6 +46,12 @@ def test_a_short_document_has_its_passage_vector() -> None:
     np.testing.assert_allclose(one, ENCODER.encode(["A duel."])[0], atol=1e-6)
 
 
+def test_one_similarity_is_a_number() -> None:  # which mteb makes of it in tasks of summaries
+    vectors = model().encode([{"text": ["A duel."]}])
+    assert float(model().similarity(vectors, vectors)) == pytest.approx(1.0)
+    assert float(model().similarity_pairwise(vectors, vectors)) == pytest.approx(1.0)
+
+
 def test_mteb_ranks_books_with_it(tmp_path: Path) -> None:
     mteb = pytest.importorskip("mteb", reason="mteb is not installed: pip install 'nlb-retriever[eval]'")
     from tests.training.evaluation.mteb_task import make_task

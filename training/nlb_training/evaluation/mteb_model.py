@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 
 from nlb_retriever.config import DEFAULT_CHUNK_TOKENS
 from nlb_retriever.encoding import DEFAULT_ENCODER, ChunkEncoder, Vectors, load_encoder
@@ -73,15 +74,15 @@ class CheckpointModel:
         rows = self._encode_queries(texts) if str(prompt_type).endswith("query") else map(self._encode_document, texts)
         return np.stack([*rows]) if texts else np.zeros((0, self._dim), dtype=np.float32)
 
-    def similarity(self, embeddings1: Any, embeddings2: Any) -> Vectors:
-        """Dot products (n, m)."""
+    def similarity(self, embeddings1: Any, embeddings2: Any) -> torch.Tensor:
+        """Dot products (n, m); a tensor, since mteb makes a number of one that has a single element."""
         first, second = (np.atleast_2d(np.asarray(each, dtype=np.float32)) for each in (embeddings1, embeddings2))
-        return np.asarray(first @ second.T, dtype=np.float32)
+        return torch.from_numpy(first @ second.T)
 
-    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Vectors:
+    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> torch.Tensor:
         """Dot products (n,) of pairs."""
         first, second = (np.atleast_2d(np.asarray(each, dtype=np.float32)) for each in (embeddings1, embeddings2))
-        return np.asarray((first * second).sum(axis=1), dtype=np.float32)
+        return torch.from_numpy((first * second).sum(axis=1))
 
     @cached_property
     def mteb_model_meta(self) -> ModelMeta:
