@@ -75,6 +75,7 @@ def test_rows_of_a_chapter_or_a_story_share_their_group() -> None:
         ('{"query": "a"', "is not JSON (Expecting ',' delimiter at column 14)"),
         ('{"file": "m.txt", "start": 1, "end": 2}', "has no query: it has none of the keys query, summary"),
         ('{"file": "m.txt", "query": "  "}', "has no query: its `query` is empty"),
+        ('{"file": "m.txt", "query": ["Who?"]}', "has no query: its `query` is no text"),
         ('{"query": "Who?"}', "has no `file`: name the book's file"),
         ('{"file": "m.txt", "query": "Who?", "start": 3}', "has only `start`: write both"),
         ('{"file": "m.txt", "query": "Who?", "start": 3, "end": 3}', "its `start, end` [3, 3] is not a span"),

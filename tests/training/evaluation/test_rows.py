@@ -46,6 +46,12 @@ def test_lines_that_cannot_be_used_are_named_and_the_others_count(tmp_path: Path
     assert [problem.split(":")[0] for problem in read.problems] == [
         f"own.jsonl, line {number}" for number in (2, 3, 4, 5, 7)
     ]
+    assert "is not JSON (" in read.problems[0] and read.problems[0].endswith(" at column 2)")
+
+
+def test_a_file_is_named_as_in_a_shell(tmp_path: Path) -> None:
+    file = write(tmp_path / "own.jsonl", {"query": "q", "file": "./a.txt"}, {"query": "q", "file": "tales//a.txt"})
+    assert [row.file for row in read_rows(file).rows] == ["a.txt", "tales/a.txt"]
 
 
 def test_missing_books_and_spans_outside_of_the_text_are_left_out(tmp_path: Path) -> None:

@@ -234,7 +234,7 @@ def _query(row: Mapping[str, Any]) -> tuple[str, Kind | None]:
         raise ValueError(f"has no query: it has none of the keys query, {', '.join(_QUERIES)}")
     query = row[key]
     if not isinstance(query, str) or not query.strip():
-        raise ValueError(f"has no query: its `{key}` is empty")
+        raise ValueError(f"has no query: its `{key}` is {'empty' if isinstance(query, str) else 'no text'}")
     kind = row.get("kind") if key == "query" else _QUERIES[key]
     if kind is not None and kind not in get_args(Kind):
         raise ValueError(f"has the kind {kind!r}; known: {', '.join(get_args(Kind))}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from nlb_retriever.config import expand
@@ -69,13 +69,15 @@ def read_rows(file: Path, query: str | None = None) -> Rows:
             clean_query(example.query)  # search takes it
             if values.get("answers") is not None:
                 values["answers"] = _answers(values["answers"])
+        except json.JSONDecodeError as error:
+            problems.append(f"{where}: is not JSON ({error.msg} at column {error.colno})")
+            continue
         except (ValueError, RecursionError, QueryError) as error:
             problems.append(f"{where}: {error}")
             continue
-        group = next((str(values[key]) for key in _GROUPS if values.get(key)), example.file)
-        rows.append(
-            Row(query=example.query, file=example.file, spans=example.spans, group=group, where=where, values=values)
-        )
+        name = str(PurePath(example.file))  # "./tale.txt" is "tale.txt"
+        group = next((str(values[key]) for key in _GROUPS if values.get(key)), name)
+        rows.append(Row(query=example.query, file=name, spans=example.spans, group=group, where=where, values=values))
     if not rows:
         reason = problems[0] if problems else f"{file} is empty"
         raise QueryError(f'{reason}: give lines such as {{"query": "...", "file": "book.txt", "start": 0, "end": 99}}')
