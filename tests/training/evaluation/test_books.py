@@ -43,6 +43,7 @@ def test_a_name_that_two_books_have_needs_more_of_its_path(tmp_path: Path) -> No
         "lamp.txt": "Four.",
     }
     assert folder.unusable == {"book.txt": f"2 books in {tmp_path} are called book.txt: write more of the path"}
+    assert folder.text(str(tmp_path / "x/b/book.txt")) == "Two."  # as a hit's source has it
     assert len(folder.paths) == 4
     (tmp_path / "x/b/book.txt").write_text("One.")  # a copy
     assert open_folder(tmp_path).text("book.txt") == "One."

@@ -102,7 +102,7 @@ def open_folder(folder: Path) -> BookCollection:
     for path in map(Path, files):
         own = first.setdefault(_digest(path), path)
         names = path.relative_to(folder).parts
-        whole[str(Path(*names))] = own
+        whole[str(Path(*names))] = whole[str(path)] = own
         for start in range(1, len(names)):
             parts.setdefault(str(Path(*names[start:])), set()).add(own)
     digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:8]
