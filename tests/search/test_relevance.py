@@ -171,7 +171,8 @@ def test_a_textbook_needs_more_than_words_to_be_believed(
     monkeypatch.setattr(relevance, "facts_regression", lambda: regression)
     assert retriever.answer("What colour was the boat of Tobias?").found == (not facts)
     assert retriever.answer("Who kept the lighthouse?").found
-    assert retriever.run(SearchRequest(query="Who kept the lighthouse?", relevant_only=True)).facts == pytest.approx(facts)
+    found = retriever.run(SearchRequest(query="Who kept the lighthouse?", relevant_only=True))
+    assert found.facts == pytest.approx(facts)
 
 
 def test_a_book_that_was_named_is_believed_sooner(retriever: Retriever) -> None:
