@@ -52,7 +52,7 @@ def test_a_library_of_another_version_is_refused_with_both_versions(
 ) -> None:
     with (
         NLBRetriever(later) as nlb,
-        pytest.raises(MismatchError, match=r"has format 99, this version reads 2: index your books into another"),
+        pytest.raises(MismatchError, match=r"has format 99, this version reads 2: use the version that made it, or"),
     ):
         ask(nlb)
 
