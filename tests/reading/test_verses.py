@@ -38,6 +38,16 @@ def test_chapters_begin_where_the_first_number_changes(form: str) -> None:
     assert text[sections[1].start :].startswith(form.format(2, 1))
 
 
+@pytest.mark.parametrize("mark", ["|", "\t"])
+def test_lines_of_fields_are_verses(mark: str) -> None:
+    text = verses(2, f"{{}}{mark}{{}}{mark}")
+    assert [heading.title for heading in find_headings(text)] == ["Chapter 1", "Chapter 2"]
+    text = f"{verses(2, f'Ruth{mark}{{}}{mark}{{}}{mark}')}\n{verses(1, f'1 Kings{mark}{{}}{mark}{{}}{mark}')}"
+    assert [heading.title for heading in find_headings(text)] == [
+        "Ruth", "Chapter 1", "Chapter 2", "1 Kings", "Chapter 1"
+    ]  # fmt: skip
+
+
 def test_a_book_is_named_before_each_of_its_verses() -> None:
     text = f"{verses(2, 'Genesis {}:{} ')}\n{verses(2, '1 Kings {}:{} ')}"
     headings = [(heading.level, heading.title) for heading in find_headings(text)]
@@ -76,7 +86,15 @@ def test_other_numbers_are_no_verses(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["I " * 100_000, "ab " * 60_000, "abc def ghi jkl\n" * 20_000, "1 ab cd 1:1 " * 20_000]
+    "text",
+    [
+        "I " * 100_000,
+        "ab " * 60_000,
+        "abc def ghi jkl\n" * 20_000,
+        "1|" * 60_000,
+        "ab\t1\t" * 20_000,
+        "1 ab cd 1:1 " * 20_000,
+    ],
 )
 def test_hostile_lines_are_read_in_no_time(text: str) -> None:
     assert not [heading for heading in find_headings(text) if heading.title.startswith("Chapter")]

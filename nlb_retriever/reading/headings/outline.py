@@ -18,6 +18,7 @@ from textwrap import shorten
 from nlb_retriever.reading.draft import Heading
 from nlb_retriever.reading.headings.clauses import add_clauses
 from nlb_retriever.reading.headings.contents import drop_contents, find_listed, normal
+from nlb_retriever.reading.headings.entries import find_entries
 from nlb_retriever.reading.headings.levels import (
     assign_levels,
     bare_chains,
@@ -96,6 +97,8 @@ def find_headings(text: str) -> list[Heading]:
     if len(listed) > len(found) * (1 if _are_others(listed, found) else 2):
         found = table + listed
     found = add_clauses(text, spans, blank, found)
+    if len(found) < 2:
+        found = find_entries(text) or found
     return [replace(h, title=_FOOTNOTE.sub("", _EMPHASIS.sub(r"\1\2", h.title))) for h in found]
 
 

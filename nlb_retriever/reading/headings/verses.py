@@ -16,6 +16,11 @@ _VERSE = re.compile(
     re.MULTILINE,
 )
 """At the beginning of a line; in some files behind the name of its book."""
+_FIELDS = re.compile(
+    r"^(?:(?P<book>[^\W_][^\n|\t]{0,39})(?P<mark>[|\t]))??(?P<chapter>\d{1,3})(?(mark)(?P=mark)|[|\t])(?P<verse>\d{1,3})[|\t]",
+    re.MULTILINE,
+)
+"""A line of fields: "1|1|...", "Genesis|1|1|..." or with tabs."""
 _BELOW_CHAPTER = re.compile(
     rf"^[^\S\n]*(?:{_NAME}(?P<chapter>\d{{1,3}})[^\S\n]*\n(?:[^\S\n]*\n)?[^\S\n]*1|(?P<verse>\d{{1,3}}))\.?[^\S\n]",
     re.MULTILINE,
@@ -44,12 +49,13 @@ def find_chapters_of_verses(text: str) -> list[Heading]:
 
     A chapter begins where the first number changes, a book where it goes back to 1: its title stands above.
     """
-    verses = [
-        _Verse(match.start(), (match["book"] or "").strip(" ."), int(match["chapter"]), int(match["verse"]))
-        for match in _VERSE.finditer(text)
-    ]
-    if _are_verses(text, verses):
-        return list(_headings(text, verses))
+    for form in (_VERSE, _FIELDS):
+        verses = [
+            _Verse(match.start(), (match["book"] or "").strip(" ."), int(match["chapter"]), int(match["verse"]))
+            for match in form.finditer(text)
+        ]
+        if _are_verses(text, verses):
+            return list(_headings(text, verses))
     verses = list(_below_chapters(text))
     return list(_chapters(verses)) if len({verse.book for verse in verses}) > 1 and _are_verses(text, verses) else []
 
