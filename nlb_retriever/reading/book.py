@@ -31,17 +31,17 @@ logger = logging.getLogger(__name__)
 
 FORMATS = {
     ".txt": "plain", ".text": "plain", ".srt": "plain", ".vtt": "plain", ".md": "markdown", ".markdown": "markdown",
-    ".html": "html", ".htm": "html", ".xhtml": "html", ".epub": "epub", ".pdf": "pdf", ".docx": "docx", ".doc": "doc",
-    ".odt": "odt", ".fb2": "fb2", ".fb2.zip": "fb2", ".rtf": "rtf", ".rst": "rst",
+    ".html": "html", ".htm": "html", ".xhtml": "html", ".hocr": "html", ".epub": "epub", ".pdf": "pdf", ".docx": "docx",
+    ".doc": "doc", ".odt": "odt", ".fb2": "fb2", ".fb2.zip": "fb2", ".rtf": "rtf", ".rst": "rst",
     ".adoc": "adoc", ".asciidoc": "adoc", ".mobi": "kindle", ".azw": "kindle", ".azw3": "kindle", ".prc": "kindle",
-    ".tei": "tei", ".tei.xml": "tei", ".xml": "tei", ".mhtml": "mhtml", ".mht": "mhtml",
-    ".ipynb": "ipynb", ".org": "org",
+    ".tei": "xml", ".tei.xml": "xml", ".xml": "xml", ".mhtml": "mhtml", ".mht": "mhtml",
+    ".ipynb": "ipynb", ".org": "org", ".wiki": "mediawiki", ".mediawiki": "mediawiki", ".wikitext": "mediawiki",
 }  # fmt: skip
 """Module of this package that reads files of each suffix."""
 _NAMES = {
     "plain": "text", "markdown": "text", "html": "text", "epub": "EPUB", "pdf": "PDF", "docx": "Word", "doc": "Office",
-    "odt": "OpenDocument", "fb2": "text", "rst": "text", "rtf": "RTF", "kindle": "Kindle", "tei": "text",
-    "adoc": "text", "mhtml": "text", "ipynb": "text", "org": "text",
+    "odt": "OpenDocument", "fb2": "text", "rst": "text", "rtf": "RTF", "kindle": "Kindle", "xml": "text",
+    "adoc": "text", "mhtml": "text", "ipynb": "text", "org": "text", "mediawiki": "text",
 }  # fmt: skip
 _TWO_LETTERS = {
     "eng": "en", "fra": "fr", "fre": "fr", "deu": "de", "ger": "de", "spa": "es", "ita": "it", "por": "pt", "nld": "nl",

@@ -18,7 +18,10 @@ from nlb_retriever.reading.limits import shown
 from nlb_retriever.reading.sites import LONGEST_REDIRECT, is_redirect, made_beside_pages
 from nlb_retriever.records import FailedFile, path_of, source_of
 
-_TEI = re.compile(rb"<(?:[\w.-]+:)?(?:TEI|teiCorpus)(?:\.2)?[\s>]")
+_BOOKS = re.compile(
+    rb"<(?:[\w.-]+:)?(?:(?:TEI|teiCorpus)(?:\.2)?|mediawiki|alto)[\s>]|<document\s[^>]*abbyy", re.IGNORECASE
+)
+"""Outermost elements of XML files that are read."""
 _BEGINNING = 16_384
 """Bytes in which an XML file's outermost element begins."""
 _SUFFIXES = ", ".join(sorted(FORMATS))
@@ -119,7 +122,7 @@ class _Search:
 def discover(inputs: Iterable[str | Path]) -> Discovery:
     """Find book files; names may hold any bytes (surrogateescape).
 
-    Hidden files, empty ones, files without a book's suffix, XML files without TEI's outermost element (no other is
+    Hidden files, empty ones, files without a book's suffix, XML files without a book's outermost element (no other is
     opened), loops of links and what is not a regular file are counted where they are in folders, and failed entries
     where they were named themselves.
     """
@@ -244,7 +247,7 @@ def _add_found(path: Path, search: _Search) -> None:
         search.blank.append(path)
     elif status.st_size <= LONGEST_REDIRECT and FORMATS[suffix_of(path)] == "html" and _is_redirect(path):
         search.skipped["redirect to another page"] += 1
-    elif path.suffix.lower() == ".xml" and not _is_tei(path):
+    elif path.suffix.lower() == ".xml" and not _is_book(path):
         search.skipped["XML that is no book"] += 1
     else:
         search.add(path)
@@ -266,10 +269,10 @@ def _is_redirect(path: Path) -> bool:
         return False
 
 
-def _is_tei(path: Path) -> bool:
-    """Whether an XML file may be TEI; one that cannot be read is for its reader to name."""
+def _is_book(path: Path) -> bool:
+    """Whether an XML file may be a book; one that cannot be read is for its reader to name."""
     try:
         with path.open("rb") as stream:
-            return bool(_TEI.search(stream.read(_BEGINNING).replace(b"\0", b"")))  # UTF-16 has them
+            return bool(_BOOKS.search(stream.read(_BEGINNING).replace(b"\0", b"")))  # UTF-16 has them
     except OSError:
         return True

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from nlb_retriever.reading.authors import join_authors
 from nlb_retriever.reading.draft import Draft, one_line, title_of
+from nlb_retriever.reading.formats.ocr import read_hocr
 from nlb_retriever.reading.gutenberg import title_of_mention
 from nlb_retriever.reading.headings.outline import find_headings
 from nlb_retriever.reading.limits import Limits
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 def read_html(data: bytes, path: Path, limits: Limits) -> Draft:
     """Read an HTML file: its h1-h6 are the sections, else headings found in the text."""
     source, warning = decode_markup(data)
+    if "ocr_page" in source and "ocr-system" in source:
+        scan = read_hocr(source, Draft("", warnings=[warning] if warning else []))
+        if scan.text.strip():
+            return scan
     page = html_to_text(source, article=True)
     if not page.text.strip():
         page = html_to_text(source, everything=True)

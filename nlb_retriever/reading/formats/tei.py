@@ -7,24 +7,19 @@ from __future__ import annotations
 
 import re
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nlb_retriever.errors import NotABook
 from nlb_retriever.reading.authors import join_authors
-from nlb_retriever.reading.containers.xmltree import attribute, local_name, parse_xml, text_of
+from nlb_retriever.reading.containers.xmltree import attribute, local_name, text_of
 from nlb_retriever.reading.draft import Draft, Heading, one_line
 from nlb_retriever.reading.formats.html import html_to_text
 from nlb_retriever.reading.headings.outline import find_headings
-from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.omissions import count_words
 from nlb_retriever.records import Page
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_ROOTS = frozenset({"TEI", "TEI.2", "teiCorpus", "teiCorpus.2"})
-"""Outermost elements."""
 _DIVISIONS = frozenset({"div", *(f"div{n}" for n in range(8))})
 _BLOCKS = {
     **dict.fromkeys(
@@ -67,16 +62,8 @@ _PARTS = frozenset(
 _NUMBER = re.compile(r"[\w.]{1,8}")
 
 
-def read_tei(data: bytes, path: Path, limits: Limits) -> Draft:
-    """Read a TEI document; of a corpus all its texts.
-
-    Raises:
-        NotABook: it is none (messages without the path).
-    """
-    draft = Draft("")
-    root = parse_xml(data, draft.warnings)
-    if root is None or local_name(root) not in _ROOTS:
-        raise NotABook("is no TEI document (its outermost element is not TEI)")
+def read_tei(root: _Element, draft: Draft) -> Draft:
+    """Read a TEI document; of a corpus all its texts."""
     _describe(root, draft)
     writer = _Writer(draft)
     writer.write(root)
