@@ -77,15 +77,13 @@ class _Item:
         return self.media_type in _TEXT_TYPES or self.name.lower().endswith((".xhtml", ".html", ".htm"))
 
 
-def open_package(archive: Archive) -> Package:
-    """Read container, package document and table of contents.
+def open_package(archive: Archive, name: str) -> Package:
+    """Read a package document and its table of contents.
 
     Raises:
-        NotABook: the zip is no EPUB.
-        ReadingError: it is protected, or its package document is damaged.
+        ReadingError: the file is protected, or the package document damaged.
     """
     check_protection(archive)
-    name = _package_name(archive)
     root = parse_xml(archive.read(name))
     if root is None:
         raise ReadingError(f"its package document {name} is damaged")
@@ -142,17 +140,22 @@ def check_protection(archive: Archive) -> None:
             raise ReadingError("is protected by DRM (encrypted): only unprotected EPUB files can be read")
 
 
-def _package_name(archive: Archive) -> str:
+def package_names(archive: Archive) -> list[str]:
+    """The package documents: one, or one of each rendition, the first of which is the default.
+
+    Raises:
+        NotABook: the zip is no EPUB.
+    """
     if container := archive.find(_CONTAINER):
         root = parse_xml(archive.read(container))
-        for rootfile in _all(root, "rootfile") if root is not None else []:
-            target = resolve("", rootfile.get("full-path") or "")
-            if target and (actual := archive.find(target[0])):
-                return actual
+        files = _all(root, "rootfile") if root is not None else []
+        targets = [resolve("", each.get("full-path") or "") for each in files]
+        if names := [actual for target in targets if target and (actual := archive.find(target[0]))]:
+            return [*dict.fromkeys(names)]
     found = sorted((n for n in archive.names() if n.lower().endswith(".opf")), key=lambda n: (n.count("/"), n))
     if not found:
         raise NotABook("is a zip file but no EPUB (no package document in it)")
-    return found[0]
+    return found[:1]
 
 
 def _all(root: _Element, name: str) -> list[_Element]:

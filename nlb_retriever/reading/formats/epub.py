@@ -6,16 +6,17 @@ import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path, PurePosixPath
 
 from nlb_retriever.errors import NlbError, NotABook, ReadingLimit
 from nlb_retriever.reading.containers.archive import Archive, Files, shown_name
-from nlb_retriever.reading.containers.package import Entry, Package, open_package
+from nlb_retriever.reading.containers.package import Entry, Package, open_package, package_names
 from nlb_retriever.reading.draft import Draft, Heading
 from nlb_retriever.reading.formats.html import html_to_text
-from nlb_retriever.reading.headings.omnibus import find_inner
+from nlb_retriever.reading.headings.omnibus import find_depths
 from nlb_retriever.reading.headings.outline import find_headings
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup.html_writer import HtmlText
@@ -73,7 +74,13 @@ def read_epub(data: bytes, path: Path, limits: Limits) -> Draft:
         ReadingLimit: it inflates to too much.
     """
     archive = Archive(data, limits)
-    draft = read_package(archive, open_package(archive), limits)
+    *others, last = package_names(archive)
+    for name in others:  # renditions: the first may be of pictures
+        with suppress(NotABook):
+            draft = read_package(archive, open_package(archive, name), limits)
+            break
+    else:
+        draft = read_package(archive, open_package(archive, last), limits)
     archive.note_doubled(draft.omissions)
     return draft
 
@@ -235,8 +242,9 @@ def _is_prose(page: HtmlText) -> bool:
 
 def _headings(toc: list[Entry], by_name: dict[str, _Part], text: str, parts: list[_Part]) -> list[Heading]:
     """Contents entries where they point; the documents' own headings where contents say nothing."""
-    if len({entry.level for entry in toc}) == 1 and (inner := find_inner([entry.title for entry in toc])):
-        toc = [replace(entry, level=entry.level + (i in inner)) for i, entry in enumerate(toc)]
+    if len({entry.level for entry in toc}) == 1:
+        depths = find_depths([entry.title for entry in toc])
+        toc = [replace(entry, level=entry.level + depth) for entry, depth in zip(toc, depths, strict=True)]
     folded = {name.casefold(): part for name, part in by_name.items()}
     found: list[Heading] = []
     waiting: list[Entry] = []  # titles without a page of their own begin where their first child does
