@@ -61,6 +61,7 @@ def test_entries_lie_below_the_years_that_stand_alone() -> None:
         "\n\n".join(f"May {day}. {TEXT}" for day in (9, 3, 8, 2, 7, 1, 6)),  # in no order
         "\n\n".join(f"It was May {day}. {TEXT}" for day in range(1, 9)),
         f"{TEXT * 40}\n\n" + diary("{}. "),  # at the end alone
+        diary("{}. ") + f"\n\n{TEXT * 40}",  # at the beginning alone
     ],
 )
 def test_other_dates_are_no_entries(text: str) -> None:

@@ -27,14 +27,16 @@ _ANNUAL = re.compile(r"(?:(?<=\n\n)|(?<![\s\S]))[^\S\n]*(1[4-9]\d\d|20\d\d)\.?[^
 """A year that stands alone."""
 _LEAST, _IN_ORDER = 6, 0.9
 """Entries, and the share of them that are of the day of the one before or a later one."""
-_FIRST = 0.2
-"""Share of a text in which the first entry stands."""
+_LONGEST = 0.3
+"""Share of a text that one entry, or what is before the first, takes at most."""
 
 
 def find_entries(text: str) -> list[Heading]:
     """The dates of a diary's entries, below the years that stand alone; empty for other texts."""
     found = [*_ENTRY.finditer(text)]
-    if len(found) < _LEAST or found[0].start() > _FIRST * len(text) or not _are_in_order([*map(_day, found)]):
+    places = [0, *(match.start() for match in found), len(text)]
+    longest = max(end - start for start, end in pairwise(places))
+    if len(found) < _LEAST or longest > _LONGEST * len(text) or not _are_in_order([*map(_day, found)]):
         return []
     years = [Heading(match.start(1), 1, match[1]) for match in _ANNUAL.finditer(text)]
     return sorted(
