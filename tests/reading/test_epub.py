@@ -319,30 +319,6 @@ def test_real_epubs_have_their_chapters(data_dir: Path, name: str) -> None:
     assert all(warning.startswith("boilerplate skipped: ") for warning in book.warnings)
 
 
-@pytest.mark.parametrize(
-    ("titles", "inner"),
-    [
-        (
-            ["The Road", "Chapter 1", "Chapter 2", "The Pear", "Prologue", "Chapter 1", "Chapter 2", "Epilogue"],
-            "124567",
-        ),
-        (["Cover", "Part One", "1. Dawn", "2. Noon", "Part Two", "1. Dusk", "2. Stars"], "2356"),
-        (["The Road", "Chapter 1", "Chapter 2", "The Pear", "Chapter 3"], ""),
-        (["Preface", "Chapter 1", "Chapter 2", "Preface", "Chapter 1", "Chapter 2"], ""),
-        (["The Road", "Part One", "I", "II", "The Pear", "I", "II"], "1235"),
-    ],
-)
-def test_chapters_of_several_novels_lie_below_them(epub: Write, titles: list[str], inner: str) -> None:
-    names = [f"c{i}.xhtml" for i in range(len(titles))]
-    nav = nav_document(
-        "".join(f'<li><a href="{name}">{title}</a></li>' for name, title in zip(names, titles, strict=True))
-    )
-    files = {name: chapter(title) for name, title in zip(names, titles, strict=True)}
-    book = read_book(epub({"content.opf": opf(names, nav="nav.xhtml"), "nav.xhtml": nav, **files}))
-    deep = {section.path[-1] for section in book.sections if len(section.path) > 1}
-    assert deep == {titles[int(i)] for i in inner}
-
-
 def test_of_several_renditions_the_first_with_text_is_read(epub: Write) -> None:
     first = '<rootfile full-path="pictures/book.opf" media-type="application/oebps-package+xml"/>'
     files = {
