@@ -133,6 +133,27 @@ def test_an_export_of_one_page_is_called_as_that_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "{{Infobox x\n| born = {{birth date|1952|12|8}}\n| in = [[Venn]],<br />Coast\n}}",
+            "born: 1952-12-08\nin: Venn, Coast",
+        ),
+        ("It burns.{{citation needed|date=May 2020}}", "It burns."),
+        ("It burns.{{sfn|Hale|1911}}", "It burns.\n\nNotes\n\n1. Hale 1911"),
+        ("<gallery>\nFile:A.jpg|A lamp\nFile:B.jpg|A boat\n</gallery>", "A lamp\n\nA boat"),
+        (
+            '{|\n!rowspan=2|Team\n!style="a:b"|\n|-\n| Venn<br>town ||\n* one\n|| [[Hale|him]]\n|}',
+            "Team\nVenn town  one  him",
+        ),
+        ("Water is H<sub>2</sub>O, <math>a < b</math>.", "Water is H2O, a < b."),
+    ],
+)
+def test_templates_pictures_and_tables(tmp_path: Path, text: str, shown: str) -> None:
+    assert read(tmp_path, text).text.strip() == shown
+
+
+@pytest.mark.parametrize(
     "piece",
     ["{{a|", "<ref>a ", "<nowiki>", "[[a|", "{|\n|", "= ", "{{a}}", "a |" + " " * 20, "<!-- ", "[http://a ", "''"],
 )

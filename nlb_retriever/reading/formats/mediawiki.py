@@ -130,7 +130,9 @@ class _Reader:
             self._end_row()
             self.open(max(least, len(heading["marks"])), heading["title"].strip())
         elif self.tables and self.row:
-            self.row[-1] += f" {bare.lstrip('*#:; ')}"
+            first, *cells = bare.lstrip("*#:; ").split("||")
+            self.row[-1] += f" {first}"
+            self.row += map(_without_attributes, cells)
         elif item := _ITEM.fullmatch(line):
             marks, text = item["marks"], item["text"]
             if marks[-1] == "#":
@@ -168,10 +170,11 @@ class _Reader:
 
 def _cells(line: str) -> Iterator[str]:
     """The cells of a line of a table."""
-    cells = re.split(r"\|\||!!", line[1:]) if line[0] == "!" else line[1:].split("||")
+    text = line.removeprefix(line[0]).removeprefix(line[0])
+    cells = re.split(r"\|\||!!", text) if line[0] == "!" else text.split("||")
     return map(_without_attributes, cells)
 
 
 def _without_attributes(cell: str) -> str:
-    before, _, text = cell.partition("|")
-    return (text if text and "=" in before and "[" not in before else cell).strip()
+    before, bar, text = cell.partition("|")
+    return (text if bar and "=" in before and "[" not in before else cell).strip()

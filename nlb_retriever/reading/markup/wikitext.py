@@ -34,7 +34,10 @@ _LONGEST_NAME, _DEEPEST = 60, 40
 _MEASURES = frozenset({"convert", "cvt"})
 _CITED = ("last", "last1", "first", "first1", "author", "author1", "title", "chapter", "work", "website", "journal",
           "newspaper", "publisher", "date", "year", "volume", "pages", "page", "isbn")  # fmt: skip
-_CITATION = re.compile(r"(?:cite|citation|harv|sfn)\b", re.IGNORECASE)
+_CITATION = re.compile(r"cite\b.*|citation|harv\w*", re.DOTALL)
+_NOTE = re.compile(r"sfn\w*|efn\w*")
+"""Templates that are notes."""
+_GALLERY = re.compile(rf"^[ \t]*{_FILE.pattern}[^|\n]{{1,200}}\|?(?P<shown>[^\n]*)$", re.IGNORECASE | re.MULTILINE)
 _SHOWN = frozenset("nowrap small big lang abbr ill nobr quote blockquote cquote center poem sic em strong".split())
 """Templates that show their text, however short; of others a parameter of three words or more is shown."""
 _LEAST_WORDS = 3
@@ -68,7 +71,7 @@ class Wikitext:
         for _ in range(_PASSES):
             text = _LINK.sub(self._link, text)
         text = _replace_enclosed(self._templates(text), _REFERENCE, self._reference)
-        text = _URL.sub(self._url, text)
+        text = _GALLERY.sub(self._picture, _URL.sub(self._url, text))
         text = _BREAK.sub("\n", text)
         text = _WORD_SWITCH.sub("", _QUOTES.sub("", _TAG.sub("", text)))
         return _KEPT_TEXT.sub(lambda match: self.kept[int(match[1])], unescape(text))
@@ -95,6 +98,10 @@ class Wikitext:
             self._skip("link target", target)
             return shown[-1]
         return target.lstrip(":").replace("_", " ")
+
+    def _picture(self, match: re.Match[str]) -> str:
+        self._skip("file name", match[0].removesuffix(match["shown"]))
+        return f"\n{match['shown']}\n"
 
     def _url(self, match: re.Match[str]) -> str:
         return self._skip("link target", match["target"]) + match["shown"] if match["shown"] else match["target"]
@@ -128,7 +135,11 @@ class Wikitext:
                 named[key] = value.strip()
             else:
                 texts.append(each.strip())
-        if _CITATION.match(name):
+        if _NOTE.fullmatch(name):
+            return f"<ref>{' '.join(texts)}</ref>"
+        if "date" in name and len(texts) > 2 and all(map(str.isdecimal, texts[:3])):
+            return "-".join(each.zfill(2) for each in texts[:3])
+        if _CITATION.fullmatch(name):
             cited = [named[key] for key in _CITED if named.get(key)] or texts
             self._skip("template", " ".join({**named, name: ""}.values()) if not cited else name)
             return ". ".join(cited)
