@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 
 _AHEAD = 1
 """Books each worker may have read before they are asked for."""
+_ROOT = Path(__file__).resolve().parents[2]
+_START = "from nlb_retriever.reading.worker import main; main()"
 
 
 class ReaderPool:
@@ -104,15 +106,12 @@ class _Worker:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        root = str(Path(__file__).resolve().parents[2])
-        paths = [root, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "nlb_retriever.reading.worker"],
+            [_interpreter(), "-c", f"import sys; sys.path[:] = {_module_paths()!r}; {_START}"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            cwd=root,  # -m puts the current folder first on the path: never the user's
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p)},
+            cwd=_ROOT,
             start_new_session=True,
         )
         self._send(encode(asdict(limits)))
@@ -182,3 +181,19 @@ class _Worker:
         how = signal.Signals(-code).name if code < 0 else f"exit status {code}"
         logger.debug("worker died reading %s: %s", shown(path), how)
         return ReadingLimit(f"{shown(path)}: its reader crashed ({how}); the file is damaged or needs too much memory")
+
+
+def _interpreter() -> str:
+    """Python: not the program that holds it, such as uWSGI, which `sys.executable` may name."""
+    own = Path(sys.executable or "")
+    installed = Path(sys.prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
+    return str(own if own.name.lower().startswith(("python", "pypy")) or not installed.exists() else installed)
+
+
+def _module_paths() -> list[str]:
+    """Where this process finds its modules, whoever set it; the script's folder and the current one last."""
+    users = {Path(getattr(sys.modules["__main__"], "__file__", None) or "/").absolute().parent}
+    with suppress(OSError):  # it was removed
+        users.add(Path.cwd())
+    paths = sorted((Path(path).absolute() for path in sys.path if path), key=users.__contains__)
+    return [str(path) for path in dict.fromkeys([_ROOT, *paths])]

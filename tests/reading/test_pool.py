@@ -185,10 +185,38 @@ def test_ctrl_c_ends_the_parent_and_its_workers_quietly(slow_file: Path) -> None
     assert wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
 
 
+@pytest.mark.parametrize("place", ["the current folder", "the first of the path", "the script's"])
 def test_a_folder_full_of_python_files_is_never_imported(
-    tmp_path: Path, books: list[Path], monkeypatch: pytest.MonkeyPatch
+    place: str, tmp_path: Path, books: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('imported from the user')")
-    monkeypatch.chdir(tmp_path)
+    if place == "the script's":
+        monkeypatch.setattr(sys.modules["__main__"], "__file__", str(tmp_path / "script.py"))
+    else:
+        monkeypatch.chdir(tmp_path)
+    if place != "the current folder":
+        monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     with ReaderPool(1) as pool:
-        assert isinstance(next(pool.read([Path("0.txt")]))[1], Book)
+        assert isinstance(next(pool.read([tmp_path / "0.txt"]))[1], Book)
+
+
+def test_modules_are_found_where_the_parent_finds_them(
+    tmp_path: Path, books: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in pex files, layers of AWS Lambda and mod_wsgi's python-path."""
+    bare = tmp_path / "bare" / "bin" / "python3"
+    bare.parent.mkdir(parents=True)
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    bare.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(bare))
+    with ReaderPool(1) as pool:
+        assert isinstance(next(pool.read(books))[1], Book)
+
+
+@pytest.mark.parametrize("executable", ["/usr/sbin/uwsgi", "", None])
+def test_a_server_that_holds_python_is_not_started_again(
+    executable: str | None, books: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", executable)
+    with ReaderPool(1) as pool:
+        assert isinstance(next(pool.read(books))[1], Book)
