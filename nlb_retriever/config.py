@@ -27,6 +27,7 @@ FORMAT = 2
 """Version of a manifest; raised when older libraries can no longer be read."""
 
 _OTHER_VERSION = "use the version that made it, or index your books into another library"
+_HERE = re.compile(r"http://([^/@]*@)?(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1\])(:\d+)?(/|$)", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -173,6 +174,20 @@ def expand(path: str | Path) -> Path:
         raise NlbError(f"a name or a folder must be a string or a Path, not {brief(path)}") from error
     except RuntimeError as error:
         raise NlbError(f"{path}: there is no home folder of that user: write the whole path") from error
+
+
+def stays_here(url: str) -> bool:
+    """Whether requests to a server stay on this machine: no proxy that the environment names stands between."""
+    return _HERE.match(url) is not None
+
+
+def unusable_network(error: Exception) -> str:
+    """What to say where no HTTP client can be made: of the environment's proxies one is of an unknown kind, or so."""
+    reason = str(error).partition(". ")[0]
+    return (
+        f"the proxies or certificates that the environment names cannot be used ({reason}): "
+        "check ALL_PROXY, HTTPS_PROXY, HTTP_PROXY and SSL_CERT_FILE"
+    )
 
 
 def _absolute(path: str | Path, what: str) -> Path:

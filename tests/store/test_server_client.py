@@ -144,6 +144,20 @@ def test_the_key_comes_from_the_environment_without_a_python_warning(monkeypatch
     assert seen[0][1] == "secret"
 
 
+@pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "socks://127.0.0.1:9/"])
+def test_no_proxy_stands_before_a_server_on_this_machine(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    monkeypatch.setenv("HTTP_PROXY", proxy)
+    with server() as (url, _), counting(url) as count:
+        assert count() == 7
+
+
+def test_a_proxy_of_an_unknown_kind_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks://127.0.0.1:9/")
+    with pytest.raises(StoreError, match=r"/shelf: the proxies or certificates .* cannot be used \(.*\): check"):
+        Server.connect("https://library.example/shelf")
+
+
 def test_a_key_that_leaves_the_machine_unencrypted_is_one_line_of_warning(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

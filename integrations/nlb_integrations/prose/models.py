@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from nlb_integrations.prose.budget import ANSWER_TOKENS
 from nlb_integrations.prose.llamacpp import WINDOW, LlamaCpp
 from nlb_integrations.prose.secrets import hide_secrets
 from nlb_integrations.prose.tokens import ServerTokenizer
-from nlb_retriever.config import expand
+from nlb_retriever.config import expand, stays_here, unusable_network
 from nlb_retriever.errors import LanguageModelError, MissingExtra, QueryError, brief, extra
 
 TIMEOUT = 120.0
@@ -70,19 +71,24 @@ def _smollm2() -> Path:
 def _ollama(name: str, max_tokens: int, timeout: float) -> LLM:
     with extra("llm"):
         from llama_index.llms.ollama import Ollama
+        from ollama import AsyncClient, Client
     url = os.environ.get("OLLAMA_HOST") or "127.0.0.1"
     if "://" not in url:
         url = f"http://{url}" if url.rpartition(":")[2].isdecimal() else f"http://{url}:{_OLLAMA_PORT}"
     options = {"num_predict": max_tokens, "seed": 0}
-    llm = Ollama(
-        model=name,
-        base_url=url,
-        temperature=0.0,
-        request_timeout=timeout,
-        thinking=False,  # it would take all tokens of an answer, and no setting of Ollama's turns it off
-        additional_kwargs=options,
-    )
+    _check_network(url)
+    direct: dict[str, Any] = {"host": url, "timeout": timeout, "trust_env": False}
     try:
+        llm = Ollama(
+            model=name,
+            base_url=url,
+            temperature=0.0,
+            request_timeout=timeout,
+            thinking=False,  # it would take all tokens of an answer, and no setting of Ollama's turns it off
+            additional_kwargs=options,
+            client=Client(**direct) if stays_here(url) else None,
+            async_client=AsyncClient(**direct) if stays_here(url) else None,
+        )
         llm.context_window = min(llm.get_context_window(), WINDOW)  # all of a large window would be kept in memory
     except Exception as error:  # the client has its own errors, httpx's and Python's
         if "not found" in str(error):
@@ -99,13 +105,19 @@ def _compatible(base: str, name: str | None, max_tokens: int, timeout: float) ->
     """A model behind OpenAI's interface; without a name the server's first."""
     with extra("llm"):
         from llama_index.llms.openai_like import OpenAILike
+        from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
     base = base.rstrip("/")
     key = os.environ.get("OPENAI_API_KEY") or "none"
+    _check_network(base)
     models = _list_models(base, key, timeout)
     own = next((model for model in models if model.get("id") and name in {None, model["id"]}), None)
     if own is None and name is None:
         raise LanguageModelError(f"the server at {hide_secrets(base)} offers no model: load one there")
-    return OpenAILike(
+    direct: dict[str, Any] = {}
+    if stays_here(base):
+        direct["http_client"] = DefaultHttpxClient(trust_env=False, timeout=timeout)
+        direct["async_http_client"] = DefaultAsyncHttpxClient(trust_env=False, timeout=timeout)
+    llm = OpenAILike(
         model=name or str(own and own["id"]),
         api_base=base,
         api_key=key,
@@ -117,7 +129,23 @@ def _compatible(base: str, name: str | None, max_tokens: int, timeout: float) ->
         max_retries=0,
         timeout=timeout,
         additional_kwargs={"seed": 0},
+        **direct,
     )
+    if direct:
+        weakref.finalize(llm, direct["http_client"].close)
+    return llm
+
+
+def _check_network(url: str) -> None:
+    """Refuse to ask a server where no client can be made.
+
+    Raises:
+        LanguageModelError: the environment's proxies or certificates cannot be used.
+    """
+    try:
+        httpx.Client(trust_env=not stays_here(url)).close()
+    except (ImportError, OSError, ValueError) as error:
+        raise LanguageModelError(unusable_network(error)) from error
 
 
 def _list_models(base: str, key: str, timeout: float) -> list[dict[str, Any]]:
@@ -128,7 +156,12 @@ def _list_models(base: str, key: str, timeout: float) -> list[dict[str, Any]]:
     """
     server = hide_secrets(base)
     try:
-        response = httpx.get(f"{base}/models", headers={"Authorization": f"Bearer {key}"}, timeout=timeout)
+        response = httpx.get(
+            f"{base}/models",
+            headers={"Authorization": f"Bearer {key}"},
+            timeout=timeout,
+            trust_env=not stays_here(base),
+        )
         if response.status_code in {401, 403}:
             raise LanguageModelError(f"the server at {server} refuses the key: set OPENAI_API_KEY")
         if response.status_code == httpx.codes.TOO_MANY_REQUESTS or response.is_server_error:
@@ -160,4 +193,8 @@ def _tokenizer(model: dict[str, Any], base: str, key: str, timeout: float) -> Se
     if model.get("owned_by") != "llamacpp":
         return None
     headers = {"Authorization": f"Bearer {key}"}
-    return ServerTokenizer(httpx.Client(base_url=base.removesuffix("/v1"), headers=headers, timeout=timeout))
+    return ServerTokenizer(
+        httpx.Client(
+            base_url=base.removesuffix("/v1"), headers=headers, timeout=timeout, trust_env=not stays_here(base)
+        )
+    )

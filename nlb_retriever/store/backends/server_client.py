@@ -10,11 +10,11 @@ import time
 import warnings
 from collections.abc import Callable
 from typing import TypeVar
-from urllib.parse import urlsplit
 
 from qdrant_client import QdrantClient
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
+from nlb_retriever.config import stays_here, unusable_network
 from nlb_retriever.errors import StoreError
 
 KEY = "QDRANT_API_KEY"
@@ -29,7 +29,6 @@ TIMEOUT = 60
 """Seconds for one request."""
 _URL = re.compile(r"(https?)://([\w.:\[\]-]+)/([A-Za-z0-9][A-Za-z0-9._-]*)/?")
 _PORTS = {"http": 6333, "https": 443}
-_LOCAL = ("localhost", "127.0.0.1", "::1")
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -58,7 +57,7 @@ class Server:
         The key is read from $QDRANT_API_KEY.
 
         Raises:
-            StoreError: it is no such address.
+            StoreError: it is no such address, or the environment's proxies cannot be used.
         """
         match = _URL.fullmatch(url)
         if match is None:
@@ -69,11 +68,16 @@ class Server:
         scheme, host, name = match.groups()
         base = f"{scheme}://{host}" if re.search(r":\d+$", host) else f"{scheme}://{host}:{_PORTS[scheme]}"
         key = os.environ.get(KEY) or None
-        if key and scheme == "http" and urlsplit(base).hostname not in _LOCAL:
+        if key and scheme == "http" and not stays_here(base):
             _log.warning("the key in %s goes to %s unencrypted: use https", KEY, host)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*insecure connection", category=UserWarning)
-            client = QdrantClient(url=base, api_key=key, timeout=TIMEOUT, check_compatibility=False)
+            try:
+                client = QdrantClient(
+                    url=base, api_key=key, timeout=TIMEOUT, check_compatibility=False, trust_env=not stays_here(base)
+                )
+            except (ImportError, OSError, ValueError) as error:
+                raise StoreError(f"library {url}: {unusable_network(error)}") from error
         return cls(client, url, owned=True), name
 
     def call(self, request: Callable[[QdrantClient], T]) -> T:
