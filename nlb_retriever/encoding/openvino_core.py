@@ -7,12 +7,14 @@ process with a segmentation fault, or overwrites what has been mapped there sinc
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlb_retriever.errors import EncoderError
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 _WRONG_WIDTH = 32
 """On a CPU with bf16, OpenVINO 2025.3 to 2026.4 runs rows of 32 tokens wrongly (int8 MiniLM: cosine 0.73)."""
+_OWN_GROUPS, _GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 _TELEMETRY, _CONVERTER = "openvino_telemetry", "openvino.tools.ovc"
 _lock = threading.RLock()
 _opened_in: list[int] = []
@@ -111,7 +114,36 @@ def check_process() -> None:
 
 def usable_cores() -> int:
     """How many cores this process may use; where nobody can say, as on macOS, how many there are."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, int(min(cores, _granted_cores())))
+
+
+def _granted_cores() -> float:
+    """The time of how many cores control groups grant (`docker --cpus`, limits of Kubernetes, systemd's CPUQuota).
+
+    OpenVINO does not look: with a thread for each core of a large machine it would be stopped most of the time.
+    """
+    granted = math.inf
+    with suppress(OSError):  # another system, or nothing is mounted
+        for line in _OWN_GROUPS.read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers and "cpu" not in controllers.split(","):
+                continue
+            top = _GROUPS / "cpu" if controllers else _GROUPS
+            group = top / path.lstrip("/")  # in a container often as it is seen from outside: then only `top` is there
+            while group.is_relative_to(top):
+                granted = min(granted, _quota(group))
+                group = group.parent
+    return granted
+
+
+def _quota(group: Path) -> float:
+    """Cores that a control group of version 2 or 1 grants."""
+    for names in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
+        with suppress(OSError, ValueError):  # it has no such file; or "max"
+            quota, period = map(int, " ".join((group / name).read_text() for name in names).split())
+            return quota / period if quota > 0 else math.inf
+    return math.inf
 
 
 def row_width(longest: int, *, step: int) -> int:

@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from nlb_retriever.encoding import load_encoder
+from nlb_retriever.encoding import load_encoder, openvino_core
 from nlb_retriever.encoding.base import pad
 from nlb_retriever.encoding.openvino import OpenVinoEncoder
-from nlb_retriever.encoding.openvino_core import load_openvino, shared_core
+from nlb_retriever.encoding.openvino_core import load_openvino, shared_core, usable_cores
 from nlb_retriever.reader import find_reader, load_reader
 
 _ENCODERS_THEN_SIGNAL = """
 import gc, os, signal, threading
-from nlb_retriever.encoding import load_encoder
+from nlb_retriever.encoding import load_encoder, openvino_core
 
 handled = []
 signal.signal(signal.SIGTERM, lambda number, frame: handled.append(number))
@@ -58,7 +58,7 @@ def test_a_signal_is_handled_after_all_encoders_were_freed(free: str) -> None:
 
 _ENCODER_THEN_FORK = """
 import os
-from nlb_retriever.encoding import load_encoder
+from nlb_retriever.encoding import load_encoder, openvino_core
 from nlb_retriever.errors import EncoderError
 
 encoder = load_encoder(use="ask")
@@ -142,3 +142,34 @@ def test_an_interrupt_while_it_is_imported_is_an_interrupt(monkeypatch: pytest.M
     monkeypatch.delitem(sys.modules, "openvino", raising=False)
     with pytest.raises(KeyboardInterrupt):
         load_openvino()
+
+
+@pytest.mark.parametrize(
+    ("own", "files", "cores"),
+    [
+        ("0::/\n", {"cpu.max": "200000 100000"}, 2),
+        ("0::/\n", {"cpu.max": "max 100000"}, 16),
+        ("0::/\n", {"cpu.max": "50000 100000"}, 1),
+        ("0::/\n", {}, 16),
+        ("0::/a/b.service\n", {"a/cpu.max": "300000 100000", "a/b.service/cpu.max": "max 100000"}, 3),
+        ("0::/a\n", {"a/cpu.max": "9900000 100000"}, 16),
+        ("0::/../../kubepods/x\n", {"cpu.max": "799000 100000"}, 7),
+        (
+            "3:memory:/x\n2:cpu,cpuacct:/docker/x\n0::/\n",
+            {"cpu/cpu.cfs_quota_us": "400000", "cpu/cpu.cfs_period_us": "100000"},
+            4,
+        ),
+        ("2:cpuset:/\n1:cpu:/\n", {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 16),
+    ],
+)
+def test_no_more_cores_are_used_than_a_container_is_granted(
+    own: str, files: dict[str, str], cores: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own").write_text(own)
+    for name, content in files.items():
+        (tmp_path / "groups" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "groups" / name).write_text(content + "\n")
+    monkeypatch.setattr(openvino_core, "_OWN_GROUPS", tmp_path / "own")
+    monkeypatch.setattr(openvino_core, "_GROUPS", tmp_path / "groups")
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(16)), raising=False)
+    assert usable_cores() == cores
