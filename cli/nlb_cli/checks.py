@@ -89,7 +89,7 @@ def _packages() -> Iterator[Check]:
 
 def _folder(name: str, folder: Path) -> Check:
     """Whether a folder, or where it would be made, takes files."""
-    there = next(path for path in (folder, *folder.parents) if path.exists())
+    there = next(path for path in (folder, *folder.parents) if os.path.exists(path))  # noqa: PTH110 - never raises
     if not os.access(there, os.W_OK):
         return Check(name, "problem", f"{folder} cannot be written: change its rights, or set NLB_HOME")
     free = shutil.disk_usage(there).free

@@ -136,7 +136,7 @@ def find_term_projection(sha256: str) -> TermProjection | None:
 
 def _int8_folder(name: str | Path) -> Path | None:
     folder = DEFAULT_FOLDER if str(name) == DEFAULT_ENCODER else expand(name)
-    return folder if (folder / CONFIG_FILE).is_file() else None
+    return folder if os.path.isfile(folder / CONFIG_FILE) else None  # noqa: PTH113 - never raises
 
 
 def _is_base(name: str | Path) -> bool:
@@ -146,7 +146,7 @@ def _is_base(name: str | Path) -> bool:
 def find_weights(name: str | Path) -> tuple[str, Path]:
     """The model's plain name and the local folder with its weights, downloaded only if necessary."""
     folder = expand(name)
-    if folder.is_dir():
+    if os.path.isdir(folder):  # noqa: PTH112 - never raises
         return folder.resolve().name, folder
     if _is_base(name):
         spec = importlib.util.find_spec(_BASE_PACKAGE)

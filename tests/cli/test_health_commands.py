@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from importlib.metadata import PackageNotFoundError
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from nlb_cli import checks
 from nlb_retriever import open_store
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.reader import find_reader
@@ -189,3 +191,22 @@ def test_a_package_that_is_missing_or_too_old_or_new_is_a_problem(
         ("problem", "nowhere is missing: run `pip install 'nowhere>=1'`"),
         ("ok", "numpy 2.0"),
     ]
+
+
+def test_a_data_folder_that_may_not_be_looked_at_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a container's user is not the one whose HOME is set."""
+    locked, stat, access = tmp_path / "root", os.stat, os.access
+    locked.mkdir()
+
+    def refuse(path: str | Path, **options: bool) -> os.stat_result:
+        if locked in Path(path).parents:
+            raise PermissionError(13, "Permission denied", str(path))
+        return stat(path, **options)
+
+    monkeypatch.setattr("os.stat", refuse)
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path) != locked and access(path, mode))
+    check = checks._folder("data folder", locked / "share" / "nlb-retriever")
+    assert (check.status, check.detail) == (
+        "problem",
+        f"{locked}/share/nlb-retriever cannot be written: change its rights, or set NLB_HOME",
+    )

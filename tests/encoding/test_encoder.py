@@ -188,6 +188,13 @@ def test_weights_for_torch_that_the_base_model_has_no_place_for_are_refused(tmp_
         load_torch_encoder(folder)
 
 
+def test_a_name_that_the_system_refuses_to_look_for_is_no_folder(tmp_path: Path) -> None:
+    name = tmp_path / ("long" * 70)
+    assert loading._int8_folder(name) is None
+    with pytest.raises(EncoderError, match="is neither a folder nor a model's name"):
+        loading.find_weights(name)
+
+
 def test_packaged_weights_that_are_not_the_official_ones_are_refused(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"not the weights")
     with pytest.raises(EncoderError, match="not the official all-MiniLM-L6-v2"):

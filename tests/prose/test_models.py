@@ -303,6 +303,8 @@ def test_a_missing_file_or_one_that_is_no_model_is_reported(tmp_path: Path) -> N
     pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
     with pytest.raises(QueryError, match="no model at"):
         open_llm(tmp_path / "none.gguf")
+    with pytest.raises(QueryError, match="no model at"):
+        open_llm(tmp_path / f"{'long' * 70}.gguf")  # the system refuses to look, as in a folder that may not be entered
     (tmp_path / "bad.gguf").write_bytes(b"GGUF" + bytes(1000))
     with pytest.raises(LanguageModelError, match="cannot be used: llama.cpp takes"):
         open_llm(str(tmp_path / "bad.gguf"))
