@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from nlb_cli.commands import chat
 from tests.cli.conftest import RUN, InProcess, OnTerminal, environment, nlb, nlb_terminal
 from tests.prose.conftest import Server, free_port
 
@@ -208,6 +209,12 @@ def test_a_chat_on_a_terminal_prompts_until_it_is_quit(nlb_terminal: OnTerminal,
     assert ran.out.count("> ") == 2
     assert "It broke the clock." in ran.out
     assert "Traceback" not in ran.out
+
+
+def test_a_python_without_readline_can_chat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "readline", None)
+    monkeypatch.setattr("builtins.input", lambda _: "Who?")
+    assert next(chat._typed()) == "Who?"
 
 
 def test_ctrl_c_ends_a_chat_on_a_pipe_in_one_line(library: Path, serve: Serve) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 
 import typer
@@ -68,7 +69,8 @@ def chat(
 
 def _typed() -> Iterator[str]:
     """Questions typed at a prompt."""
-    import readline  # noqa: F401  (input() then has line editing and a history)
+    with suppress(ImportError):  # of a Python that was built without it
+        import readline  # noqa: F401  (input() then has line editing and a history)
 
     while True:
         try:
