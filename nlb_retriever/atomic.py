@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -12,6 +13,11 @@ from typing import IO
 
 TEMPORARY = ".part"
 """End of the names of unfinished files and folders; one that is found was left by a process that was killed."""
+
+
+def part_of(file: Path) -> Path:
+    """A name for what a file is written to before it is whole; another thread has another, and so has a container."""
+    return file.with_name(f".{file.name}.{secrets.randbits(32)}{TEMPORARY}")
 
 
 def write_file(file: Path, content: bytes | Callable[[IO[bytes]], object]) -> None:
@@ -24,7 +30,7 @@ def write_file(file: Path, content: bytes | Callable[[IO[bytes]], object]) -> No
     Raises:
         OSError: it cannot be written; what was there is kept.
     """
-    part = file.with_name(f".{file.name}.{os.getpid()}{TEMPORARY}")
+    part = part_of(file)
     try:
         with part.open("wb") as stream:
             if isinstance(content, bytes):

@@ -25,6 +25,14 @@ def test_a_file_gets_new_content_and_leaves_nothing_beside_it(tmp_path: Path) ->
     assert names(tmp_path) == ["a.json"]
 
 
+def test_one_may_write_a_file_while_another_does(tmp_path: Path) -> None:
+    """Two threads, or the processes 1 of two containers."""
+    file = tmp_path / "a.json"
+    write_file(file, lambda stream: (stream.write(b"first"), write_file(file, b"second")))
+    assert file.read_bytes() == b"first"
+    assert names(tmp_path) == ["a.json"]
+
+
 def test_a_file_keeps_its_content_where_writing_fails(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     write_file(file, b"one")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from nlb_retriever.atomic import TEMPORARY
+from nlb_retriever.atomic import part_of
 from nlb_retriever.errors import NlbError, StoreError
 
 
@@ -31,7 +31,7 @@ def create(path: Path) -> Iterator[BinaryIO]:
 
 def put(path: Path, content: bytes) -> None:
     """Give a file that could be missed new content: in one step, but not safe from a power cut or a full disk."""
-    making = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
+    making = part_of(path)
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         making.write_bytes(content)
