@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 _AHEAD = 1
 """Books each worker may have read before they are asked for."""
 _ROOT = Path(__file__).resolve().parents[2]
-_START = "from nlb_retriever.reading.worker import main; main()"
+_MAIN = "from nlb_retriever.reading.worker import main; main"
 
 
 class ReaderPool:
@@ -107,7 +107,7 @@ class _Worker:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._process = subprocess.Popen(
-            [_interpreter(), "-c", f"import sys; sys.path[:] = {_module_paths()!r}; {_START}"],
+            [_interpreter(), "-c", f"import sys; sys.path[:] = {_module_paths()!r}; {_MAIN}({os.getpid()})"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

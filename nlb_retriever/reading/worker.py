@@ -1,4 +1,4 @@
-"""A process that reads books for ReaderPool: `python -m nlb_retriever.reading.worker`.
+"""A process that reads books for ReaderPool, which starts `main`.
 
 It takes limits, then paths on stdin, and answers each on stdout (wire.py). It ends with its
 parent: at the end of stdin, or within a second where it is busy. It never sees Ctrl-C, which is
@@ -22,9 +22,10 @@ from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.wire import book_to_wire, encode, receive
 
 
-def main() -> None:
+def main(parent: int) -> None:
+    """Read what a parent asks for, which has this process number."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _end_with_parent()
+    _end_with_parent(parent)
     requests = sys.stdin.buffer
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints does not reach the parent
@@ -58,16 +59,10 @@ def _limit(kind: int, value: int) -> None:
         resource.setrlimit(kind, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
 
 
-def _end_with_parent() -> None:
-    parent = os.getppid()
-
+def _end_with_parent(parent: int) -> None:
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(0.5)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-if __name__ == "__main__":
-    main()
