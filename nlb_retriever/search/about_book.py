@@ -22,7 +22,7 @@ from nlb_retriever.search.book_parts import (
 from nlb_retriever.search.forms import WORK, compile_forms, match_form
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.imprint import TITLE_PAGE, date_book, has_year, name_author_of_part, name_authors
-from nlb_retriever.search.quotes import WORDS, Quote, cite, is_prose, join_quotes
+from nlb_retriever.search.quotes import WORDS, Quote, cite, is_prose, make_answer
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, books_in, resolve_scope
 from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by, title_words, without_copies
@@ -136,8 +136,7 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
             if not books and match["title"]:
                 shorts, citations = name_author_of_part(match["title"].strip(_OUTER), scope, store)
             if not shorts and match["title"] and find_titled(match["title"], scope, store, in_part=False):
-                text = f"The library does not know who wrote {books[0].title}."
-                return Answer(question=request.query, found=False, text=text)
+                return make_answer(request.query, (), missing=f"The library does not know who wrote {books[0].title}.")
         elif len(books) != 1:
             return None
         elif kind in {"hero", "characters"}:
@@ -161,8 +160,8 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
             hits = read_book(books[0], scope, store, TITLE_PAGE)
             shorts, citations = date_book(books[0], hits)
             if hits and not shorts and not has_year(hits):  # a year without "published" the reader may understand
-                text = f"The library does not know when {books[0].title} was written."
-                return Answer(question=request.query, found=False, text=text)
+                missing = f"The library does not know when {books[0].title} was written."
+                return make_answer(request.query, (), missing=missing)
         elif kind in {"about", "description", "setting"}:
             shorts, citations = _describe(books[0], scope, store)
             if kind == "setting" and not shorts and request.query.lower().lstrip().startswith("in "):
@@ -176,14 +175,7 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
     is_known = kind in {"author", "about", "description", "length", "extent"} or (
         kind == "year" and books[0].year is not None
     )
-    return Answer(
-        question=request.query,
-        found=True,
-        text=join_quotes(citations),
-        citations=tuple(citations),
-        shorts=tuple(shorts),
-        confidence="sure" if shorts and is_known else "likely",
-    )
+    return make_answer(request.query, citations, shorts, "sure" if shorts and is_known else "likely")
 
 
 def find_titled(title: str | None, scope: Scope, store: LibraryStore, *, in_part: bool = True) -> list[BookRecord]:

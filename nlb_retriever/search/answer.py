@@ -10,14 +10,13 @@ from dataclasses import replace
 
 from nlb_retriever.records import Answer
 from nlb_retriever.search.quotes import (
-    NOT_FOUND,
     Quote,
     choose_quotes,
     cite,
     is_code,
     is_prose,
     is_question,
-    join_quotes,
+    make_answer,
 )
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.search.short_answer import answer_shortly, quote_spans, score_span
@@ -80,9 +79,7 @@ def compose_all(result: SearchResult) -> Answer:
 
 
 def _quote(result: SearchResult, quotes: Sequence[Quote]) -> Answer:
-    citations = cite(result.hits, quotes)
-    text = join_quotes(citations) if citations else NOT_FOUND
-    return Answer(question=result.request.query, found=bool(citations), text=text, citations=citations)
+    return make_answer(result.request.query, cite(result.hits, quotes))
 
 
 def _by_spans(result: SearchResult) -> list[Quote]:

@@ -10,7 +10,7 @@ from nlb_retriever.records import Answer, BookRecord, ShortAnswer
 from nlb_retriever.search.book_parts import find_beginning
 from nlb_retriever.search.forms import WORKS, compile_forms, match_form
 from nlb_retriever.search.hits import read_book
-from nlb_retriever.search.quotes import SENTENCES, join_quotes
+from nlb_retriever.search.quotes import SENTENCES, make_answer
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import books_in, resolve_scope
 from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by, name_words, without_copies
@@ -112,7 +112,7 @@ def answer_catalog(request: SearchRequest, store: LibraryStore, limit: int | Non
         chosen = without_copies(files)
         if not chosen:
             text = _deny(kind, found)
-            return Answer(question=request.query, found=False, text=text) if text else None
+            return make_answer(request.query, (), missing=text) if text else None
         beginnings = (find_beginning(read_book(book, scope, store, FIRST), one=True) for book in chosen[:SENTENCES])
         citations = [citation for each in beginnings for citation in each][:limit]
     if not citations:
@@ -124,14 +124,8 @@ def answer_catalog(request: SearchRequest, store: LibraryStore, limit: int | Non
     undated = sum(book.year is None for book in without_copies(books)) if kind in _DATED else 0
     if undated:
         text += f" ({undated:,} more without a year)"
-    return Answer(
-        question=request.query,
-        found=True,
-        text=join_quotes(citations),
-        citations=tuple(citations),
-        shorts=(ShortAnswer(text=text, citation=0),) if text else (),
-        confidence="likely" if undated else "sure",
-    )
+    shorts = [ShortAnswer(text=text, citation=0)] if text else []
+    return make_answer(request.query, citations, shorts, "likely" if undated else "sure")
 
 
 def _choose(kind: str, found: Mapping[str, str | None], books: Sequence[BookRecord]) -> list[BookRecord]:

@@ -10,7 +10,7 @@ from functools import cache
 from nlb_retriever.records import Answer, ShortAnswer
 from nlb_retriever.search.answer import SENTENCES_OF, order_by_words
 from nlb_retriever.search.hits import widen
-from nlb_retriever.search.quotes import Quote, choose_quotes, cite, join_quotes
+from nlb_retriever.search.quotes import Quote, choose_quotes, cite, make_answer
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.text.languages import number_of_words
@@ -104,14 +104,8 @@ def answer_cell(result: SearchResult, store: LibraryStore, limit: int | None) ->
     quotes = choose_quotes(result.hits, [quote, *rest], limit)
     citations = (*cite(result.hits, quotes[:1]), *cite(result.hits, quotes[1:]))
     same = {_digits(cell.text) for cell in found if cell.matched == best.matched}
-    return Answer(
-        question=result.request.query,
-        found=True,
-        text=join_quotes(citations),
-        citations=citations,
-        shorts=(ShortAnswer(text=" ".join(best.text.split()), citation=0),),
-        confidence="likely" if len(same) == 1 else "unsure",
-    )
+    short = ShortAnswer(text=" ".join(best.text.split()), citation=0)
+    return make_answer(result.request.query, citations, [short], "likely" if len(same) == 1 else "unsure")
 
 
 def _telling(text: str) -> frozenset[str]:

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from nlb_retriever.reader import Reader, Reading
-from nlb_retriever.records import Answer, Hit, ShortAnswer
+from nlb_retriever.records import Answer, Confidence, Hit, ShortAnswer
 from nlb_retriever.search.entries import ENDS, TELLS, find_entries, is_glossary, join_cut
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.heading_fit import is_heading_of
 from nlb_retriever.search.hits import to_hit
-from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_code, is_prose, is_question, join_quotes
+from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_code, is_prose, is_question, make_answer
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import resolve_scope
 from nlb_retriever.store import LibraryStore, StoreQuery
@@ -155,14 +155,8 @@ def answer_definition(
     citations = cite(hits, choose_quotes(hits, (each.quote for each in ranked), limit))
     is_of_story = not parsed.asks_for_meaning and re.fullmatch("[a-z]+", parsed.terms[0])  # "the letter"
     shorts = (ShortAnswer(text=_answer(ranked[0].quote, hits), citation=0),) if len(explained) == 1 else ()
-    return Answer(
-        question=request.query,
-        found=True,
-        text=join_quotes(citations),
-        citations=citations,
-        shorts=shorts,
-        confidence="sure" if score >= SURE and not is_of_story else "likely" if score >= LIKELY else "unsure",
-    )
+    confidence: Confidence = "sure" if score >= SURE and not is_of_story else "likely" if score >= LIKELY else "unsure"
+    return make_answer(request.query, citations, shorts, confidence)
 
 
 def _spell_out(acronym: str, hits: Sequence[Hit], request: SearchRequest, limit: int | None) -> Answer | None:
@@ -178,14 +172,8 @@ def _spell_out(acronym: str, hits: Sequence[Hit], request: SearchRequest, limit:
         return None
     quotes = max(found.values(), key=len)
     citations = cite(hits, choose_quotes(hits, quotes, limit))
-    return Answer(
-        question=request.query,
-        found=True,
-        text=join_quotes(citations),
-        citations=citations,
-        shorts=(ShortAnswer(text=_answer(quotes[0], hits), citation=0),),
-        confidence="sure",
-    )
+    short = ShortAnswer(text=_answer(quotes[0], hits), citation=0)
+    return make_answer(request.query, citations, [short], "sure")
 
 
 def _explain(term: Term, question: str, hits: Sequence[Hit], load_reader: Callable[[], Reader]) -> list[_Found]:

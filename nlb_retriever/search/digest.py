@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nlb_retriever.encoding import ChunkEncoder, Vectors, find_salience, score_sentences
 from nlb_retriever.errors import QueryError
-from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
+from nlb_retriever.records import Answer, BookRecord, Citation, Confidence, Hit, ShortAnswer
 from nlb_retriever.search.about_book import find_titled
 from nlb_retriever.search.book_parts import (
     ENDS,
@@ -29,7 +29,7 @@ from nlb_retriever.search.book_parts import (
 )
 from nlb_retriever.search.digest_forms import KINDS, NUMBER, NUMBERED, read_digest_question
 from nlb_retriever.search.hits import read_book
-from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, join_quotes
+from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, make_answer
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, resolve_scope
 from nlb_retriever.store import LibraryStore, StoreQuery
@@ -111,7 +111,7 @@ def answer_digest(
         return _answer(request, citations, (title,) if citations else ())
     if kind in ENDS:
         shorts, quoted = quote_end(hits, kind)
-        return _answer(request, tuple(quoted[:limit]), tuple(shorts[:limit]), missing)
+        return _answer(request, quoted[:limit], shorts[:limit], missing)
     if load_encoder is None:
         citations = find_beginning(hits)
     else:
@@ -145,18 +145,12 @@ def read_whole(kind: str, words: dict[str, str], scope: Scope, store: LibrarySto
 
 def _answer(
     request: SearchRequest,
-    citations: tuple[Citation, ...],
-    shorts: tuple[ShortAnswer, ...] = (),
+    citations: Sequence[Citation],
+    shorts: Sequence[ShortAnswer] = (),
     missing: str = NOT_FOUND,
 ) -> Answer:
-    return Answer(
-        question=request.query,
-        found=bool(citations),
-        text=join_quotes(citations) or missing,
-        citations=citations,
-        shorts=shorts,
-        confidence=("sure" if shorts else "likely") if citations else None,
-    )
+    confidence: Confidence | None = ("sure" if shorts else "likely") if citations else None
+    return make_answer(request.query, citations, shorts, confidence, missing=missing)
 
 
 def _find_book(

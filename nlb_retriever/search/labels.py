@@ -13,7 +13,7 @@ from nlb_retriever.search.digest import read_whole
 from nlb_retriever.search.digest_forms import OF_PARTS, PART, TITLE, write_out
 from nlb_retriever.search.forms import Forms, compile_forms, match_form
 from nlb_retriever.search.hits import read_book, to_hit
-from nlb_retriever.search.quotes import SENTENCES, Quote, cite, join_quotes
+from nlb_retriever.search.quotes import SENTENCES, Quote, cite, make_answer
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, resolve_scope
 from nlb_retriever.search.titles import title_words
@@ -99,14 +99,7 @@ def answer_label(request: SearchRequest, store: LibraryStore, limit: int | None 
         return None
     citations = cite(hits, quotes[: SENTENCES if limit is None else limit])
     shorts = _shorten(citations) if kind == "label" else ()
-    return Answer(
-        question=request.query,
-        found=bool(citations),
-        text=join_quotes(citations),
-        citations=citations,
-        shorts=shorts,
-        confidence="likely" if citations else None,
-    )
+    return make_answer(request.query, citations, shorts, "likely" if citations else None)
 
 
 def _find_labelled(words: dict[str, str], scope: Scope, store: LibraryStore) -> tuple[list[Hit], list[Quote]]:

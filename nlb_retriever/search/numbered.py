@@ -9,7 +9,7 @@ from nlb_retriever.records import Answer, BookRecord, Hit
 from nlb_retriever.search.about_book import find_titled
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.hits import read_book
-from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, join_quotes
+from nlb_retriever.search.quotes import Quote, cite, make_answer
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, resolve_scope
 from nlb_retriever.store import LibraryStore, StoreQuery
@@ -68,16 +68,10 @@ def answer_numbered(request: SearchRequest, store: LibraryStore, limit: int | No
     if not found:
         others = sum(1 for hits in read[:1] for hit in hits for _ in _begins(piece, hit.text, in_book=in_book))
         is_missing = in_book and re.match(_NAMED, piece, re.IGNORECASE) and others >= _OTHERS
-        return Answer(question=request.query, found=False, text=NOT_FOUND) if is_missing else None
+        return make_answer(request.query, ()) if is_missing else None
     hits, quotes = found[0]
     citations = cite(hits, [*_first(hits, quotes, SENTENCES if limit is None else limit)])
-    return Answer(
-        question=request.query,
-        found=True,
-        text=join_quotes(citations),
-        citations=citations,
-        confidence="likely" if len(found) == 1 else "unsure",
-    )
+    return make_answer(request.query, citations, confidence="likely" if len(found) == 1 else "unsure")
 
 
 def _find_books(piece: str, title: str | None, scope: Scope, store: LibraryStore) -> list[BookRecord]:

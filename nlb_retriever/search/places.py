@@ -19,7 +19,7 @@ from nlb_retriever.search.book_parts import find_chapter, tales_of
 from nlb_retriever.search.forms import TALE, WORK, compile_forms, match_form
 from nlb_retriever.search.heading_fit import heading_fits
 from nlb_retriever.search.question import name_of
-from nlb_retriever.search.quotes import SENTENCES, choose_quotes, cite, join_quotes
+from nlb_retriever.search.quotes import SENTENCES, choose_quotes, cite, join_quotes, make_answer
 from nlb_retriever.search.readings import READ_TO_ANSWER, read_hits
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.run import SearchResult
@@ -208,14 +208,12 @@ def answer_place(
         result = replace(result, hits=read.hits, compared=result.overlap.of(read.order))
     if question.word in _COURSE.split("|") and not any(_begins_with(question.word, hit) for hit in result.hits):
         return None  # "In which unit did he serve?"
-    if not all_passages:
-        result = _headed_first(result, question.unit)
     if all_passages:
         answer = compose_all(result)
-    elif question.unit == "passage" or not result.hits:
-        answer = compose_answer(result, limit)
     else:
-        answer = _name_places(question, result, limit)
+        result = _headed_first(result, question.unit)
+        is_named = question.unit != "passage" and result.hits
+        answer = _name_places(question, result, limit) if is_named else compose_answer(result, limit)
     return replace(answer, searched=result.searched)
 
 
@@ -251,14 +249,8 @@ def _name_places(question: PlaceQuestion, result: SearchResult, limit: int | Non
     shorts = [ShortAnswer(text=" › ".join(place[1:]), citation=cited.index(place)) for place in shown if place in cited]
     if question.many and shorts:
         shorts = [ShortAnswer(text="; ".join(short.text for short in shorts), citation=shorts[0].citation)]
-    return Answer(
-        question=result.request.query,
-        found=bool(citations),
-        text=join_quotes(citations),
-        citations=citations,
-        shorts=tuple(shorts),
-        confidence=_confidence(question, result, 2 * lead if question.unit == "book" else lead),
-    )
+    confidence = _confidence(question, result, 2 * lead if question.unit == "book" else lead)
+    return make_answer(result.request.query, citations, shorts, confidence)
 
 
 def _confidence(question: PlaceQuestion, result: SearchResult, lead: float) -> Confidence:

@@ -10,7 +10,7 @@ from nlb_retriever.reader import Reader
 from nlb_retriever.records import Answer, Confidence, Hit, ShortAnswer
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.hits import read_book
-from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, join_quotes
+from nlb_retriever.search.quotes import Quote, cite, make_answer
 from nlb_retriever.search.readings import READ_TO_ANSWER
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.run import SearchResult
@@ -64,7 +64,7 @@ def answer_quotation(
     quotes = [quote for index, hit in enumerate(found.hits) if (quote := _find(words, index, hit))]
     quotes = quotes[: PLACES if limit is None else limit]
     if not quotes:
-        return None if kind == "words" else Answer(question=request.query, found=False, text=NOT_FOUND)
+        return None if kind == "words" else make_answer(request.query, ())
     citations = cite(found.hits, [replace(quote, answer=None) for quote in quotes])
     speaker = None
     confidence: Confidence | None = None
@@ -75,14 +75,8 @@ def answer_quotation(
         elif load_reader and _is_spoken(best, quotes[0]):
             speaker = _name_speaker(request, found, quotes[0], load_reader())
             confidence = "unsure" if speaker else None
-    return Answer(
-        question=request.query,
-        found=True,
-        text=join_quotes(citations),
-        citations=citations,
-        shorts=(ShortAnswer(text=speaker, citation=0),) if speaker else (),
-        confidence=confidence,
-    )
+    shorts = [ShortAnswer(text=speaker, citation=0)] if speaker else []
+    return make_answer(request.query, citations, shorts, confidence)
 
 
 def _find(words: Sequence[str], index: int, hit: Hit) -> Quote | None:

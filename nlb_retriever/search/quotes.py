@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from nlb_retriever.records import Citation, Hit
+from nlb_retriever.records import Answer, Citation, Confidence, Hit, ShortAnswer
 from nlb_retriever.search.copies import letters_of
 from nlb_retriever.text.languages import number_of_words
 from nlb_retriever.text.tables import is_row
@@ -234,6 +234,25 @@ def choose_quotes(hits: Sequence[Hit], quotes: Iterable[Quote], limit: int | Non
 def cite(hits: Sequence[Hit], quotes: Sequence[Quote]) -> tuple[Citation, ...]:
     """Citations of quotes, in their order; those that follow each other in a passage become one."""
     return tuple(_cite(hits[run[0].hit], run) for run in _runs(quotes))
+
+
+def make_answer(
+    question: str,
+    citations: Sequence[Citation],
+    shorts: Sequence[ShortAnswer] = (),
+    confidence: Confidence | None = None,
+    *,
+    missing: str = NOT_FOUND,
+) -> Answer:
+    """An answer that quotes; not found, which `missing` says, without citations."""
+    return Answer(
+        question=question,
+        found=bool(citations),
+        text=join_quotes(citations) or missing,
+        citations=tuple(citations),
+        shorts=tuple(shorts),
+        confidence=confidence,
+    )
 
 
 def join_quotes(citations: Sequence[Citation]) -> str:

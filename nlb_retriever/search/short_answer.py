@@ -13,7 +13,7 @@ from nlb_retriever.reader import AnswerSpan, Reading
 from nlb_retriever.records import Answer, Citation, Confidence, Hit, ShortAnswer
 from nlb_retriever.search.definition import read_question
 from nlb_retriever.search.question import asks_about_name, asks_who_did, fits
-from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_code, is_prose, is_question, join_quotes
+from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_code, is_prose, is_question, make_answer
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.search.trimming import CLAUSE_WORDS, is_reference, strip, trim
 from nlb_retriever.text.words import word_ids
@@ -104,14 +104,8 @@ def answer_shortly(result: SearchResult, limit: int | None) -> Answer | None:
         number = _find_citation(citations, hits[each.quote.hit], each.quote)
         if number is not None:
             shorts.append(ShortAnswer(text=each.text, citation=number))
-    return Answer(
-        question=result.request.query,
-        found=True,
-        text=join_quotes(citations),
-        citations=citations,
-        shorts=tuple(shorts),
-        confidence="unsure" if unsure else _confidence(found, result.readings),
-    )
+    confidence = "unsure" if unsure else _confidence(found, result.readings)
+    return make_answer(result.request.query, citations, shorts, confidence)
 
 
 def _find_citation(citations: Sequence[Citation], hit: Hit, quote: Quote) -> int | None:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nlb_retriever.records import Answer
+from nlb_retriever.records import Answer, Confidence
 from nlb_retriever.search.forms import compile_forms, match_form
-from nlb_retriever.search.quotes import Quote, choose_quotes, cite, join_quotes
+from nlb_retriever.search.quotes import Quote, choose_quotes, cite, make_answer
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.text.languages import number_of_words
 from nlb_retriever.text.sentences import sentence_spans
@@ -80,13 +80,8 @@ def answer_statement(result: SearchResult, limit: int | None) -> Answer | None:
     found.sort(key=lambda each: -each[0])
     quotes = [_quote(speech, result) for _, _, speech in found[:SPEECHES]]
     citations = cite(result.hits, choose_quotes(result.hits, quotes, limit))
-    return Answer(
-        question=result.request.query,
-        found=True,
-        text=join_quotes(citations),
-        citations=citations,
-        confidence="likely" if found[0][1] or not topic else "unsure",
-    )
+    confidence: Confidence = "likely" if found[0][1] or not topic else "unsure"
+    return make_answer(result.request.query, citations, confidence=confidence)
 
 
 def _speeches(result: SearchResult) -> Iterator[_Speech]:

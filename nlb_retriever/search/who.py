@@ -17,7 +17,7 @@ from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Answer, Hit, ShortAnswer
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.question import name_of
-from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_prose, join_quotes
+from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_prose, make_answer
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.search.scope import resolve_scope
 from nlb_retriever.store import LibraryStore
@@ -87,14 +87,8 @@ def answer_who(result: SearchResult, store: LibraryStore, reader: Reader, limit:
     if not found or found[0].total < LEAST:
         return None
     citations = cite(hits, choose_quotes(hits, (each.quote for each in found), limit))
-    return Answer(
-        question=result.request.query,
-        found=True,
-        text=join_quotes(citations),
-        citations=citations,
-        shorts=(ShortAnswer(text=found[0].text, citation=0),),
-        confidence="likely" if found[0].score >= LIKELY else "unsure",
-    )
+    short = ShortAnswer(text=found[0].text, citation=0)
+    return make_answer(result.request.query, citations, [short], "likely" if found[0].score >= LIKELY else "unsure")
 
 
 def _find_sentences(name: str, hits: Sequence[Hit]) -> list[Quote]:
