@@ -34,11 +34,6 @@ class Row:
     offsets: tuple[tuple[int, int], ...]
     """Of each of the passage's tokens the characters in its text."""
 
-    @property
-    def types(self) -> tuple[int, ...]:
-        """0 up to the first [SEP], 1 from the passage on."""
-        return (0,) * self.first + (1,) * (len(self.ids) - self.first)
-
 
 def make_rows(tokenizer: Tokenizer, question: str, passages: Sequence[str], *, longest: int = ROW_TOKENS) -> list[Row]:
     """Make the rows of one question with passages, in the passages' order.

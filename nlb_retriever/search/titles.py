@@ -184,7 +184,7 @@ def _is_name(words: list[str], book: BookRecord) -> bool:
 
 def _titles(book: BookRecord) -> list[list[str]]:
     """The words of a book's title, and of what stands before its subtitle."""
-    return [*filter(None, (title_words(book.title), title_words(_SUBTITLE.split(book.title, maxsplit=1)[0])))]
+    return [*filter(None, (title_words(book.title), [*main_title(book.title)]))]
 
 
 def title_words(title: str) -> list[str]:

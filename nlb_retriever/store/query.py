@@ -38,8 +38,6 @@ class StoreQuery:
     where: Filter | None = None
     """Checked for the level (`filters.check`)."""
     limit: int = 10
-    exact: bool | None = None
-    """Compare with every vector; None: for books and sections, and for passages while they are few."""
     ids: tuple[str, ...] | None = None
     """Only these points, as to score candidates that another search found; what is found has no `book_id` then."""
     spans: bool = False
@@ -106,7 +104,7 @@ def prepare(
         where=query.where,
         ids=query.ids,
         spans=query.spans,
-        exact=query.level != "passage" if query.exact is None else query.exact,
+        exact=query.level != "passage",
         payload=_KEYS[query.level] if query.ids is None else False,
     )
     return Prepared(level=query.level, native=native)

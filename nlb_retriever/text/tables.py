@@ -22,7 +22,6 @@ _FIGURE = re.compile(
 _YEAR = re.compile(r"(?:FY)?(?:1[5-9]|20)\d\d(?:[/–-]\d{2,4})?")
 _UNITS = re.compile(r"[£$€¥](?:m|bn|k|000|million)?|['’]000s?|%|(?:in )?(?:millions?|thousands?)|[a-z]{1,3}/[A-Za-z]+")
 _STOPS = frozenset(".!?:;")
-_NOTHING = frozenset("- – — n/a".split())
 _LEAST_FIGURES = 2
 """At the end of a row whose cells are parted by single spaces."""
 _MOST_LABEL = 12

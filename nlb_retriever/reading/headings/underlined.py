@@ -92,8 +92,8 @@ def _find_rule(text: str, match: re.Match[str]) -> re.Match[str] | None:
     return before if same and title_like(match["title"]) and not _COMMAND.search(match["title"]) else None
 
 
-def find_marked(text: str, least: int = _LEAST) -> list[Heading]:
-    """Paragraphs of one line that begin with "#" or "=", deeper with more; empty where there are fewer than `least`.
+def find_marked(text: str) -> list[Heading]:
+    """Paragraphs of one line that begin with "#" or "=", deeper with more; empty where there are fewer than `_LEAST`.
 
     A first one on a level of its own is the book's title, and none of them. Of the two signs the one with more counts.
     """
@@ -107,7 +107,7 @@ def find_marked(text: str, least: int = _LEAST) -> list[Heading]:
     headings = max(found.values(), key=len)
     if headings and headings[0].level < min((heading.level for heading in headings[1:]), default=0):
         headings = headings[1:]
-    return headings if len(headings) >= least else []
+    return headings if len(headings) >= _LEAST else []
 
 
 def find_title(text: str) -> str | None:

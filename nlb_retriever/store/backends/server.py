@@ -30,8 +30,9 @@ from nlb_retriever.store.backends.server_client import Server
 from nlb_retriever.store.backends.server_points import TERMS, Collections, from_text
 from nlb_retriever.store.failpoint import failpoint
 from nlb_retriever.store.filters import And, Condition, Filter, Not, all_of
+from nlb_retriever.store.points import NAMESPACE
 
-STATE_ID = str(uuid.uuid5(uuid.UUID("6ba3b2a6-8d0e-5d5c-9a51-3a9f0e7c1b42"), "state"))
+STATE_ID = str(uuid.uuid5(NAMESPACE, "state"))
 _READ_TRIES = 5
 _BOOKS_ONLY = Condition("kind", "eq", "book")
 

@@ -115,9 +115,9 @@ def bootstrap(values: Values, groups: Sequence[str], *, samples: int = 2000, see
     return Estimate(value=float(values.mean()), low=float(low), high=float(high))
 
 
-def compare(values: Values, others: Values, groups: Sequence[str], *, samples: int = 2000, seed: int = 0) -> Estimate:
+def compare(values: Values, others: Values, groups: Sequence[str], *, samples: int = 2000) -> Estimate:
     """Difference of two systems' values on the same queries (paired bootstrap)."""
-    return bootstrap(values - others, groups, samples=samples, seed=seed)
+    return bootstrap(values - others, groups, samples=samples)
 
 
 def standardize(scores: Matrix) -> Values:
