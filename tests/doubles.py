@@ -13,6 +13,9 @@ from tokenizers import Tokenizer
 
 from nlb_retriever.encoding import EncoderIdentity, Parts, Vectors
 from nlb_retriever.encoding.base import open_tokenizer
+from nlb_retriever.model.vectorizer import Vectorizer
+from nlb_retriever.model.vectors import BookVectors
+from nlb_retriever.records import Book, Passage
 
 
 def minilm_folder() -> Path:
@@ -69,3 +72,9 @@ class KeywordEncoder:
             parts = [text[first:last] for first, last in pairwise([*own, len(text)])]
             spans.append(KeywordEncoder.encode(self, parts))
         return Parts(whole=self.encode(texts, query=query), spans=spans, states=[])
+
+
+def vectorize(vectorizer: Vectorizer, book: Book, passages: Sequence[Passage]) -> BookVectors:
+    """All vectors of a book, one batch after the other, as the pipeline of indexing makes them in threads."""
+    packed = [vectorizer.pack(batch, vectorizer.encode(batch)) for batch in vectorizer.batches(book, passages)]
+    return vectorizer.join(book, passages, packed, vectorizer.encode_titles(book, passages))

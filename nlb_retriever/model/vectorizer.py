@@ -152,11 +152,6 @@ class Vectorizer:
             terms=[row for own in packed for row in own.terms],
         )
 
-    def vectorize(self, book: Book, passages: Sequence[Passage]) -> BookVectors:
-        """Make all vectors of a book, one batch after the other; raises what `batches` and `encode` do."""
-        packed = [self.pack(batch, self.encode(batch)) for batch in self.batches(book, passages)]
-        return self.join(book, passages, packed, self.encode_titles(book, passages))
-
     def passages(self, chunks: Vectors, sections: Indexes) -> Vectors:
         """What is stored for a book's passages.
 

@@ -98,7 +98,7 @@ class _Found:
     """Whether it can be more than unsure: not where only its heading says what it is on."""
 
 
-def read_question(question: str) -> TermQuestion | None:
+def read_term_question(question: str) -> TermQuestion | None:
     """The terms that a question names; None of other questions."""
     form = match_form(question, _QUESTIONS)
     if form is None:
@@ -132,7 +132,7 @@ def answer_definition(
     Returns:
         None for other questions, and where no sentence explains a term in a form that is known here.
     """
-    parsed = read_question(request.question)
+    parsed = read_term_question(request.question)
     if parsed is None or load_reader is None:
         return None
     with store.session():

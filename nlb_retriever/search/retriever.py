@@ -231,8 +231,8 @@ class Retriever:
                 chapter.
             book, section, before, where, mode, strategy: as for `search`. With "bm25" no encoder is loaded; without
                 a reader an answer is then found wherever a word of the question is.
-            all_passages: quote every passage that says something on the question, in reading order; `limit` does
-                not count then.
+            all_passages: quote every passage that says something on the question, in reading order; `limit` then
+                counts only where the answer is about a book, a chapter, a figure or another numbered piece.
 
         Returns:
             The sentences, the best first, each cited with its passage and a quote that is verbatim in the book;

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from nlb_retriever.reader import AnswerSpan, Reading
 from nlb_retriever.records import Answer, Citation, Confidence, Hit, ShortAnswer
-from nlb_retriever.search.definition import read_question
+from nlb_retriever.search.definition import read_term_question
 from nlb_retriever.search.question import asks_about_name, asks_who_did, fits
 from nlb_retriever.search.quotes import Quote, choose_quotes, cite, is_code, is_prose, is_question, make_answer
 from nlb_retriever.search.run import SearchResult
@@ -82,7 +82,7 @@ def answer_shortly(result: SearchResult, limit: int | None) -> Answer | None:
     """
     hits = result.hits
     name = asks_about_name(result.request.question)
-    term = read_question(result.request.question)
+    term = read_term_question(result.request.question)
     unsure = name or (term is not None and term.asks_for_meaning)  # more often wrong than not
     votes = VOTES if result.request.kind == "words" and not name else 1.0
     fiction = 1.0 - result.facts

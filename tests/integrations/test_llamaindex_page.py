@@ -15,6 +15,7 @@ from nlb_retriever.reading.text import book_from_text
 from nlb_retriever.store.backends.server_client import Server
 from nlb_retriever.store.open import open_on_server
 from nlb_retriever.text.chunking import Chunker
+from tests.doubles import vectorize
 from tests.texts import LIGHTHOUSE
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "llamaindex.md"
@@ -36,7 +37,7 @@ def server(opened: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
     store = open_on_server(Server(client, "NAME"), "NAME", create=opened.store.manifest, writer=True)
     book = book_from_text(LIGHTHOUSE, source="lamp")
     passages = Chunker(opened.vectorizer.encoder.tokenizer).passages(book.text, book.sections)
-    store.publish(book, passages, opened.vectorizer.vectorize(book, passages))
+    store.publish(book, passages, vectorize(opened.vectorizer, book, passages))
     monkeypatch.setenv("QDRANT_URL", "http://localhost:6333")
     monkeypatch.setattr(qdrant_client, "QdrantClient", lambda url: client)
 

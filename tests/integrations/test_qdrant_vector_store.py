@@ -17,6 +17,7 @@ from nlb_retriever.store import LibraryStore, StoreQuery
 from nlb_retriever.store.backends.server_client import Server
 from nlb_retriever.store.open import open_on_server
 from nlb_retriever.text.chunking import Chunker
+from tests.doubles import vectorize
 from tests.texts import KITCHEN, LIGHTHOUSE
 
 STORM = "What broke in the November storm?"
@@ -37,7 +38,7 @@ def shelf(client: QdrantClient, opened: Retriever) -> LibraryStore:
     for text, name in ((LIGHTHOUSE, "lamp"), (KITCHEN, "bread")):
         book = book_from_text(text, source=name, metadata={"tenant": name})
         passages = chunker.passages(book.text, book.sections)
-        store.publish(book, passages, opened.vectorizer.vectorize(book, passages))
+        store.publish(book, passages, vectorize(opened.vectorizer, book, passages))
     return store
 
 

@@ -23,7 +23,7 @@ from nlb_retriever.model.vectorizer import MAX_SENTENCES, Vectorizer
 from nlb_retriever.model.vectors import BookVectors
 from nlb_retriever.records import Book, Section
 from nlb_retriever.text.chunking import Chunker
-from tests.doubles import KeywordEncoder
+from tests.doubles import KeywordEncoder, vectorize
 
 ENCODER = KeywordEncoder("whale", "duel", "moor")
 CHUNKER = Chunker(ENCODER.tokenizer, tokens=0)
@@ -47,9 +47,9 @@ def book(*sections: str, paths: Sequence[tuple[str, ...]] = ()) -> Book:
     )
 
 
-def vectorize(tales: Book, encoder: KeywordEncoder = ENCODER, folder: Path | None = None) -> BookVectors:
+def vectors_of(tales: Book, encoder: KeywordEncoder = ENCODER, folder: Path | None = None) -> BookVectors:
     passages = CHUNKER.passages(tales.text, tales.sections)
-    return Vectorizer(encoder, checkpoint.load(folder or checkpoint.UNTRAINED)).vectorize(tales, passages)
+    return vectorize(Vectorizer(encoder, checkpoint.load(folder or checkpoint.UNTRAINED)), tales, passages)
 
 
 def unit(*values: float) -> Vectors:
@@ -58,7 +58,7 @@ def unit(*values: float) -> Vectors:
 
 
 def test_sections_and_book_are_the_means_of_their_passages() -> None:
-    vectors = vectorize(book("A whale. A duel. A whale! ", "The moor."))
+    vectors = vectors_of(book("A whale. A duel. A whale! ", "The moor."))
     np.testing.assert_array_equal(vectors.passages, [[1, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0]])
     np.testing.assert_allclose(vectors.sections, [unit(2, 1, 0, 0), unit(0, 0, 1, 0)], rtol=1e-6)
     np.testing.assert_allclose(vectors.book, unit(2, 1, 1, 0), rtol=1e-6)
@@ -66,7 +66,7 @@ def test_sections_and_book_are_the_means_of_their_passages() -> None:
 
 
 def test_a_section_without_text_has_the_vector_of_its_titles() -> None:
-    vectors = vectorize(book("A whale.\n", " \n", "A duel.", paths=[("One",), ("Two", "The moor"), ("Three",)]))
+    vectors = vectors_of(book("A whale.\n", " \n", "A duel.", paths=[("One",), ("Two", "The moor"), ("Three",)]))
     np.testing.assert_array_equal(vectors.sections[1], unit(0, 0, 1, 0))
     np.testing.assert_allclose(vectors.book, unit(1, 1, 0, 0), rtol=1e-6)
 
@@ -77,7 +77,7 @@ def test_the_vectors_of_opposite_passages_do_not_cancel_to_nothing() -> None:
             signs = np.array([-1 if "not" in text else 1 for text in texts], dtype=np.float32)
             return super().encode(texts) * signs[:, None]
 
-    np.testing.assert_array_equal(vectorize(book("A whale. No whale, not one."), Mirror("whale")).book, unit(1, 0))
+    np.testing.assert_array_equal(vectors_of(book("A whale. No whale, not one."), Mirror("whale")).book, unit(1, 0))
 
 
 def test_a_trained_checkpoint_moves_sections_but_not_passages(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_trained_checkpoint_moves_sections_but_not_passages(tmp_path: Path) ->
     torch.nn.init.normal_(encoder.residual.weight)
     checkpoint.save(encoder, tmp_path / "c", name="c", chunk_encoder=ENCODER.identity, chunk_tokens=0)
     tales = book("A whale. A duel. A whale! " * 4, "The moor. " * 5)  # 17 passages, 4 a window
-    plain, moved = vectorize(tales), vectorize(tales, folder=tmp_path / "c")
+    plain, moved = vectors_of(tales), vectors_of(tales, folder=tmp_path / "c")
     np.testing.assert_array_equal(moved.passages, plain.passages)
     contextual = encoder.contextualize(torch.from_numpy(plain.passages)).numpy()
     np.testing.assert_allclose(moved.book, unit(*contextual.mean(0)), rtol=1e-4, atol=1e-6)
@@ -99,7 +99,7 @@ def test_an_untrained_backbone_gives_the_means_too(tmp_path: Path) -> None:
     config = NextLevelConfig(chunk_dim=4, hidden=8, layers=1, heads=2, intermediate=8, positions=6)
     checkpoint.save(NextLevelEncoder(config), tmp_path / "c", name="c", chunk_encoder=ENCODER.identity, chunk_tokens=0)
     tales = book("A whale. A duel. A whale! " * 4, "The moor. " * 5)
-    plain, zero = vectorize(tales), vectorize(tales, folder=tmp_path / "c")
+    plain, zero = vectors_of(tales), vectors_of(tales, folder=tmp_path / "c")
     np.testing.assert_allclose(zero.sections, plain.sections, atol=1e-6)
     np.testing.assert_allclose(zero.book, plain.book, atol=1e-6)
 
@@ -111,7 +111,7 @@ def test_every_passage_of_a_long_book_is_in_one_batch() -> None:
     batches = list(vectorizer.batches(tales, passages))
     assert len(batches) > 1 and sum(len(batch.texts) for batch in batches) == len(passages) == 6000
     assert sum(batch.tokens for batch in batches) == sum(passage.tokens for passage in passages)
-    vectors = vectorizer.vectorize(tales, passages)
+    vectors = vectorize(vectorizer, tales, passages)
     np.testing.assert_array_equal(vectors.passages[::2], np.tile(unit(1, 0, 0, 0), (3000, 1)))
 
 
@@ -139,14 +139,14 @@ def test_a_vector_that_is_none_is_refused_naming_book_and_place() -> None:
             return vectors
 
     with pytest.raises(EncoderError, match=r"no unit vector for /books/tales.txt, characters 9 to 16 \(1 of 2"):
-        vectorize(book("A whale. A duel."), Broken("whale", "duel", "moor"))
+        vectors_of(book("A whale. A duel."), Broken("whale", "duel", "moor"))
     with pytest.raises(EncoderError, match="no unit vector for the query 'a duel'"):
         Vectorizer(Broken("whale"), checkpoint.load(checkpoint.UNTRAINED)).encode_query("a duel")
 
 
 def test_a_book_without_passages_is_refused_by_name() -> None:
     with pytest.raises(EncoderError, match=r"/books/tales.txt has no passages"):
-        vectorize(book(" \n "))
+        vectors_of(book(" \n "))
 
 
 def test_a_checkpoint_of_another_encoder_is_refused_at_the_door(tmp_path: Path) -> None:
@@ -177,12 +177,12 @@ def test_torch_is_not_imported_where_the_checkpoint_has_no_layers() -> None:
         "import sys\n"
         "from nlb_retriever.model import checkpoint\n"
         "from nlb_retriever.model.vectorizer import MAX_SENTENCES, Vectorizer\n"
-        "from tests.doubles import KeywordEncoder\n"
+        "from tests.doubles import KeywordEncoder, vectorize\n"
         "from nlb_retriever.records import Book, Passage, Section\n"
         "book = Book(id='', content_hash='', title='', author=None, language=None, year=None, source='',\n"
         "            text='a whale', sections=(Section(path=('x',), start=0, end=7),))\n"
         "vectorizer = Vectorizer(KeywordEncoder('whale'), checkpoint.load(checkpoint.UNTRAINED))\n"
-        "vectorizer.vectorize(book, [Passage(start=0, end=7, section=0, tokens=2)])\n"
+        "vectorize(vectorizer, book, [Passage(start=0, end=7, section=0, tokens=2)])\n"
         "vectorizer.encode_query('whale?')\n"
         "print('torch' in sys.modules, 'transformers' in sys.modules)\n"
     )
@@ -193,9 +193,9 @@ def test_torch_is_not_imported_where_the_checkpoint_has_no_layers() -> None:
 
 def test_the_same_book_gives_the_same_vectors_however_it_is_batched(monkeypatch: pytest.MonkeyPatch) -> None:
     tales = book("A whale. A duel. A whale! " * 40, "The moor. " * 5)
-    whole = vectorize(tales)
+    whole = vectors_of(tales)
     monkeypatch.setattr("nlb_retriever.model.vectorizer._TEXTS_AT_ONCE", 7)
-    parts = vectorize(tales)
+    parts = vectors_of(tales)
     for one, other in ((whole.passages, parts.passages), (whole.sections, parts.sections), (whole.book, parts.book)):
         np.testing.assert_array_equal(one, other)
 
@@ -204,6 +204,6 @@ def test_an_encoder_that_gives_no_states_makes_no_terms() -> None:
     projection = TermProjection(weight=np.eye(2, 4, dtype=np.float32), bias=np.zeros(2, np.float32), sha256="0" * 64)
     vectorizer = Vectorizer(ENCODER, checkpoint.load(checkpoint.UNTRAINED), projection)
     tales = book("The whale sounded at dawn.")
-    vectors = vectorizer.vectorize(tales, CHUNKER.passages(tales.text, tales.sections))
+    vectors = vectorize(vectorizer, tales, CHUNKER.passages(tales.text, tales.sections))
     assert (len(vectors.spans), len(vectors.terms)) == (1, 0)
     assert len(vectorizer.encode_query("Where is the whale?").terms) == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
-from nlb_retriever.search.definition import answer_definition, read_question
+from nlb_retriever.search.definition import answer_definition, read_term_question
 from nlb_retriever.search.question import as_question
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.store import Condition
@@ -238,7 +238,7 @@ def test_without_a_reader_sentences_are_quoted(retriever: Retriever, monkeypatch
     ],
 )
 def test_questions_for_a_term(question: str, term: str | None, meaning: bool) -> None:
-    found = read_question(as_question(question))
+    found = read_term_question(as_question(question))
     assert (found and found.terms[0], bool(found and found.asks_for_meaning)) == (term, meaning)
 
 
