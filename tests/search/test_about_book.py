@@ -280,12 +280,11 @@ def test_who_is_not_known_is_looked_for_in_the_text(stories: Retriever, question
 
 
 def test_what_comes_later_is_not_told(stories: Retriever) -> None:
-    question = "Who are the characters in The Tower?"
-    early = stories.answer(question, book="The Tower", before="2")
-    assert early.short is None or "Saskia" not in early.short
+    early = stories.answer("Who are the characters in The Tower?", book="The Tower", before="2")
+    assert early.short == "Dickson McCunn"
     assert all(citation.quote_end <= STORY.index("CHAPTER II.") for citation in early.citations)
-    late = stories.answer("Who is the author of this book?", book="The Tower", section="2")
-    assert all(citation.quote_start >= STORY.index("CHAPTER II.") for citation in late.citations)
+    late = stories.answer("How does The Tower begin?", book="The Tower", section="2")
+    assert [citation.quote.split(" and ")[0] for citation in late.citations] == ["Dickson went to bed"]
 
 
 def test_no_more_sentences_are_quoted_than_wanted(stories: Retriever) -> None:

@@ -57,7 +57,9 @@ def test_the_first_sentence_answers(retriever: Retriever, question: str, words: 
 
 def test_every_quote_is_verbatim_at_its_span(retriever: Retriever) -> None:
     for question in ("Who rowed across the river?", "What happened to the bridge in the flood?"):
-        for citation in retriever.answer(question).citations:
+        citations = retriever.answer(question).citations
+        assert citations
+        for citation in citations:
             text = retriever.store.book_text(citation.hit.book_id)
             assert text[citation.quote_start : citation.quote_end] == citation.quote
             assert citation.hit.start <= citation.quote_start < citation.quote_end <= citation.hit.end
