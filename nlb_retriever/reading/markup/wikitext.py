@@ -114,7 +114,8 @@ class Wikitext:
             open_[-1].append(text[at : brace.start()])
             at = brace.end()
             if len(open_) > _DEEPEST:
-                open_ = [[part for parts in open_ for part in parts]]
+                open_[0] += (part for parts in open_[1:] for part in parts)
+                del open_[1:]
             if brace[0] == "{{":
                 open_.append([])
             elif len(open_) > 1:
