@@ -58,7 +58,7 @@ _REMEMBERED = 10_000  # titles
 _SEVERAL = 3
 """Least tales of which a title is a part's."""
 _TALE = re.compile(r"(?:the )?(?:adventure|tale|story|fable|legend) of\b", re.IGNORECASE)
-_SENTENCE = re.compile(r"[.!?…।॥؟۔。！？｡—-][\s\"'”’)»_*\]」』】》〉）]*$")
+_SENTENCE = re.compile(r"(?:[.!?…।॥؟۔。！？｡]|(?<![:—-])[—-]+)[\s\"'”’)»_*\]」』】》〉）]*$")
 _THE_END = re.compile(r"\W*(?:the end|end|finis)\W*", re.IGNORECASE)
 
 
@@ -118,7 +118,7 @@ def skip_front(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def ends_sentence(text: str) -> bool:
-    """Whether a text ends as a sentence does: with a stop, or a dash where somebody breaks off."""
+    """Whether a text ends as a sentence does: with a stop, or a dash where somebody breaks off; not "He said:--"."""
     return _SENTENCE.search(text) is not None
 
 

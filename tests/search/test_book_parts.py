@@ -9,7 +9,7 @@ import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books, index_files
 from nlb_retriever.records import Hit, Page, Section
-from nlb_retriever.search.book_parts import find_beginning, find_chapters
+from nlb_retriever.search.book_parts import ends_sentence, find_beginning, find_chapters
 from nlb_retriever.search.digest import answer_digest
 from nlb_retriever.search.request import SearchRequest
 
@@ -293,3 +293,11 @@ def test_a_section_may_be_the_abstract(tmp_path: Path) -> None:
     path.write_text(text, encoding="utf-8")
     index_files([path], tmp_path / "library")
     assert Retriever(tmp_path / "library").answer("Summarize On Fog").text.startswith("We measure the fog")
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [("I will not--", True), ("It is so.”", True), ("He said to the driver:--", False), ("He said:—", False)],
+)
+def test_what_only_says_who_speaks_ends_as_no_sentence_does(text: str, ends: bool) -> None:
+    assert ends_sentence(text) is ends
