@@ -171,6 +171,12 @@ def test_workers_die_when_their_parent_is_killed(slow_file: Path) -> None:
     assert wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
 
 
+def test_a_worker_whose_parent_is_gone_before_it_starts_ends() -> None:
+    start = "from nlb_retriever.reading.worker import main; main(0)"
+    with subprocess.Popen([sys.executable, "-c", start], stdin=subprocess.PIPE) as worker:  # whose pipe is still open
+        assert worker.wait(timeout=60) == 1
+
+
 def test_ctrl_c_ends_the_parent_and_its_workers_quietly(slow_file: Path) -> None:
     process = parent(
         slow_file.parent,
