@@ -29,6 +29,15 @@ _ASKING = frozenset("who whom whose what which where when why how".split())
 _AUXILIARIES = frozenset(
     "is are was were am do does did has have had can could will would shall should may might must".split()
 )
+_HELPS = rf"(?:{'|'.join(sorted(_AUXILIARIES))})\b"
+_CLAUSE_FIRST = re.compile(
+    rf"(?P<clause>(?:(?:when|once) (?!{_HELPS})|(?:in|at|on|by|to|of|for|with|from)\b(?! (?:who|what|which))"
+    r"|(?:after|before|while|if|as|upon|during|because|since|although|until|according to|instead of|besides)\b)[^?]*), "
+    r"(?P<asking>(?:(?:in|at|on|by|to|of|for|with|from) )?"
+    rf"(?:(?:who|whom|whose|what|which|where|why|how)\b|when {_HELPS}|{_HELPS})[^?]*?)\s*\?+",
+    re.IGNORECASE,
+)
+"""A question that begins behind a clause: "When the keeper died, who took the lamp?"."""
 _HELPING = _AUXILIARIES | {"ca", "to"}
 """Words before "do" where it is what somebody does: "didn't", "have to"."""
 _MEASURES = frozenset("many much old long far tall big large often high deep heavy wide few late soon fast".split())
@@ -125,8 +134,12 @@ def as_question(query: str) -> str:
     """A query as the reader takes it: an English statement with a gap, or that ends in a colon, asks for the rest.
 
     "The keeper lost his ____." becomes "The keeper lost his what.", "Name the keeper." "Who is the keeper?", and
-    "Define keeper" "What is keeper?". A question without a question mark gets one.
+    "Define keeper" "What is keeper?". A question without a question mark gets one. A clause before what is asked goes
+    to the end, so that "When the keeper died, who took the lamp?" is not taken to ask when.
     """
+    if late := _CLAUSE_FIRST.fullmatch(query):
+        clause, asking = late["clause"], late["asking"]
+        query = f"{asking[0].upper()}{asking[1:]} {clause[0].lower()}{clause[1:]}?"
     if define := _DEFINE.match(query):
         return f"What is {query[define.end() :].rstrip(' .?')}?"
     if order := _ORDER.match(query):

@@ -80,6 +80,24 @@ def test_what_a_statement_leaves_open_is_asked_for(query: str, question: str) ->
 @pytest.mark.parametrize(
     ("query", "question"),
     [
+        ("When the keeper died, who took the lamp?", "Who took the lamp when the keeper died?"),
+        ("After Wick, who was old, died, to whom did it fall??", "To whom did it fall after Wick, who was old, died?"),
+        ("Of the lamps, which was lit?", "Which was lit of the lamps?"),
+        ("After the storm, when did he leave?", "When did he leave after the storm?"),
+        ("Before the storm, was he happy?", "Was he happy before the storm?"),
+        ("When did Wick, who was old, die?", "When did Wick, who was old, die?"),
+        ("In which year, when he was old, did he die?", "In which year, when he was old, did he die?"),
+        ("In Faro, where he lives, he keeps a lamp", "In Faro, where he lives, he keeps a lamp"),
+        ("In the tale, what happens?", "What happens in the tale?"),
+    ],
+)
+def test_a_clause_before_what_is_asked_goes_to_the_end(query: str, question: str) -> None:
+    assert as_question(query) == question
+
+
+@pytest.mark.parametrize(
+    ("query", "question"),
+    [
         ("Whose lamp is it?", "Whose lamp is it?"),
         ("Name the keeper of the lamp.", "Who is the keeper of the lamp?"),
         ("Name the ship of the keeper", "What is the ship of the keeper?"),
