@@ -24,6 +24,7 @@ from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.search.question import MOST_WORDS, find_names
 from nlb_retriever.search.scope import Scope
 from nlb_retriever.store import Condition, Filter, LibraryStore, StoreQuery, all_of
+from nlb_retriever.text.folding import fold
 from nlb_retriever.text.languages import ENGLISH
 from nlb_retriever.text.transliteration import make_variants
 from nlb_retriever.text.words import is_counted, word_ids
@@ -151,8 +152,10 @@ def _find_similar(word: str, query: str, where: Filter | None, store: LibrarySto
     """The name most like a word in the passages that the rest of a query finds; none where all differ more."""
     others = " ".join(each for each in _WORD.findall(query) if each != word)
     found = {form for passage in _read_passages(others, where, store) for form in _WORD.findall(passage)}
-    names = sorted(form for form in found if form[0] == word[0] and form.lower() not in found)
-    return dict.fromkeys(get_close_matches(word, names, n=1, cutoff=SIMILARITY), 1)
+    own = fold(word)
+    names = {fold(form): form for form in sorted(found) if form[0].isupper() and form.lower() not in found}
+    near = sorted(name for name in names if name.startswith(own[0]))
+    return {names[name]: 1 for name in get_close_matches(own, near, n=1, cutoff=SIMILARITY)}
 
 
 def _read_passages(words: str, where: Filter | None, store: LibraryStore) -> list[str]:

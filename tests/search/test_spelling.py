@@ -24,7 +24,8 @@ Ezra Girdlestone sat in the office of Girdlestone and Company and counted the el
 
 CHAPTER II. La Bretèche
 
-At La Grande Bretèche the garden was locked. The butcher Quillon burdened nobody, and a quillon is part of a sword.
+At La Grande Bretèche the garden was locked. The notary Bédaran sighed.
+The butcher Quillon burdened nobody, and a quillon is part of a sword.
 """
 JOURNEY = "Posdnicheff told it in the train. Calkas was a priest, and Calchos too. Raskolnikoff had nothing to sell."
 MILL = "Mr. Trebennis owned the mill at Coldwater. The millwheel was rotten, and the Quillan brook ran low."
@@ -65,6 +66,10 @@ def spelled(retriever: Retriever, query: str, **options: str) -> str | None:
             "Why did Mr. Trefinnis laugh?",
             "Why did Mr. Tregennis laugh?",
         ),  # the most similar name beside the other words
+        (
+            "Which notary of the garden is Bedoran?",
+            "Which notary of the garden is Bédaran?",
+        ),  # two, one an accent
         ("Why is the millwheel of Trefinnis rotten?", "Why is the millwheel of Trebennis rotten?"),
         ("Who is Trefinnis?", None),  # no other words
         ("Why did trefinnis laugh?", None),
