@@ -183,8 +183,8 @@ def _read_bytes(path: Path, limits: Limits) -> bytes:
 def _read(path: Path, data: bytes, limits: Limits) -> Book:
     kind = _format(path, data)
     module = importlib.import_module(f"nlb_retriever.reading.formats.{kind}")
-    reader: Callable[[bytes, Path, Limits], Draft] = getattr(module, f"read_{kind}")
-    draft = reader(data, path, limits)
+    reader: Callable[[bytes, Limits], Draft] = getattr(module, f"read_{kind}")
+    draft = reader(data, limits)
     without_wrapper(draft)
     sidecar = read_sidecar(path, frozenset(FORMATS))
     if sidecar:

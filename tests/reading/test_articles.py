@@ -15,7 +15,7 @@ ARTICLE = f"<article><h1>The Clock</h1>{PROSE * 3}</article>"
 
 
 def read(body: str) -> tuple[str, list[str]]:
-    draft = read_html(f'<html><body class="comments-open">{body}</body></html>'.encode(), Path("a.html"), Limits())
+    draft = read_html(f'<html><body class="comments-open">{body}</body></html>'.encode(), Limits())
     return draft.text, draft.omissions.warnings()
 
 
@@ -74,7 +74,7 @@ def test_marks_of_links_to_places_are_no_text() -> None:
 
 def test_titles_have_the_blanks_of_the_text() -> None:
     source = b"<h2>impl&lt;<a>T</a>&gt; Bell<wbr>Ringer</h2><p>Rings.</p><h2>Ropes</h2><p>Wet.</p>"
-    draft = read_html(source, Path("a.html"), Limits())
+    draft = read_html(source, Limits())
     assert [heading.title for heading in draft.headings] == ["impl<T> BellRinger", "Ropes"]
 
 
@@ -89,7 +89,7 @@ def test_numbers_of_lines_and_labels_of_tabs() -> None:
 def test_a_list_of_footnotes_is_no_part_of_the_last_section(start: str) -> None:
     notes = f'{start}<hr><ol><li id="n1"><p>Of bronze.</p></li></ol></{start[1:].split(maxsplit=1)[0]}>'
     source = f'<h1>Bells</h1><p>One is old.<sup><a href="#n1">1</a></sup></p><h2>Ropes</h2><p>Wet.</p>{notes}'
-    draft = read_html(source.encode(), Path("a.html"), Limits())
+    draft = read_html(source.encode(), Limits())
     assert draft.text.strip() == "Bells\n\nOne is old.\n\nRopes\n\nWet.\n\nNotes\n\nOf bronze."
     assert draft.headings[-1].title == "Notes"
 
@@ -103,7 +103,7 @@ def test_a_note_that_is_no_list_stays_where_it_is() -> None:
 
 def test_all_authors_of_a_page_are_named() -> None:
     head = '<meta name="author" content="Ann Bell"><meta name="author" content="Tom Rope">'
-    assert read_html(f"{head}<p>Ring.</p>".encode(), Path("a.html"), Limits()).author == "Ann Bell, Tom Rope"
+    assert read_html(f"{head}<p>Ring.</p>".encode(), Limits()).author == "Ann Bell, Tom Rope"
 
 
 def test_the_short_text_below_a_title_of_a_site_is_cited_under_it(tmp_path: Path) -> None:

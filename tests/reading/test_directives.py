@@ -140,7 +140,7 @@ def test_long_lines_of_marks_take_no_time(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("field", ['extra = "wide"', f"pages = {'1' * 5_000}"])
 def test_odd_fields_of_toml_lose_no_text(field: str) -> None:
-    draft = read_markdown(f"+++\n{field}\n+++\n\nThe weir froze.\n".encode(), Path("weir.md"), DEFAULT)
+    draft = read_markdown(f"+++\n{field}\n+++\n\nThe weir froze.\n".encode(), DEFAULT)
     assert "The weir froze." in draft.text
 
 

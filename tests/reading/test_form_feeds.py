@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -60,7 +58,7 @@ def test_few_pages_keep_all_their_lines() -> None:
 
 def test_the_book_has_chapters_and_no_heads() -> None:
     chapters = (f"CHAPTER {number}. The {name}\n\n{lines_on(name) * 6}" for number, name in enumerate(NAMES, 1))
-    draft = read_plain(printed(*chapters).encode(), Path("rfc.txt"), Limits())
+    draft = read_plain(printed(*chapters).encode(), Limits())
     assert [heading.title for heading in draft.headings] == [
         f"CHAPTER {number}. The {name}" for number, name in enumerate(NAMES, 1)
     ]
@@ -74,7 +72,7 @@ def test_gaps_between_the_pages_of_a_scan_are_form_feeds() -> None:
         f"{head}\n\nhouse {'very ' * i}soon.\n{BODY}\n\nThe {'very ' * i}old keeper of the light-"
         for i, head in enumerate(heads)
     ]
-    draft = read_plain("\n \n\n".join(["CHAPTER I\n\n" + BODY, *pages]).encode(), Path("lamp_djvu.txt"), Limits())
+    draft = read_plain("\n \n\n".join(["CHAPTER I\n\n" + BODY, *pages]).encode(), Limits())
     assert not [head for head in heads if " ".join(head.split()) in draft.text]
     assert [heading.title for heading in draft.headings] == ["CHAPTER I"]
     assert draft.text.count("of the light-\nhouse very") == len(pages) - 1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from nlb_retriever.reading.formats.html import html_to_text, read_html
@@ -60,7 +58,7 @@ def test_other_text_is_kept(body: str) -> None:
 
 def test_a_page_of_nothing_else_keeps_it() -> None:
     page = f'<html><body><div class="toc"><ul>{LINKS}</ul></div></body></html>'
-    assert "The bells of tower 3" in read_html(page.encode(), Path("index.html"), Limits()).text
+    assert "The bells of tower 3" in read_html(page.encode(), Limits()).text
 
 
 def test_very_long_names_take_no_time() -> None:

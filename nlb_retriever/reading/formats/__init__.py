@@ -1,1 +1,1 @@
-"""A file format each: `read_NAME(data, path, limits)` returns a Draft."""
+"""A file format each: `read_NAME(data, limits)` returns a Draft."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from pathlib import Path
 
 from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import Draft, clean, one_line
@@ -48,7 +47,7 @@ _BREAK = re.compile(r"(?:'{3,}|<{3,}|-{3}|\*{3})[^\S\n]*")
 _QUOTED = re.compile(r"(?:quote|verse)[^,]*,(?P<by>.*)")
 
 
-def read_adoc(data: bytes, path: Path, limits: Limits) -> Draft:
+def read_adoc(data: bytes, limits: Limits) -> Draft:
     """Read a file of AsciiDoc: titles are its lines that begin with "==", or that are underlined.
 
     Raises:

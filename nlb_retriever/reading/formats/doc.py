@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from operator import itemgetter
-from pathlib import Path
 from struct import error as StructError
 from struct import iter_unpack, unpack_from
 from typing import TYPE_CHECKING, NamedTuple
@@ -82,7 +81,7 @@ class _Piece(NamedTuple):
     """Bytes of a character."""
 
 
-def read_doc(data: bytes, path: Path, limits: Limits) -> Draft:
+def read_doc(data: bytes, limits: Limits) -> Draft:
     """Read a Word 97 to 2003 document.
 
     Raises:

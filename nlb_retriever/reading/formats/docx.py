@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from nlb_retriever.errors import NlbError, NotABook, ReadingError, ReadingLimit
@@ -60,7 +60,7 @@ class _Link:
     """Name of the other part."""
 
 
-def read_docx(data: bytes, path: Path, limits: Limits) -> Draft:
+def read_docx(data: bytes, limits: Limits) -> Draft:
     """Read a Word document: heading styles become sections, footnotes an end section.
 
     Raises:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from html import escape
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from nlb_retriever.errors import NlbError, NotABook, ReadingLimit
 from nlb_retriever.reading.containers.archive import Archive, Files, shown_name
@@ -65,7 +65,7 @@ class _Part:
     """Whether it stands outside the reading order."""
 
 
-def read_epub(data: bytes, path: Path, limits: Limits) -> Draft:
+def read_epub(data: bytes, limits: Limits) -> Draft:
     """Read an EPUB file.
 
     Raises:

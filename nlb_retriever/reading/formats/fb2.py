@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nlb_retriever.errors import NotABook
@@ -30,7 +29,7 @@ _LONGEST_TITLE = 500
 _YEAR = re.compile(r"\b(1\d\d\d|20\d\d)\b")
 
 
-def read_fb2(data: bytes, path: Path, limits: Limits) -> Draft:
+def read_fb2(data: bytes, limits: Limits) -> Draft:
     """Read a FictionBook 2 file, as it is or alone in a zip file (`.fb2.zip`).
 
     Raises:

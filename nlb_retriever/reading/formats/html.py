@@ -7,7 +7,6 @@ and comments.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nlb_retriever.reading.authors import join_authors
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 
-def read_html(data: bytes, path: Path, limits: Limits) -> Draft:
+def read_html(data: bytes, limits: Limits) -> Draft:
     """Read an HTML file: its h1-h6 are the sections, else headings found in the text."""
     source, warning = decode_markup(data)
     if "ocr_page" in source and "ocr-system" in source:

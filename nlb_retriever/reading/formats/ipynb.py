@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 from nlb_retriever.errors import NotABook
@@ -24,7 +23,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _TICKS = re.compile("`{3,}")
 
 
-def read_ipynb(data: bytes, path: Path, limits: Limits) -> Draft:
+def read_ipynb(data: bytes, limits: Limits) -> Draft:
     """Read a notebook of nbformat 3 or 4.
 
     Raises:

@@ -10,7 +10,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from itertools import pairwise
-from pathlib import Path
 from statistics import mode
 from struct import unpack_from
 
@@ -41,7 +40,7 @@ _HAVE_HEADINGS = 0.8
 """Share of the places in a table of contents where headings stand, from which on these tell the levels."""
 
 
-def read_kindle(data: bytes, path: Path, limits: Limits) -> Draft:
+def read_kindle(data: bytes, limits: Limits) -> Draft:
     """Read a Kindle book.
 
     Raises:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import replace
-from pathlib import Path
 
 from nlb_retriever.reading.authors import join_authors
 from nlb_retriever.reading.decode import decode
@@ -41,7 +40,7 @@ _LONGEST_LINE = 1_000_000
 """A line beyond this is no Markdown that anyone wrote: the file is read as plain text."""
 
 
-def read_markdown(data: bytes, path: Path, limits: Limits) -> Draft:
+def read_markdown(data: bytes, limits: Limits) -> Draft:
     """Read a Markdown file; its text is what a reader sees, without the marks.
 
     Raises:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nlb_retriever.reading.containers.xmltree import local_name, text_of
@@ -26,7 +25,7 @@ _PROJECT, _HELP, _OWN, _MODULE = 4, 12, 100, 828
 """Numbers of namespaces; a wiki's own begin with the third."""
 
 
-def read_mediawiki(data: bytes, path: Path, limits: Limits) -> Draft:
+def read_mediawiki(data: bytes, limits: Limits) -> Draft:
     """Read the text of a page.
 
     Raises:

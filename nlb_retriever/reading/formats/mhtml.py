@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from email import message_from_bytes
 from email.message import Message
-from pathlib import Path
 
 from nlb_retriever.errors import NotABook
 from nlb_retriever.reading.draft import Draft
@@ -18,7 +17,7 @@ _FRAME = "cid:"
 """Browsers give frames such an address."""
 
 
-def read_mhtml(data: bytes, path: Path, limits: Limits) -> Draft:
+def read_mhtml(data: bytes, limits: Limits) -> Draft:
     """Read the page of a saved file as an HTML file, without its frames, which are advertisements mostly.
 
     Raises:
@@ -29,7 +28,7 @@ def read_mhtml(data: bytes, path: Path, limits: Limits) -> Draft:
     if not pages:
         raise NotABook("holds no web page")
     page = next((part for part in pages if not part.get("Content-Location", "").startswith(_FRAME)), pages[0])
-    draft = read_html(_content(page), path, limits)
+    draft = read_html(_content(page), limits)
     for part in pages:
         if part is not page:
             frame = html_to_text(decode_markup(_content(part))[0])

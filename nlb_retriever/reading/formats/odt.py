@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nlb_retriever.errors import NotABook, ReadingError
@@ -40,7 +39,7 @@ _STYLED = 2
 """Headings from which they tell the sections."""
 
 
-def read_odt(data: bytes, path: Path, limits: Limits) -> Draft:
+def read_odt(data: bytes, limits: Limits) -> Draft:
     """Read an OpenDocument text.
 
     Raises:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from pathlib import Path
 
 from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import Draft, clean, one_line
@@ -44,7 +43,7 @@ _BLANKS = re.compile(r"(?<=\S)  +(?=\S)")
 _YEAR = re.compile(r"\b(1\d{3}|20\d\d)\b")
 
 
-def read_org(data: bytes, path: Path, limits: Limits) -> Draft:
+def read_org(data: bytes, limits: Limits) -> Draft:
     """Read an Org file.
 
     Raises:

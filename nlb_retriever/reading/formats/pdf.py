@@ -6,7 +6,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, takewhile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
@@ -50,7 +49,7 @@ _LIGATURE = re.compile(r"[\x1b-\x1f](?=[a-z]{2})|(?<=[a-z]{2})[\x1b-\x1f]")
 _HYPHEN = re.compile("[\x02\ufffe\uffff]\r?\n?")
 
 
-def read_pdf(data: bytes, path: Path, limits: Limits) -> Draft:
+def read_pdf(data: bytes, limits: Limits) -> Draft:
     """Read a PDF's text layer.
 
     Raises:

@@ -6,7 +6,6 @@ import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from pathlib import Path
 from textwrap import dedent
 
 from nlb_retriever.reading.decode import decode
@@ -45,7 +44,7 @@ _BETWEEN = "\n\n\n"
 """Between the books of one file."""
 
 
-def read_plain(data: bytes, path: Path, limits: Limits) -> Draft:
+def read_plain(data: bytes, limits: Limits) -> Draft:
     """Read a text file. Without wrapper, hard wraps, control characters and soft hyphens its text is the file's.
 
     But it is in NFC, a blank line stands below the rule of a title, boxes are open, pages are joined (`form_feeds`),

@@ -9,7 +9,6 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import dropwhile, pairwise
-from pathlib import Path
 
 from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import FRONT, Draft, one_line
@@ -77,7 +76,7 @@ _RULED = re.compile(r"^(?P<title>\S[^\n]{0,200})\n(?P<mark>[=~^\"'*+#_:.-])(?P=m
 """A title, which may be shorter than its rule now."""
 
 
-def read_rst(data: bytes, path: Path, limits: Limits) -> Draft:
+def read_rst(data: bytes, limits: Limits) -> Draft:
     """Read a file of reStructuredText: titles are its underlined lines.
 
     Raises:
@@ -94,7 +93,7 @@ def read_rst(data: bytes, path: Path, limits: Limits) -> Draft:
     shown = _LITERAL_NEXT.sub(":", _FIELD.sub(r"\g<indent>\g<name>:", shown))
     shown = _without_references(shown, text)
     shown = _RULED.sub(lambda m: f"{m['title']}\n{m['mark'] * max(len(m['title']), 3)}", shown)
-    draft = read_plain(shown.encode("utf-8", "surrogatepass"), path, limits)
+    draft = read_plain(shown.encode("utf-8", "surrogatepass"), limits)
     draft.is_marked = True
     draft.headings = draft.headings or find_underlined(draft.text, FEW)
     if author := _AUTHOR.search(text, 0, FRONT):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 
 from nlb_retriever.reading.draft import INVISIBLE, Draft, Heading, clean, one_line
 from nlb_retriever.reading.formats.plain import title_page
@@ -61,7 +60,7 @@ _LEAST = 2
 """Headings from which they tell the sections."""
 
 
-def read_rtf(data: bytes, path: Path, limits: Limits) -> Draft:
+def read_rtf(data: bytes, limits: Limits) -> Draft:
     """Read a document in Rich Text Format."""
     from striprtf.striprtf import rtf_to_text
 

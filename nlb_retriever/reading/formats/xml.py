@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from nlb_retriever.errors import NotABook
 from nlb_retriever.reading.containers.xmltree import local_name, parse_xml
 from nlb_retriever.reading.draft import Draft
@@ -21,7 +19,7 @@ _READERS = {
 """By the outermost element."""
 
 
-def read_xml(data: bytes, path: Path, limits: Limits) -> Draft:
+def read_xml(data: bytes, limits: Limits) -> Draft:
     """Read an XML file.
 
     Raises:
