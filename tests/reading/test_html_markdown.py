@@ -69,6 +69,23 @@ def test_html_without_headings_uses_its_chapter_lines(tmp_path: Path) -> None:
     assert [s.path[0] for s in read(tmp_path, "a.html", body).sections] == ["CHAPTER I", "CHAPTER II", "CHAPTER III"]
 
 
+@pytest.mark.parametrize(
+    ("name", "title", "line", "note"),
+    [
+        ("salt.html", "<h1>The Salt Road</h1>", "<p>{}</p>\n", '<aside epub:type="footnote"><p>1 A boat.</p></aside>'),
+        ("salt.md", "# The Salt Road\n\nAda[^1] left.\n\n", "{}\n\n", "[^1]: A boat.\n"),
+    ],
+)
+def test_chapter_lines_are_found_beside_a_title_and_footnotes(
+    tmp_path: Path, name: str, title: str, line: str, note: str
+) -> None:
+    chapters = (f"CHAPTER {number}" for number in ("I", "II", "III"))
+    body = "".join(line.format(each) for chapter in chapters for each in (chapter, *[SENTENCE] * 30))
+    (tmp_path / name).write_text(f"{title}{body}{note}")
+    titles = [section.path[-1] for section in read_book(tmp_path / name).sections]
+    assert titles == ["CHAPTER I", "CHAPTER II", "CHAPTER III", "Notes"]
+
+
 def test_very_many_attributes_of_a_tag_are_dropped() -> None:
     many = " ".join(f'a{number}="{number}"' for number in range(40_000))
     source = f'<p {many}>The lamp.</p><p/ {many}/><p {many}>The <b class="{"x y " * 9_000}">bell</b>.</p>'

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
 from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
 from nlb_retriever.reading.formats.plain import title_page
-from nlb_retriever.reading.headings.outline import find_headings
+from nlb_retriever.reading.headings.outline import add_unmarked
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.pages.title_page import is_given
@@ -65,8 +65,6 @@ _PROPERTIES = 100
 """Properties of a file at most."""
 _WIDE, _UTF_8 = 0x1F, 65001
 """The kind of a property of two bytes a character, and the number of UTF-8 as a code page."""
-_STYLED = 2
-"""Headings from which they tell the sections."""
 
 
 class _Piece(NamedTuple):
@@ -105,8 +103,7 @@ def read_doc(data: bytes, limits: Limits) -> Draft:
     except _DAMAGE as error:
         what = f" ({one_line(str(error), 100)})" if isinstance(error, ValueError) else ""
         raise ReadingError(f"is a damaged Word document{what}") from error
-    if len(draft.headings) < _STYLED:
-        draft.headings = find_headings(draft.text) or draft.headings
+    add_unmarked(draft)
     if not draft.title:
         draft.title, author = title_page(draft.text)
         draft.author = draft.author or author

@@ -15,7 +15,7 @@ from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import Draft, clean
 from nlb_retriever.reading.formats.html import html_to_text
 from nlb_retriever.reading.formats.plain import title_page
-from nlb_retriever.reading.headings.outline import choose_headings, find_headings
+from nlb_retriever.reading.headings.outline import MARKED, add_unmarked, choose_headings
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup.html_writer import HtmlText
 from nlb_retriever.reading.markup.repair import decode_markup
@@ -44,8 +44,6 @@ _UNSHOWN = {
     "glossaryDocument": "building blocks", "diagramDrawing": "copy of a diagram",
 }  # fmt: skip
 """Parts with text that is no part of the document's, by the type of relationship."""
-_STYLED = 2
-"""Paragraphs with heading styles from which these tell the sections."""
 _TITLE_PAGE = 12
 """First paragraphs in which the document's title is looked for."""
 
@@ -71,7 +69,7 @@ def read_docx(data: bytes, limits: Limits) -> Draft:
 
 def _titles_by_look(paragraphs: Sequence[SetParagraph], levels: Mapping[str, int]) -> dict[_Element, TitleLine]:
     """The paragraphs that are titles by how they are set; none where styles tell the headings."""
-    if sum(paragraph_level(paragraph.element, levels) > 0 for paragraph in paragraphs) >= _STYLED:
+    if sum(paragraph_level(paragraph.element, levels) > 0 for paragraph in paragraphs) >= MARKED:
         return {}
     titles = find_titles([p.text for p in paragraphs], [0] * len(paragraphs), [p.look for p in paragraphs])
     outermost = min((title.level for title in titles), default=0)
@@ -136,8 +134,8 @@ class _Document:
             draft.add_page(page.text, page.headings)
         if titles:
             draft.headings = choose_headings(draft.headings, draft.text)
-        elif len(draft.headings) < _STYLED:
-            draft.headings = find_headings(draft.text) or draft.headings
+        else:
+            add_unmarked(draft)
         draft.append_notes(self._notes(links, rendered.notes))
         self._properties()
         headings = {heading.title for heading in draft.headings}

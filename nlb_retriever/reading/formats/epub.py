@@ -17,7 +17,7 @@ from nlb_retriever.reading.containers.package import Entry, Package, open_packag
 from nlb_retriever.reading.draft import Draft, Heading
 from nlb_retriever.reading.formats.html import html_to_text
 from nlb_retriever.reading.headings.omnibus import find_depths
-from nlb_retriever.reading.headings.outline import find_headings
+from nlb_retriever.reading.headings.outline import add_unmarked
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup.html_writer import HtmlText
 from nlb_retriever.reading.markup.repair import decode_markup
@@ -106,8 +106,7 @@ def read_package(files: Files, package: Package, limits: Limits) -> Draft:
     of_program = all(_OF_PROGRAM.fullmatch(entry.title) for entry in package.toc)
     if not of_program and (len(package.toc) > 1 or len(draft.headings) < 2):
         draft.headings = _headings(package.toc, by_name, draft.text, parts)
-    if len(draft.headings) < 2:
-        draft.headings = find_headings(draft.text) or draft.headings
+    add_unmarked(draft)
     draft.append_notes("".join(part.page.notes for part in parts))
     draft.pages = _pages(package.pages, by_name, parts)
     if of_program and not draft.pages:

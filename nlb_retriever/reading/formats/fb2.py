@@ -11,7 +11,7 @@ from nlb_retriever.reading.containers.archive import Archive, shown_name
 from nlb_retriever.reading.containers.xmltree import attribute, local_name, parse_xml, text_of
 from nlb_retriever.reading.draft import Draft, one_line
 from nlb_retriever.reading.formats.html import html_to_text
-from nlb_retriever.reading.headings.outline import find_headings
+from nlb_retriever.reading.headings.outline import add_unmarked
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.omissions import Omissions, count_words
 
@@ -59,8 +59,7 @@ def read_fb2(data: bytes, limits: Limits) -> Draft:
             notes.append(page.text)
         else:
             draft.add_page(page.text, page.headings)
-    if len(draft.headings) < 2:
-        draft.headings = find_headings(draft.text) or draft.headings
+    add_unmarked(draft)
     draft.append_notes("\n\n".join(filter(str.strip, notes)))
     return draft
 

@@ -13,7 +13,7 @@ from nlb_retriever.reading.authors import join_authors
 from nlb_retriever.reading.draft import Draft, one_line, title_of
 from nlb_retriever.reading.formats.ocr import read_hocr
 from nlb_retriever.reading.gutenberg import title_of_mention
-from nlb_retriever.reading.headings.outline import find_headings
+from nlb_retriever.reading.headings.outline import add_unmarked
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup.html_writer import HtmlText, Writer, walk
 from nlb_retriever.reading.markup.repair import decode_markup, make_safe
@@ -41,10 +41,8 @@ def read_html(data: bytes, limits: Limits) -> Draft:
     draft.is_marked = True
     if draft.title and (mention := title_of_mention(draft.title)):
         draft.title, draft.author = mention[0], draft.author or mention[1]
-    if page.notes:
-        draft.append_notes(page.notes)
-    if len(draft.headings) < 2:
-        draft.headings = find_headings(draft.text) or draft.headings
+    add_unmarked(draft)
+    draft.append_notes(page.notes)
     return draft
 
 

@@ -10,7 +10,7 @@ from nlb_retriever.reading.authors import join_authors
 from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import FRONT, Draft, Heading, clean, one_line, title_of
 from nlb_retriever.reading.formats.html import html_to_text
-from nlb_retriever.reading.headings.outline import find_headings
+from nlb_retriever.reading.headings.outline import add_unmarked, find_headings
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup.commonmark import make_parser, note_code_words, prepare, without_attributes
 from nlb_retriever.reading.markup.directives import without_directives
@@ -66,11 +66,10 @@ def draft_of_markdown(source: str, draft: Draft) -> Draft:
     draft.headings = [h for h in page.headings if not _is_field(draft, h)]
     own_title = title_of(draft.headings)
     draft.title = draft.title or own_title
+    add_unmarked(draft)
     draft.append_notes(page.notes)
     if own_title and page.notes:
         draft.headings[-1] = replace(draft.headings[-1], level=2)
-    if len(draft.headings) < 2:
-        draft.headings = find_headings(draft.text) or draft.headings
     draft.headings = [replace(h, title=h.title.strip(" .")) for h in draft.headings]
     return draft
 

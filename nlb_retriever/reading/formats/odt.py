@@ -14,7 +14,7 @@ from nlb_retriever.reading.containers.xmltree import attribute, local_name, pars
 from nlb_retriever.reading.draft import Draft
 from nlb_retriever.reading.formats.html import html_to_text
 from nlb_retriever.reading.formats.plain import title_page
-from nlb_retriever.reading.headings.outline import find_headings
+from nlb_retriever.reading.headings.outline import add_unmarked
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.office.list_labels import open_document_labels
 from nlb_retriever.reading.omissions import Omissions, count_words
@@ -35,8 +35,6 @@ _TAGS = {"table": "table", "table-row": "tr", "table-cell": "td", "ruby-text": "
 _HEADING = re.compile(r"Heading_20_([1-9])")
 _PREFIX = re.compile(r"(</?)[\w.-]+:")
 """Of a tag: HTML knows none."""
-_STYLED = 2
-"""Headings from which they tell the sections."""
 
 
 def read_odt(data: bytes, limits: Limits) -> Draft:
@@ -66,8 +64,7 @@ def read_odt(data: bytes, limits: Limits) -> Draft:
     page = html_to_text(renderer.render(body))
     draft.omissions.add(page.omissions)
     draft.add_page(page.text, page.headings)
-    if len(draft.headings) < _STYLED:
-        draft.headings = find_headings(draft.text) or draft.headings
+    add_unmarked(draft)
     draft.append_notes("\n\n".join(text for note in renderer.notes if (text := html_to_text(note).text.strip())))
     _properties(archive, draft)
     if not draft.title:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from nlb_retriever.reading.draft import INVISIBLE, Draft, Heading, clean, one_line
 from nlb_retriever.reading.formats.plain import title_page
-from nlb_retriever.reading.headings.outline import find_headings
+from nlb_retriever.reading.headings.outline import add_unmarked
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.omissions import count_words
 from nlb_retriever.reading.pages.title_page import is_given
@@ -56,8 +56,6 @@ _NOT_SHOWN = re.compile(f"([{_HIDDEN['deleted']}-{_HIDDEN['v']}])([^{_HIDDEN['de
 _SKIPPED = {chr(_MARK + 17): "running head", chr(_MARK + 18): "reader's comment"}
 _SKIPPED |= {_HIDDEN["deleted"]: "deleted stretch", _HIDDEN["mvf"]: "moved stretch", _HIDDEN["v"]: "hidden stretch"}
 _MARKS = re.compile(f"[{chr(_MARK)}-{_SHOWN}]")
-_LEAST = 2
-"""Headings from which they tell the sections."""
 
 
 def read_rtf(data: bytes, limits: Limits) -> Draft:
@@ -93,8 +91,7 @@ def read_rtf(data: bytes, limits: Limits) -> Draft:
         return ""
 
     _add_paragraphs(_SET_APART.sub(take, _NOT_SHOWN.sub(take, text)), draft)
-    if len(draft.headings) < _LEAST:
-        draft.headings = find_headings(draft.text) or draft.headings
+    add_unmarked(draft)
     draft.append_notes("\n\n".join(filter(None, notes)))
     if not draft.title:
         draft.title, author = title_page(draft.text)

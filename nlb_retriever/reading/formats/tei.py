@@ -13,7 +13,7 @@ from nlb_retriever.reading.authors import join_authors
 from nlb_retriever.reading.containers.xmltree import attribute, local_name, text_of
 from nlb_retriever.reading.draft import Draft, Heading, one_line
 from nlb_retriever.reading.formats.html import html_to_text
-from nlb_retriever.reading.headings.outline import find_headings
+from nlb_retriever.reading.headings.outline import add_unmarked
 from nlb_retriever.reading.omissions import count_words
 from nlb_retriever.records import Page
 
@@ -74,8 +74,7 @@ def read_tei(root: _Element, draft: Draft) -> Draft:
     ]
     draft.add_page(page.text, sorted(headings, key=lambda heading: (heading.start, heading.level)))
     draft.pages = [Page(start=start, number=i, label=label) for i, (start, label) in enumerate(page.pages, 1)]
-    if len(draft.headings) < 2:
-        draft.headings = find_headings(draft.text) or draft.headings
+    add_unmarked(draft)
     draft.append_notes("\n\n".join(writer.notes))
     return draft
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import pairwise
 from textwrap import shorten
 
-from nlb_retriever.reading.draft import Heading
+from nlb_retriever.reading.draft import Draft, Heading
 from nlb_retriever.reading.headings.clauses import add_clauses
 from nlb_retriever.reading.headings.contents import drop_contents, find_listed, normal
 from nlb_retriever.reading.headings.entries import find_entries
@@ -55,6 +55,8 @@ from nlb_retriever.reading.headings.verses import find_chapters_of_verses
 
 _TITLES = {"caps", "plain", "front", "named"}
 _CONTAINERS = {"volume", "part", "book", "act", "scene"}
+MARKED = 2
+"""Headings of a file, or paragraphs in its styles for them, from which they tell the sections."""
 _LAW = 0.2
 """Share of a text that half of its articles, those in the middle, take at least."""
 _STOP = re.compile(r"\.(?:\s|$)")
@@ -97,9 +99,15 @@ def find_headings(text: str) -> list[Heading]:
     if len(listed) > len(found) * (1 if _are_others(listed, found) else 2):
         found = table + listed
     found = add_clauses(text, spans, blank, found)
-    if len(found) < 2:
+    if len(found) < MARKED:
         found = find_entries(text) or found
     return [replace(h, title=_FOOTNOTE.sub("", _EMPHASIS.sub(r"\1\2", h.title))) for h in found]
+
+
+def add_unmarked(draft: Draft) -> None:
+    """Give a draft the headings of its text where its file marks fewer than two as such."""
+    if len(draft.headings) < MARKED:
+        draft.headings = find_headings(draft.text) or draft.headings
 
 
 def _are_others(listed: Sequence[Heading], found: Sequence[Heading]) -> bool:
