@@ -56,6 +56,16 @@ def test_few_pages_keep_all_their_lines() -> None:
     assert join_pages("1\nOne.\f1\nTwo.", Omissions()) == "1\nOne.\n\n1\nTwo."
 
 
+def test_a_paragraph_on_one_line_is_no_running_head() -> None:
+    paragraphs = [
+        f"Section 4 of the {name} rules. {FIRST}. {FIRST}. {SECOND} Of them {n}" for n, name in enumerate(NAMES)
+    ]
+    text = join_pages(
+        "\f".join(f"{each}\n\n{name}." for each, name in zip(paragraphs, NAMES, strict=True)), Omissions()
+    )
+    assert all(each in text for each in paragraphs)
+
+
 def test_the_book_has_chapters_and_no_heads() -> None:
     chapters = (f"CHAPTER {number}. The {name}\n\n{lines_on(name) * 6}" for number, name in enumerate(NAMES, 1))
     draft = read_plain(printed(*chapters).encode(), Limits())

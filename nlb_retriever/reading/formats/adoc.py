@@ -20,7 +20,9 @@ _BLOCK = re.compile(r"(?:-{4,}|\.{4,}|\+{4,}|/{4,}|```.*)\s*$")
 _LONGER = 2
 """Characters that a rule may be longer or shorter than its title."""
 _UNDERLINES = "=-~^+"
-_TITLE = re.compile(r"(?P<marks>={1,6}|#{1,6})[^\S\n]+(?P<title>\S.*?)(?:[^\S\n]+(?P=marks))?[^\S\n]*")
+_TITLE = re.compile(
+    r"(?P<marks>={1,6}|#{1,6})[^\S\n]+(?P<title>\S++(?:[^\S\n]++\S++)*?)(?:[^\S\n]++(?P=marks))?[^\S\n]*"
+)
 _ATTRIBUTE = re.compile(r":!?(?P<name>\w[\w-]*)!?:(?:[^\S\n]+(?P<value>.*))?")
 _ADDRESS = re.compile(r"<[^<>\n]*>")
 _NAME = re.compile(r"[^\W\d_][^\n:\[\]]*")

@@ -11,9 +11,11 @@ from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup.blocks import Blocks
 from nlb_retriever.reading.omissions import count_words
 
-_HEADLINE = re.compile(r"(?P<stars>\*+)[ \t]+(?P<title>\S.*?)(?P<tags>[ \t]+:[\w@#%:]+:)?[ \t]*")
+_HEADLINE = re.compile(
+    r"(?P<stars>\*+)[ \t]+(?P<title>(?=\S)[^ \t]++(?:[ \t]++[^ \t]++)*?)(?P<tags>[ \t]++:[\w@#%:]+:)?[ \t]*"
+)
 _TODO = re.compile(r"(?:TODO|DONE|NEXT|WAITING|HOLD|CANCELL?ED|STARTED|SOMEDAY)[ \t]+(?=\S)|\[#[A-Z0-9]\][ \t]*")
-_COOKIE = re.compile(r"[ \t]*\[(?:\d*/\d*|\d*%)\]")
+_COOKIE = re.compile(r"(?<![ \t])[ \t]*\[(?:\d*/\d*|\d*%)\]")
 """How many items of a list are done."""
 _KEYWORD = re.compile(r"[ \t]*#\+(?P<name>[\w-]+)(?:\[[^\]\n]*\])?:[ \t]*(?P<value>.*)")
 _BEGIN = re.compile(r"[ \t]*#\+begin_(?P<kind>\w+)\b.*", re.IGNORECASE)
@@ -22,7 +24,7 @@ _PLANNED = re.compile(r"[ \t]*(?:(?:SCHEDULED|DEADLINE|CLOSED|CLOCK):[ \t]*[<\[]
 _ITEM = re.compile(
     r"(?P<indent>[ \t]*)(?:[-+]|(?<=[ \t])\*|(?P<number>(?:\d{1,4}|[A-Za-z])[.)]))(?:[ \t]+\[@\d+\])?[ \t]+(?P<text>.*)"
 )
-_TERM = re.compile(r"[ \t]+::(?:[ \t]+|$)")
+_TERM = re.compile(r"(?<![ \t])[ \t]+::(?:[ \t]+|$)")
 _ROW = re.compile(r"[ \t]*\|(?P<cells>.*)")
 _NOTE = re.compile(r"\[fn:(?P<label>[\w-]+)\][ \t]*(?P<text>.*)")
 _CALL = re.compile(r"\[fn:(?P<label>[\w-]*)(?::(?P<text>(?:[^\[\]]|\[[^\[\]]*\]){1,2000}))?\]")

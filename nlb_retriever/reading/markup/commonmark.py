@@ -45,11 +45,13 @@ _ONLY_NUMBER = ["list_item_open", "ordered_list_open", "list_item_open", "list_i
 """Tokens of an item that is a number, "3. 7.": for Markdown a list in a list, with nothing in it."""
 _ATTRIBUTES = re.compile(
     r"^(?:(?P<kept>(?:#{1,6}[ \t][^\n{]*|[^\n{]*(?=\{[^{}\n]*\}[ \t]*\n(?:={3,}|-{3,})[ \t]*$)))"
-    r"(?P<attributes>\{[#.=-][^{}\n]*\})[ \t]*|:{3,}[ \t]*(?P<of_block>\{[^{}\n]*\}|[\w-]+)?[ \t]*:*[ \t]*)$",
+    r"(?P<attributes>\{[#.=-][^{}\n]*\})[ \t]*|:{3,}+[ \t]*+(?P<of_block>\{[^{}\n]*\}|[\w-]+)?+[ \t]*+:*+[ \t]*+)$",
     re.MULTILINE,
 )
 """Of a heading; of a block, or its end."""
-_KRAMDOWN = re.compile(r"[ \t]*\{:[^{}\n]{0,200}\}[ \t]*$|(?<=[)\]])\{[ \t]*[.#:][^{}\n]{0,200}\}", re.MULTILINE)
+_KRAMDOWN = re.compile(
+    r"(?<![ \t])[ \t]*\{:[^{}\n]{0,200}\}[ \t]*$|(?<=[)\]])\{[ \t]*[.#:][^{}\n]{0,200}\}", re.MULTILINE
+)
 """The same of Jekyll and MkDocs: at the end of a block, behind a link or picture."""
 _CODE_TITLE = re.compile(r"\b(?:title|filename|caption|name)=\"([^\"]{1,200})\"")
 _ADDRESS = re.compile(

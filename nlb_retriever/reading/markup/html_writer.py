@@ -48,7 +48,7 @@ _REFERENCES = frozenset({"noteref", "doc-noteref", "backlink", "doc-backlink", "
 _UNSEEN = re.compile(r"\bdisplay\s*:\s*none\b", re.IGNORECASE)
 _MARK = re.compile(r"[\d*†‡§()\[\],]{1,5}")  # what a raised link to a note reads
 _NOTES = frozenset({"footnote", "doc-footnote", "rearnote", "endnote"})
-_LABEL = re.compile(r"(?i)^[\s.(\[{]*(?:page|pg|p)?[\s_.-]*(?=\w)")
+_LABEL = re.compile(r"(?i)^[\s.(\[{]*+(?:page|pg|p)?[\s_.-]*(?=\w)")
 _SHORT = 20
 """Characters of a page number or a reference to a note."""
 _LONG_LINK = 120

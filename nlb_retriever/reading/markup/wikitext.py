@@ -13,7 +13,7 @@ _PLAIN = re.compile(r"</?(?P<tag>nowiki|pre|syntaxhighlight|source|math|code)\b[
 _REFERENCE = re.compile(r"</?(?P<tag>ref)\b[^<>]{0,300}(?<!/)>", re.IGNORECASE)
 _LINK = re.compile(r"\[\[([^\[\]]*)\]\]")
 _URL = re.compile(
-    r"\[(?P<target>(?:https?:|ftp:|mailto:)?//?[^\s\[\]]+|mailto:[^\s\[\]]+)(?:[ \t]+(?P<shown>[^\[\]\n]*))?\]"
+    r"\[(?P<target>(?:https?:|ftp:|mailto:)?//?[^\s\[\]]+|mailto:[^\s\[\]]+)(?:[ \t]++(?P<shown>[^\[\]\n]*))?\]"
 )
 _PASSES = 3
 """Links within captions within links."""
@@ -24,7 +24,7 @@ _CATEGORY = re.compile(
 )
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)?:[^\s]")
 _LAYOUT = re.compile(
-    r"thumb|thumbnail|frame|frameless|border|left|right|center|none|upright.*|\d*x?\d+px|(?:alt|link|page|lang|class)=.*|"
+    r"thumb|thumbnail|frame|frameless|border|left|right|center|none|upright.*|\d+px|\d*x\d+px|(?:alt|link|page|lang|class)=.*|"
     r"baseline|middle|sub|super|top|bottom",
     re.IGNORECASE,
 )

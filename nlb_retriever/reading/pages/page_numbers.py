@@ -24,6 +24,8 @@ _WORDS_AND_PAGE = re.compile(
     r"(?=.{,60}$)(?:(?P<first>\d{1,3})[\s|·•–—-]{1,5}(?P<after>[^\W\d_].*)"
     r"|(?P<before>[^\W\d_].*?)[\s|·•–—-]{1,5}(?P<last>\d{1,3}))"
 )
+_LONGEST = 200
+"""Characters of a line with a page's number."""
 _AROUND, _LEAST_AROUND = 4, 2
 """On so many pages of so many before and behind numbers that count the pages show which number a page has."""
 _PAGE_WORDS = re.compile(r"(?:page|pg|p|seite|página|pagina|pag|blz|folio)\b", re.IGNORECASE)
@@ -173,6 +175,8 @@ def _may_count(line: str, page: int) -> bool:
 
 def _numbers(line: str) -> Iterator[tuple[str, int]]:
     """The numbers of a line that may be its page's, each with the line's other words around a "#"."""
+    if len(line) > _LONGEST:
+        return
     if match := _NUMBER_LINE.fullmatch(line):
         yield "#", int(match["arabic"]) if match["arabic"] else roman(match["roman"])
         return
