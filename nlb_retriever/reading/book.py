@@ -39,10 +39,10 @@ FORMATS = {
 }  # fmt: skip
 """Module of this package that reads files of each suffix."""
 _NAMES = {
-    "plain": "text", "markdown": "text", "html": "text", "epub": "EPUB", "pdf": "PDF", "docx": "Word", "doc": "Office",
-    "odt": "OpenDocument", "fb2": "text", "rst": "text", "rtf": "RTF", "kindle": "Kindle", "xml": "text",
-    "adoc": "text", "mhtml": "text", "ipynb": "text", "org": "text", "mediawiki": "text",
+    "epub": "EPUB", "pdf": "PDF", "docx": "Word", "doc": "Office", "odt": "OpenDocument", "rtf": "RTF",
+    "kindle": "Kindle",
 }  # fmt: skip
+"""What `kind_of` calls the files of a reader; of the others "text"."""
 _TWO_LETTERS = {
     "eng": "en", "fra": "fr", "fre": "fr", "deu": "de", "ger": "de", "spa": "es", "ita": "it", "por": "pt", "nld": "nl",
     "dut": "nl", "lat": "la", "rus": "ru", "pol": "pl", "hun": "hu", "ces": "cs", "cze": "cs", "swe": "sv", "dan": "da",
@@ -245,13 +245,13 @@ def _format(path: Path, data: bytes) -> str:
     kind = FORMATS.get(suffix)
     if kind is None:
         raise NotABook(f"has no suffix of a book ({', '.join(sorted(FORMATS))})")
-    found = kind_of(data)
-    if found == _NAMES[kind] or (found == "zip" and kind in _ZIPPED):
+    found, name = kind_of(data), _NAMES.get(kind, "text")
+    if found == name or (found == "zip" and kind in _ZIPPED):
         return kind
     if found == "text":
         if kind != "html" and b"<html" in data[:4096].lower():
             raise NotABook(f"is a web page: rename it to .html, though its suffix is {suffix}")
-        raise NotABook(f"is no {_NAMES[kind]} file, though its suffix is {suffix}")
+        raise NotABook(f"is no {name} file, though its suffix is {suffix}")
     other = {"EPUB": "an EPUB book: rename it to .epub", "PDF": "a PDF document: rename it to .pdf"}
     other |= {"OpenDocument": "an OpenDocument text: rename it to .odt"}
     other |= {"RTF": "an RTF document: rename it to .rtf"}

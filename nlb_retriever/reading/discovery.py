@@ -15,6 +15,7 @@ from pathlib import Path
 from nlb_retriever.reading.book import FORMATS, suffix_of
 from nlb_retriever.reading.containers.unpacked import is_book_file, is_unpacked
 from nlb_retriever.reading.limits import shown
+from nlb_retriever.reading.sidecar import HIDDEN
 from nlb_retriever.reading.sites import LONGEST_REDIRECT, is_redirect, made_beside_pages
 from nlb_retriever.records import FailedFile, path_of, source_of
 
@@ -39,8 +40,6 @@ DOCUMENTS = frozenset(
 )
 """Suffixes of what people read, and this program does not."""
 ADVICE = "LibreOffice or Calibre saves most of such files as PDF, DOCX or EPUB, which are read"
-_HIDDEN = (".", "~$")
-"""How the names of hidden files begin, and those by which Word locks a document that is open."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,7 +178,7 @@ def _add_matches(pattern: str, search: _Search) -> None:
         search.fail(os.path.abspath(pattern), "no file matches this pattern")  # noqa: PTH100
     for match in matches:
         path = Path(os.path.abspath(match))  # noqa: PTH100
-        if path.name.startswith(_HIDDEN):
+        if path.name.startswith(HIDDEN):
             search.skipped["hidden"] += 1
         elif os.path.isdir(path):  # noqa: PTH112 - never raises
             _walk(path, search)
@@ -210,7 +209,7 @@ def _walk(folder: Path, search: _Search) -> None:
         made = made_beside_pages(names)
         for name in names:
             path = current / name
-            if name.startswith(_HIDDEN):
+            if name.startswith(HIDDEN):
                 search.skipped["hidden"] += 1
             elif name == _PACKAGES:
                 search.skipped["folder of packages"] += 1

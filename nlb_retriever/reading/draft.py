@@ -24,6 +24,8 @@ _LIGATURE = re.compile("[\ufb00-\ufb06]")
 _PIECE = re.compile(r"\S{1,200}(?![\u0300-\u036f\u1160-\u11ff\u3099\u309a])|\S{1,200}")
 """What is brought to NFC at once, which takes quadratic time where mark follows mark."""
 _SPACE = re.compile(r"\s+")
+YEAR = re.compile(r"\b(?:1\d|20)\d\d\b")
+"""In what a file says of when it was written."""
 FRONT = 1_000
 """Characters in which a text says what it is."""
 

@@ -21,7 +21,8 @@ _LONGEST = 1 << 20
 """Bytes of such a file: covers are not in it."""
 _COPY = re.compile(r"(?: -)? copy$| ?\([^()]*\)$|\.sync-conflict-[^.]*$", re.IGNORECASE)
 """How the names of copies end that file managers and synchronizers make."""
-_HIDDEN = (".", "~$")
+HIDDEN = (".", "~$")
+"""How the names of hidden files begin, and those by which Word locks a document that is open."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,6 @@ def _is_alone(path: Path, suffixes: frozenset[str]) -> bool:
     own = _COPY.sub("", path.stem)
     with os.scandir(path.parent) as entries:  # up to the first other book: the folder may hold thousands
         return not any(
-            suffix.lower() in suffixes and _COPY.sub("", stem) != own and not stem.startswith(_HIDDEN)
+            suffix.lower() in suffixes and _COPY.sub("", stem) != own and not stem.startswith(HIDDEN)
             for stem, suffix in (os.path.splitext(entry.name) for entry in entries)  # noqa: PTH122 - no path of each
         )

@@ -56,7 +56,7 @@ def partition(
         spans = _parts(text, 0, len(text))
         if len(spans) == 1:
             return (Section(path=(title,), start=0, end=len(text)),)
-        return tuple(Section(path=(f"Part {i} of {len(spans)}",), start=s, end=e) for i, (s, e) in enumerate(spans, 1))
+        return tuple(_numbered((), spans))
     sections: list[Section] = []
     front = text[: ordered[0].start].strip()
     if (is_page and len(front) > tiny) or (are_notes and _STATEMENT.search(f"\n{front}")):
@@ -134,8 +134,7 @@ def _bare(text: str, heading: Heading, end: int) -> bool:
 def _front(text: str, end: int, title: str, name: str) -> list[Section]:
     if end < 3 * PART_CHARS:
         return [Section(path=(name,), start=0, end=end)]
-    spans = _parts(text, 0, end)
-    return [Section(path=(title, f"Part {i} of {len(spans)}"), start=s, end=e) for i, (s, e) in enumerate(spans, 1)]
+    return _numbered((title,), _parts(text, 0, end))
 
 
 def _without_root(sections: list[Section], headings: Sequence[Heading], title: str) -> list[Section]:
@@ -161,12 +160,13 @@ def _without_giants(text: str, sections: list[Section]) -> list[Section]:
         if section.end - section.start <= GIANT_CHARS:
             cut.append(section)
             continue
-        spans = _parts(text, section.start, section.end)
-        cut += [
-            Section(path=(*section.path, f"Part {i} of {len(spans)}"), start=s, end=e)
-            for i, (s, e) in enumerate(spans, 1)
-        ]
+        cut += _numbered(section.path, _parts(text, section.start, section.end))
     return cut
+
+
+def _numbered(path: tuple[str, ...], spans: Sequence[tuple[int, int]]) -> list[Section]:
+    """Parts without titles, below a path."""
+    return [Section(path=(*path, f"Part {i} of {len(spans)}"), start=s, end=e) for i, (s, e) in enumerate(spans, 1)]
 
 
 def _parts(text: str, start: int, end: int) -> list[tuple[int, int]]:

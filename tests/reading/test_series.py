@@ -47,7 +47,7 @@ def test_its_table_of_contents_is_none() -> None:
 def test_what_has_no_text_below_is_no_series(word: str) -> None:
     text = book(*(f"{word} {number}" for number in range(1, 8)))
     spans = [match.span() for match in re.finditer(r"[^\n]+", text)]
-    found = find_series(text, spans, [True] * len(spans), 160)
+    found = find_series(text, spans, [True] * len(spans))
     assert len(found) == (7 if word == "Lesson" else 0)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from nlb_retriever.reading.decode import decode
-from nlb_retriever.reading.draft import Draft, clean, one_line
+from nlb_retriever.reading.draft import YEAR, Draft, clean, one_line
 from nlb_retriever.reading.headings.outline import find_headings
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup.adoc_inline import Inline
@@ -27,7 +27,6 @@ _ATTRIBUTE = re.compile(r":!?(?P<name>\w[\w-]*)!?:(?:[^\S\n]+(?P<value>.*))?")
 _ADDRESS = re.compile(r"<[^<>\n]*>")
 _NAME = re.compile(r"[^\W\d_][^\n:\[\]]*")
 _REVISION = re.compile(r"v?\d[\w.]{0,30}(?:,.*)?")
-_YEAR = re.compile(r"\b(?:1\d|20)\d\d\b")
 _LONGEST_NAME = 4
 """Words of an author's name."""
 _AROUND = re.compile(r"(?:={4,}|\*{4,}|_{4,}|--|\+)[^\S\n]*")
@@ -165,7 +164,7 @@ class _Reader:
                 self.header = 3
                 return True
         if was == 3 and _REVISION.fullmatch(line):
-            year = _YEAR.search(line)
+            year = YEAR.search(line)
             self.draft.year = int(year[0]) if year else None
             return True
         return False

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nlb_retriever.errors import NotABook
 from nlb_retriever.reading.containers.archive import Archive, shown_name
 from nlb_retriever.reading.containers.xmltree import attribute, local_name, parse_xml, text_of
-from nlb_retriever.reading.draft import Draft, one_line
+from nlb_retriever.reading.draft import YEAR, Draft, one_line
 from nlb_retriever.reading.formats.html import html_to_text
 from nlb_retriever.reading.headings.outline import add_unmarked
 from nlb_retriever.reading.limits import Limits
@@ -26,7 +26,6 @@ _BLOCKS = {
 _SAME = frozenset({"table", "tr", "td", "th", "sub", "sup"})
 """What HTML calls by the same names."""
 _LONGEST_TITLE = 500
-_YEAR = re.compile(r"\b(1\d\d\d|20\d\d)\b")
 
 
 def read_fb2(data: bytes, limits: Limits) -> Draft:
@@ -81,7 +80,7 @@ def _describe(root: _Element, draft: Draft) -> None:
         draft.title, draft.language, draft.description = (
             text_of(parts[key]) if key in parts else None for key in ("book-title", "lang", "annotation")
         )
-        if (date := parts.get("date")) is not None and (year := _YEAR.search(f"{date.get('value')} {text_of(date)}")):
+        if (date := parts.get("date")) is not None and (year := YEAR.search(f"{date.get('value')} {text_of(date)}")):
             draft.year = int(year[0])
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from nlb_retriever.reading.decode import decode
-from nlb_retriever.reading.draft import Draft, clean, one_line
+from nlb_retriever.reading.draft import YEAR, Draft, clean, one_line
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup.blocks import Blocks
 from nlb_retriever.reading.omissions import count_words
@@ -42,7 +42,6 @@ _FOOTNOTES = "Footnotes"
 """Headline of the section that Org puts them in."""
 _MARKS_IN_MARKS = 3
 _BLANKS = re.compile(r"(?<=\S)  +(?=\S)")
-_YEAR = re.compile(r"\b(1\d{3}|20\d\d)\b")
 
 
 def read_org(data: bytes, limits: Limits) -> Draft:
@@ -165,8 +164,8 @@ class _Reader:
             self.draft.language = self.draft.language or value or None
         elif name == "description":
             self.draft.description = self.draft.description or value
-        elif name == "date" and (year := _YEAR.search(value)):
-            self.draft.year = self.draft.year or int(year[1])
+        elif name == "date" and (year := YEAR.search(value)):
+            self.draft.year = self.draft.year or int(year[0])
         elif name in _SHOWN_KEYWORDS:
             self.blocks.end()
             self.blocks.keep(self._inline(value))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from nlb_retriever.reading.authors import join_authors
 from nlb_retriever.reading.containers.xmltree import attribute, local_name, text_of
-from nlb_retriever.reading.draft import Draft, Heading, one_line
+from nlb_retriever.reading.draft import YEAR, Draft, Heading, one_line
 from nlb_retriever.reading.formats.html import html_to_text
 from nlb_retriever.reading.headings.outline import add_unmarked
 from nlb_retriever.reading.omissions import count_words
@@ -53,7 +53,6 @@ _EDITION = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _LIFE = re.compile(r"\s*[(,]\s*(?:b\.\s*)?\d{3,4}\s*[-–—]?\s*(?:\d{3,4}|\?)?\s*\)?\s*$")
-_YEAR = re.compile(r"\b(1\d\d\d|20\d\d)\b")
 _PARTS = frozenset(
     "volume book part canto act scene chapter letter epistle sermon poem song hymn psalm sonnet ode fable tale essay"
     " speech play".split()
@@ -94,7 +93,7 @@ def _describe(root: _Element, draft: Draft) -> None:
     sources = [*header.iterfind("{*}fileDesc/{*}sourceDesc")]
     first = [bibl for source in sources for bibl in source.iter("{*}bibl") if bibl.get("type") == "firstEdition"]
     dates = [date for source in first or sources for date in source.iter("{*}date")]
-    years = [int(year[0]) for date in dates if (year := _YEAR.search(f"{date.get('when')} {text_of(date)}"))]
+    years = [int(year[0]) for date in dates if (year := YEAR.search(f"{date.get('when')} {text_of(date)}"))]
     draft.year = min(years, default=None)
 
 

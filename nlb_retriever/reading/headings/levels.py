@@ -110,7 +110,7 @@ def assign_levels(
     by_start = {h.start: h.level for h in sorted(headings, key=lambda h: -h.level)}
     covered = [c.line for c in main]
     for c in found:
-        if c.kind != "named" or _is_title_of(c, main, covered):
+        if c.kind != "named" or _is_title_of(c, starts, covered):
             continue
         aside = c.title.casefold().split()[0].strip(".:") in _ASIDE
         i = bisect_right(starts, c.start)
@@ -120,8 +120,9 @@ def assign_levels(
     return headings
 
 
-def _is_title_of(c: Candidate, main: Sequence[Candidate], lines: Sequence[int]) -> bool:
-    i = bisect_right([m.start for m in main], c.start) - 1
+def _is_title_of(c: Candidate, starts: Sequence[int], lines: Sequence[int]) -> bool:
+    """Whether a line is one that a number above took as its title, by where numbers begin and their last lines."""
+    i = bisect_right(starts, c.start) - 1
     return i >= 0 and c.line <= lines[i]
 
 

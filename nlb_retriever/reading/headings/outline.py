@@ -83,13 +83,13 @@ def find_headings(text: str) -> list[Heading]:
         return of_verses
     if of_manual := find_manual_sections(text):
         return of_manual
-    found = _find(text, _candidates(text))
     spans = line_spans(text)
     blank = stand_alone(text, spans)
-    series = find_series(text, spans, blank, MAX_LINE)
+    found = _find(text, _candidates(text, spans, blank))
+    series = find_series(text, spans, blank)
     if series and (_of_series(found, series) or _leave_long_stretches(found, len(text))):
-        found = _find(text, _candidates(text, series)) or found
-    numbered = _numbered(text)
+        found = _find(text, _candidates(text, spans, blank, series)) or found
+    numbered = _numbered(text, spans, blank)
     if numbered and not _leave_long_stretches(numbered, len(text)) and not _outside(numbered, found):
         found = numbered
     marked = max(find_underlined(text), find_marked(text), key=len)
@@ -138,17 +138,16 @@ def _outside(numbered: Sequence[Heading], found: Sequence[Heading]) -> bool:
     return outside > max(_FEW, len(numbered) // 5)
 
 
-def _numbered(text: str) -> list[Heading]:
+def _numbered(text: str, spans: Sequence[tuple[int, int]], blank: Sequence[bool]) -> list[Heading]:
     """Headings by section numbers, with parts, chapters, appendices and prefaces; empty if there are none."""
-    spans = line_spans(text)
-    blank = stand_alone(text, spans)
     alone = [span for i, span in enumerate(spans) if blank[i]]
     lines = [text[start : min(end, start + 2 * MAX_LINE)] for start, end in alone]
     chain = numbered_lines(lines)
     if not chain:
         return []
     own = {alone[found.line][0] for found in chain}
-    others = [c for c in _candidates(text) if c.start not in own and not is_reference(text[c.start : c.end])]
+    candidates = _candidates(text, spans, blank)
+    others = [c for c in candidates if c.start not in own and not is_reference(text[c.start : c.end])]
     others = _drop_repeats(drop_contents(others))
     outermost = {"volume", "part", "book"} & {c.kind for c in others}
     level = len(outermost) + 1
@@ -220,11 +219,11 @@ def _leave_long_stretches(headings: Sequence[Heading], size: int) -> bool:
     return longest > max(0.3 * size, 60_000) or longest > 120_000
 
 
-def _candidates(text: str, series: Sequence[Candidate] = ()) -> list[Candidate]:
+def _candidates(
+    text: str, spans: Sequence[tuple[int, int]], blank: Sequence[bool], series: Sequence[Candidate] = ()
+) -> list[Candidate]:
     of_series = {candidate.start: candidate for candidate in series}
-    spans = line_spans(text)
     listed = find_listed(text, spans)
-    blank = stand_alone(text, spans)
     found: list[Candidate] = []
     last_line, chapter = -2, 0
     for i, (start, end) in enumerate(spans):
@@ -268,10 +267,8 @@ def _plain(line: str) -> bool:
         and not STAGE.match(text)
         and text[0] not in "“\"‘'(["
         and not text.endswith((".", "!", '"', "”", "'", "’", ")"))
-        and (
-            title_like(text)
-            and (text[-1] != "?" or sum(w[:1].isupper() for w in text.split()) > 0.6 * len(text.split()))
-        )
+        and title_like(text)
+        and (text[-1] != "?" or sum(w[:1].isupper() for w in text.split()) > 0.6 * len(text.split()))
     )
 
 

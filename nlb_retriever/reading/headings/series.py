@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
-from nlb_retriever.reading.headings.looks import Candidate, parse_line, strip_line, title_like
+from nlb_retriever.reading.headings.looks import MAX_LINE, Candidate, parse_line, strip_line, title_like
 from nlb_retriever.reading.headings.number_words import match_number
 
 _WORD = r"[^\W\d_][\w’'-]{2,20}"
@@ -48,18 +48,17 @@ def _read_joined(line: str) -> tuple[str, int, str] | None:
     return (found[0].kind, found[0].number, found[0].rest) if found and found[0].rest else None
 
 
-def find_series(text: str, spans: Sequence[tuple[int, int]], blank: Sequence[bool], longest: int) -> list[Candidate]:
+def find_series(text: str, spans: Sequence[tuple[int, int]], blank: Sequence[bool]) -> list[Candidate]:
     """The lines of one word with ascending numbers, with those of a table of contents; empty if there are none.
 
     Args:
         text: whole.
         spans: of its lines that are not blank.
         blank: whether a blank line stands before each of them.
-        longest: of the lines, in characters.
     """
     series: dict[str, list[list[Candidate]]] = defaultdict(list)
     for i, (start, end) in enumerate(spans):
-        line = strip_line(text[start:end]) if end - start <= longest else ""
+        line = strip_line(text[start:end]) if end - start <= MAX_LINE else ""
         words, number, rest = _read_joined(line) or _read_titled(line) or ("", 0, "")
         if not words or words.split()[-1] in _OTHERS:
             continue

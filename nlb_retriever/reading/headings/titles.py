@@ -94,7 +94,7 @@ def without_subtitles(found: Sequence[Candidate]) -> list[Candidate]:
     """Of two headings with nothing between, the second goes (the first's subtitle)."""
     kept: list[Candidate] = []
     for c in found:
-        if kept and c.start - kept[-1].end < 40:
+        if kept and c.start - kept[-1].end < _PIECE_GAP:
             continue
         kept.append(c)
     return kept

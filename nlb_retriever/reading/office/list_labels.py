@@ -218,7 +218,7 @@ def _place(
         key, level = _read_place(each)
     for each in paragraph.iterfind("{*}pPr/{*}pStyle"):
         style = attribute(each, "val")
-    for name in _bases(style, based):
+    for name in bases(style, based):
         if name in own and not key:
             key, inherited = own[name]
             level = inherited if level < 0 else level
@@ -228,7 +228,7 @@ def _place(
     return (key, level) if key in used and level in lists[used[key]].levels else None
 
 
-def _bases(style: str, based: dict[str, str]) -> Iterator[str]:
+def bases(style: str, based: dict[str, str]) -> Iterator[str]:
     """A style and those that it is based on."""
     seen: set[str] = set()
     while style and style not in seen:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from nlb_retriever.reading.containers.xmltree import attribute, local_name
 from nlb_retriever.reading.office.formulas import to_mathml
+from nlb_retriever.reading.office.list_labels import bases
 from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.raised import is_raised
 
@@ -79,14 +80,8 @@ def heading_levels(styles: _Element | None) -> dict[str, int]:
                     based[key] = value
                 case "outlineLvl" if value.isdigit() and int(value) < 9:
                     own.setdefault(key, int(value) + 1)
-    levels: dict[str, int] = {}
-    for key in own.keys() | based.keys():
-        at, seen = key, {key}
-        while at not in own and (at := based.get(at, "")) and at not in seen:
-            seen.add(at)
-        if at in own:
-            levels[key] = own[at]
-    return levels
+    levels = {key: [own[each] for each in bases(key, based) if each in own] for key in own.keys() | based.keys()}
+    return {key: first[0] for key, first in levels.items() if first}
 
 
 def paragraph_level(paragraph: _Element, levels: Mapping[str, int]) -> int:
