@@ -91,8 +91,8 @@ def test_who_agrees_with_the_teacher_has_nothing_to_learn(network: ReaderNetwork
     other = taught_loss(-batch.taught_spans, -batch.taught_relevance, batch, weights)
     assert other.item() > 0.01
     spans, relevance = torch.zeros_like(batch.taught_spans), torch.zeros_like(batch.taught_relevance)
-    untaught = reader_loss(spans, relevance, replace(batch, taught_spans=None, taught_relevance=None), weights)["loss"]
-    total = reader_loss(spans, relevance, batch, weights)["loss"]
+    untaught = reader_loss(spans, relevance, replace(batch, taught_spans=None, taught_relevance=None), weights)
+    total = reader_loss(spans, relevance, batch, weights)
     learnt = taught_loss(spans, relevance, batch, weights)
     assert total.item() == pytest.approx(0.3 * untaught.item() + learnt.item(), rel=1e-5)
 

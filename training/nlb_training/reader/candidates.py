@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from nlb_retriever.errors import TrainingError
 from nlb_retriever.search.retriever import Retriever
+from nlb_training.reader.storage import read_jsonl, write_jsonl
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,13 +56,9 @@ def find_candidates(
             yield Candidates(id=row["id"], found=found)
 
 
-def write_candidates(path: Path, candidates: Iterator[Candidates]) -> None:
+def write_candidates(path: Path, candidates: Iterable[Candidates]) -> None:
     """Write a .jsonl.gz file, atomically."""
-    partial = path.with_name(f".{path.name}")
-    with gzip.open(partial, "wt", encoding="utf-8", compresslevel=3) as file:
-        for each in candidates:
-            file.write(json.dumps(asdict(each), ensure_ascii=False) + "\n")
-    partial.replace(path)
+    write_jsonl(path, map(asdict, candidates))
 
 
 def read_candidates(path: Path) -> dict[str, Candidates]:
@@ -73,11 +67,8 @@ def read_candidates(path: Path) -> dict[str, Candidates]:
     Raises:
         TrainingError: the file is missing or damaged.
     """
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            rows = [json.loads(line) for line in file]
-        return {
-            row["id"]: Candidates(id=row["id"], found=tuple(Found(**each) for each in row["found"])) for row in rows
-        }
-    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
-        raise TrainingError(f"{path} is missing or damaged ({error}): delete it, and make it again") from error
+    return {each.id: each for each in read_jsonl(path, _make_candidates)}
+
+
+def _make_candidates(row: dict[str, Any]) -> Candidates:
+    return Candidates(id=row["id"], found=tuple(Found(**each) for each in row["found"]))

@@ -25,27 +25,21 @@ class LossWeights:
     """Of the softmax over an example's passages."""
 
 
-def reader_loss(spans: Tensor, relevance: Tensor, batch: Batch, weights: LossWeights) -> dict[str, Tensor]:
-    """The loss of a batch and its parts.
+def reader_loss(spans: Tensor, relevance: Tensor, batch: Batch, weights: LossWeights) -> Tensor:
+    """The loss of a batch: the weighted sum of its parts.
 
     Args:
         spans: (B, L, 2) of `ReaderNetwork`.
         relevance: (B,) of `ReaderNetwork`.
         batch: what was scored; where it has a teacher's scores, the network learns them too.
         weights: of the parts.
-
-    Returns:
-        "loss", the weighted sum, and of the labels "span", "relevance", "ranking".
     """
-    parts = {
-        "span": span_loss(spans.float(), batch),
-        "relevance": functional.binary_cross_entropy_with_logits(relevance.float(), batch.relevant),
-        "ranking": ranking_loss(relevance.float(), batch),
-    }
-    total = parts["span"] + weights.relevance * parts["relevance"] + weights.ranking * parts["ranking"]
+    each = functional.binary_cross_entropy_with_logits(relevance.float(), batch.relevant)
+    total = span_loss(spans.float(), batch) + weights.relevance * each
+    total = total + weights.ranking * ranking_loss(relevance.float(), batch)
     if batch.taught_spans is not None:
         total = _LABELS * total + taught_loss(spans.float(), relevance.float(), batch, weights)
-    return {"loss": total, **parts}
+    return total
 
 
 def span_loss(scores: Tensor, batch: Batch) -> Tensor:

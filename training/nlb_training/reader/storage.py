@@ -1,27 +1,48 @@
-"""Examples on disk, a JSON line each: what is slow to make is made once."""
+"""Rows and examples on disk, a JSON line each: what is slow to make is made once."""
 
 from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import IO, Any, TypeVar
 
+from nlb_retriever.atomic import write_file
 from nlb_retriever.errors import TrainingError
 from nlb_training.reader.examples import Candidate, Example
 
+T = TypeVar("T")
 
-def write_examples(path: Path, examples: Iterable[Example]) -> int:
-    """Write examples to a .jsonl.gz file, atomically; gives their number."""
-    partial = path.with_name(f".{path.name}")
-    count = 0
-    with gzip.open(partial, "wt", encoding="utf-8", compresslevel=3) as file:
-        for example in examples:
-            file.write(json.dumps(asdict(example), ensure_ascii=False) + "\n")
-            count += 1
-    partial.replace(path)
-    return count
+
+def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows to a .jsonl.gz file, atomically."""
+
+    def write(stream: IO[bytes]) -> None:
+        with gzip.open(stream, "wt", encoding="utf-8", compresslevel=3) as file:
+            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+    write_file(path, write)
+
+
+def read_jsonl(path: Path, make: Callable[[dict[str, Any]], T]) -> Iterator[T]:
+    """What a function makes of each row that `write_jsonl` wrote.
+
+    Raises:
+        TrainingError: the file is missing or damaged.
+    """
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            for line in file:
+                yield make(json.loads(line))
+    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        raise TrainingError(f"{path} is missing or damaged ({error}): delete it, and make it again") from error
+
+
+def write_examples(path: Path, examples: Iterable[Example]) -> None:
+    """Write examples to a .jsonl.gz file, atomically."""
+    write_jsonl(path, map(asdict, examples))
 
 
 def read_examples(path: Path) -> Iterator[Example]:
@@ -30,18 +51,12 @@ def read_examples(path: Path) -> Iterator[Example]:
     Raises:
         TrainingError: the file is missing or damaged.
     """
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            for line in file:
-                row = json.loads(line)
-                candidates = tuple(
-                    Candidate(
-                        text=each["text"],
-                        relevant=each["relevant"],
-                        spans=tuple((start, end) for start, end in each["spans"]),
-                    )
-                    for each in row["candidates"]
-                )
-                yield Example(source=row["source"], question=row["question"], candidates=candidates)
-    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
-        raise TrainingError(f"{path} is missing or damaged ({error}): delete it, and make it again") from error
+    return read_jsonl(path, _make_example)
+
+
+def _make_example(row: dict[str, Any]) -> Example:
+    candidates = tuple(
+        Candidate(**{**each, "spans": tuple((start, end) for start, end in each["spans"])})
+        for each in row["candidates"]
+    )
+    return Example(source=row["source"], question=row["question"], candidates=candidates)
