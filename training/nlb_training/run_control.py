@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import shutil
 import signal
 import threading
 import zipfile
@@ -12,6 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from safetensors import SafetensorError
+
+from nlb_retriever.atomic import TEMPORARY
 from nlb_retriever.errors import TrainingError
 
 LOCK = "lock"
@@ -79,7 +83,23 @@ def lock_folder(folder: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise TrainingError(f"another process trains in {folder}: wait for it, or choose another folder") from error
+        for part in list(folder.rglob(f".*{TEMPORARY}")):  # left by a killed process
+            shutil.rmtree(part) if part.is_dir() else part.unlink()
         yield
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what goes wrong while a file or folder is written into one line.
+
+    Raises:
+        TrainingError: in place of what the disk, torch, safetensors or OpenVINO says.
+    """
+    try:
+        yield
+    except (OSError, RuntimeError, SafetensorError) as error:
+        why = getattr(error, "strerror", None) or str(error).strip().partition("\n")[0]
+        raise TrainingError(f"{path} cannot be written ({why}): make room, then go on with --resume") from error
 
 
 def check_torch_file(file: Path) -> None:

@@ -20,9 +20,11 @@ from nlb_retriever.encoding.load import load_torch_encoder
 from nlb_retriever.encoding.openvino import TERMS_FILE
 from nlb_retriever.encoding.terms import TermProjection
 from nlb_retriever.errors import NlbError, TrainingError, TrainingInterrupted
+from nlb_training.encoder.bert import Bert
 from nlb_training.encoder.planner import Mix
 from nlb_training.encoder.run import EncoderRequest, read_changes, train_encoder
-from nlb_training.encoder.trainer import Settings
+from nlb_training.encoder.term_map import BIAS, WEIGHT
+from nlb_training.encoder.trainer import Settings, save_model
 from tests.training.encoder.small import DIM, WordReader, write_data, write_model
 
 MIX = Mix(
@@ -132,6 +134,41 @@ def test_a_full_disk_is_one_line_and_keeps_the_last_state(
     assert weights_of(train_encoder(request, resume=True)) == weights_of(whole)
 
 
+def test_a_killed_run_goes_on_from_a_state_of_some_rounds_ago(request_of_run: EncoderRequest, tmp_path: Path) -> None:
+    settings, mix = replace(SETTINGS, steps=10, save_every=5), replace(MIX, steps=2)
+    whole = train_encoder(replace(request_of_run, out=tmp_path / "whole", settings=settings, mix=mix))
+    request = replace(request_of_run, out=tmp_path / "killed", settings=settings, mix=mix)
+
+    def fail(record: dict[str, float]) -> None:
+        if record["step"] == 9:
+            raise MemoryError  # in the fifth round; the state is of the third
+
+    with pytest.raises(MemoryError):
+        train_encoder(request, observe=fail)
+    (request.out / ".state.pt.1.part").touch()  # as a killed process leaves it
+    assert weights_of(train_encoder(request, resume=True)) == weights_of(whole)
+    assert not list(request.out.glob(".*"))
+    assert not list(request.out.glob("round-*"))
+
+
+def test_a_disk_that_is_full_when_the_model_is_written_is_one_line(
+    request_of_run: EncoderRequest, tmp_path: Path
+) -> None:
+    start = Path(request_of_run.start)
+    weights = Bert.load(start).weights() | {WEIGHT: torch.zeros(DIM, DIM), BIAS: torch.zeros(DIM)}
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, ((start / "model.safetensors").stat().st_size // 2, hard))
+    try:
+        with pytest.raises(TrainingError, match=r"encoder cannot be written .*--resume") as caught:
+            save_model(weights, start, tmp_path / "encoder")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, before)
+    assert "\n" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_result_keeps_its_share_of_the_start(request_of_run: EncoderRequest, tmp_path: Path) -> None:
     start = load_file(Path(request_of_run.start) / "model.safetensors")
     made = {}
@@ -191,7 +228,7 @@ def test_a_new_run_uses_nothing_of_one_that_was_killed_before_its_first_state(
     killed = tmp_path / "killed"
     killed.mkdir()
     (killed / "lock").touch()
-    (killed / "round-0000.npz").write_bytes((request_of_run.out / "round-0000.npz").read_bytes())
+    (killed / "round-0000.npz").write_bytes((request_of_run.out / "round-0001.npz").read_bytes())
     (killed / "log.jsonl").write_text('{"step": 1}\n')
     other = replace(request_of_run, settings=replace(SETTINGS, seed=7))
     model = train_encoder(replace(other, out=killed))

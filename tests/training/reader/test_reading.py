@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+import signal
 import subprocess
 import sys
 from itertools import pairwise
@@ -12,7 +14,7 @@ import pytest
 import torch
 from tokenizers import Tokenizer
 
-from nlb_retriever.errors import EncoderError
+from nlb_retriever.errors import EncoderError, TrainingError
 from nlb_retriever.reader import load_reader
 from nlb_retriever.reader.files import CONFIG, MODEL, WEIGHTS
 from nlb_retriever.reader.pairs import QUESTION_TOKENS, cut_windows, make_rows
@@ -94,6 +96,23 @@ def test_the_int8_folder_reads_as_the_network_does(folder: Path) -> None:
             same += (first.start, first.end) == (second.start, second.end)
             total += 1
     assert same / total > 0.9
+
+
+def test_a_disk_that_is_full_when_a_reader_is_written_is_one_line(tmp_path: Path) -> None:
+    pytest.importorskip("nncf")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
+    try:
+        with pytest.raises(TrainingError, match="made cannot be written .*--resume") as caught:
+            write_reader(
+                make_network(), read_tokenizer(), tmp_path / "made", name="tiny", calibration=[("Who?", "He.")]
+            )
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, before)
+    assert "\n" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_order_of_passages_changes_nothing(folder: Path) -> None:

@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from nlb_retriever.atomic import write_file
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_retriever.text.terms import Terms, find_query_terms, find_terms
 from nlb_training.encoder.bert import Ids
+from nlb_training.run_control import writing
 
 Span = tuple[int, int]
 TermIds = NDArray[np.uint32]
@@ -156,13 +158,9 @@ def write_arrays(file: Path, **arrays: Any) -> None:
     Raises:
         TrainingError: it cannot be written; what was there is kept.
     """
-    from nlb_retriever.atomic import write_file
-
-    try:
+    with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         write_file(file, lambda stream: np.savez(stream, **arrays))
-    except OSError as error:
-        raise TrainingError(f"{file} cannot be written ({error.strerror}): nothing is lost, make room") from error
 
 
 def check_data(folder: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import math
-import os
+import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors.torch import save_file
 from torch import Tensor
 
-from nlb_retriever.atomic import write_file
+from nlb_retriever.atomic import write_file, write_folder
 from nlb_retriever.errors import TrainingError, TrainingInterrupted
 from nlb_training.encoder.bert import Bert
 from nlb_training.encoder.loss import add_terms, compare, compare_terms, contrast, follow
@@ -25,7 +26,7 @@ from nlb_training.encoder.planner import Planner
 from nlb_training.encoder.queries import SOURCES
 from nlb_training.encoder.rounds import Batch, read_round, write_round
 from nlb_training.encoder.term_map import BIAS, RATE, WEIGHT, apply_map, fit_map, group_terms, write_map
-from nlb_training.run_control import catch_stop_signals, check_torch_file
+from nlb_training.run_control import catch_stop_signals, check_torch_file, writing
 
 STATE, LOG = "state.pt", "log.jsonl"
 _BOOK_WEIGHT = 0.5
@@ -35,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Of a run; all but `steps` must stay the same when it is resumed."""
+    """Of a run; all but `steps`, `cooldown` and `save_every` must stay the same when it is resumed."""
 
     steps: int = 1000
     """May grow when a run is resumed before its cooldown."""
@@ -204,27 +205,27 @@ class Run:
             "average": self._average,
             "optimizer": self._optimizer.state_dict(),
         }
-        try:
+        with writing(self._folder / STATE):
             write_file(self._folder / STATE, lambda stream: torch.save(state, stream))
-        except (OSError, RuntimeError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise TrainingError(
-                f"{self._folder / STATE} cannot be written ({why}): make room and go on with --resume"
-            ) from error
+            for file in self._folder.glob("round-*.npz"):
+                if file.name < self._round_of(self._step).name:
+                    file.unlink()
 
     def _next_batch(self) -> Batch:
         number, inside = divmod(self._step, self._steps_a_round)
         if inside == 0 or not self._batches:
-            file = self._folder / f"round-{number:04}.npz"
+            file = self._round_of(self._step)
             if not file.is_file():
                 if inside:
                     raise TrainingError(f"{file} is missing: a run cannot go on in the middle of a round without it")
                 started = time.perf_counter()
                 write_round(file, self._planner.plan(self.model, self.settings.seed, number))
                 _log.info("round %d planned in %.0f s", number, time.perf_counter() - started)
-                (self._folder / f"round-{number - 2:04}.npz").unlink(missing_ok=True)
             self._batches = read_round(file, "start anew in another folder" if inside else "delete it and go on")
         return self._batches[inside]
+
+    def _round_of(self, step: int) -> Path:
+        return self._folder / f"round-{step // self._steps_a_round:04}.npz"
 
     def _train_step(self, batch: Batch) -> dict[str, float]:
         rate = self._learning_rate()
@@ -316,11 +317,8 @@ class Run:
         return settings.learning_rate * min(1.0, (self._step + 1) / max(1, settings.warmup), left)
 
     def _write_log(self, record: dict[str, Any]) -> None:
-        try:
-            with (self._folder / LOG).open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(record) + "\n")
-        except OSError as error:
-            raise TrainingError(f"{self._folder / LOG} cannot be written ({error.strerror}): make room") from error
+        with writing(self._folder / LOG), (self._folder / LOG).open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(record) + "\n")
 
 
 def save_model(weights: dict[str, Tensor], start: Path, out: Path) -> None:
@@ -329,22 +327,12 @@ def save_model(weights: dict[str, Tensor], start: Path, out: Path) -> None:
     Raises:
         TrainingError: it cannot be written.
     """
-    import shutil
-
-    from safetensors.torch import save_file
-
-    part = out.with_name(f"{out.name}.{os.getpid()}.part")
-    try:
-        shutil.copytree(start, part, ignore=shutil.ignore_patterns("*.safetensors", "README.md", "data_config.json"))
-        write_map(weights, part)
+    ignored = shutil.ignore_patterns("*.safetensors", "README.md", "data_config.json")
+    with writing(out), write_folder(out) as new:
+        shutil.copytree(start, new, ignore=ignored, dirs_exist_ok=True)
+        write_map(weights, new)
         save_file(
             {name: t.detach().cpu().contiguous() for name, t in weights.items() if name not in (WEIGHT, BIAS)},
-            part / "model.safetensors",
+            new / "model.safetensors",
             {"format": "pt"},
         )
-        shutil.rmtree(out, ignore_errors=True)
-        part.rename(out)
-    except OSError as error:
-        raise TrainingError(f"{out} cannot be written ({error.strerror}): make room") from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)

@@ -29,7 +29,7 @@ from nlb_retriever.reader.network import ReaderNetwork
 from nlb_training.events import StepObserver, TrainingEvent
 from nlb_training.reader.losses import LossWeights, reader_loss
 from nlb_training.reader.rows import Batch, RowSet, make_batch, plan_batches
-from nlb_training.run_control import catch_stop_signals
+from nlb_training.run_control import catch_stop_signals, writing
 
 STATE, FINAL = "state.safetensors", "final.safetensors"
 _DAMAGED = (OSError, SafetensorError, KeyError, RuntimeError, ValueError, TypeError)
@@ -197,7 +197,7 @@ class _State:
         with torch.autocast(self.device.type, torch.bfloat16):
             spans, relevance = self.network(batch.ids, batch.types, batch.mask)
         weights = LossWeights(relevance=settings.relevance, ranking=settings.ranking)
-        loss = reader_loss(spans, relevance, batch, weights)["loss"]
+        loss = reader_loss(spans, relevance, batch, weights)
         value = loss.item()
         if not math.isfinite(value):
             raise TrainingError(f"the loss is no number at step {step + 1}: use a lower learning rate")
@@ -267,12 +267,11 @@ def _damaged(path: Path, error: Exception) -> TrainingError:
 def _replace(path: Path, write: Callable[[Path], object]) -> None:
     """Write a file beside its final path, then rename it."""
     partial = path.with_name(f".{path.name}")
-    try:
-        write(partial)
-        with partial.open("rb") as file:
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except (OSError, SafetensorError) as error:
-        partial.unlink(missing_ok=True)
-        reason = getattr(error, "strerror", None) or error
-        raise TrainingError(f"cannot write {path} ({reason}): free some space, then go on with --resume") from error
+    with writing(path):
+        try:
+            write(partial)
+            with partial.open("rb") as file:
+                os.fsync(file.fileno())
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)

@@ -26,6 +26,7 @@ from nlb_retriever.errors import extra
 from nlb_retriever.reader.files import CONFIG, FORMAT, LAYERS, MODEL, TOKENIZER, WEIGHTS, WORDS
 from nlb_retriever.reader.network import ReaderNetwork
 from nlb_retriever.reader.pairs import make_rows, pad_rows
+from nlb_training.run_control import writing
 
 SMOOTH_QUANT_ALPHA = 0.95
 """How much of the activations' range the weights take over."""
@@ -51,15 +52,16 @@ def write_reader(
 
     Raises:
         MissingExtra: NNCF is not installed.
+        TrainingError: the folder cannot be written.
     """
     openvino = load_openvino()
     inputs = [_inputs(tokenizer, question, passage) for question, passage in calibration]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of torch's tracer and of NNCF's dependencies
         quantized = _quantize(network.eval().float(), inputs)
-    with write_folder(out) as folder:
+    with writing(out), write_folder(out) as folder:
         openvino.save_model(quantized, folder / MODEL)
-        tokenizer.save(str(folder / TOKENIZER))
+        (folder / TOKENIZER).write_text(tokenizer.to_str(pretty=True), encoding="utf-8")
         weights = {key: tensor.detach().half().contiguous() for key, tensor in network.state_dict().items()}
         save_file({_WORD_VECTORS: weights.pop(_WORD_VECTORS)}, folder / WORDS)
         save_file(weights, folder / LAYERS)

@@ -7,7 +7,8 @@ A run's folder holds
     short/, passages/,
     novels/                the stages, see `nlb_training.reader.loop`
     teacher/, distilled/   the same, of a run with a teacher
-    altered/, books/       the last two stages
+    altered/, books/,
+    plots/                 the last stages
     reader/                the result, for `nlb_retriever.reader.load_reader`; written last
 """
 
