@@ -7,7 +7,6 @@ others wait for it.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import time
@@ -47,6 +46,7 @@ from nlb_training.run_folder import (
     read_history,
     wait_for,
 )
+from nlb_training.settings import write_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -299,7 +299,7 @@ class _Run:
             "sha256": saved.sha256,
             "versions": list_versions(),
         }
-        write_file(self.out / RECORD, (json.dumps(facts, indent=1) + "\n").encode())
+        write_json(self.out / RECORD, facts)
         write_file(self.out / MODEL_CARD, format_model_card(self.out.name, facts).encode())
         for name in (LOSS_FILE, PLOT_FILE):
             if history and (file := self.folder / PRETRAINING / name).exists():

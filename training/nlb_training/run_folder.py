@@ -21,11 +21,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nlb_retriever.atomic import write_file
 from nlb_retriever.config import expand
 from nlb_retriever.errors import TrainingError
 from nlb_training.pretraining.loop import LOSS_FILE, SETTINGS_FILE, History
-from nlb_training.settings import list_differences
+from nlb_training.settings import check_same, write_json
 
 RUN, CORPUS, EXAMPLES, PRETRAINING, ENCODER = "run", "corpus", "examples.jsonl", "pretraining", "encoder"
 RETRIEVAL = "retrieval"
@@ -45,7 +44,6 @@ def open_run(out: Path, record: Mapping[str, Any], *, resume: bool) -> None:
     Raises:
         TrainingError: it holds another run or other files, or none to resume.
     """
-    record = json.loads(json.dumps(record))
     folder = out / RUN
     file = folder / SETTINGS_FILE
     if not file.exists() and resume:
@@ -57,19 +55,11 @@ def open_run(out: Path, record: Mapping[str, Any], *, resume: bool) -> None:
         if out.exists() and any(out.iterdir()):
             raise TrainingError(f"{out} holds other files: name an empty or new folder (--out)")
         folder.mkdir(parents=True, exist_ok=True)
-        write_file(file, json.dumps(record, indent=1).encode())
+        write_json(file, record)
         return
     if not resume:
         raise TrainingError(f"{out} holds an earlier run: continue it (--resume), or name another folder (--out)")
-    try:
-        earlier = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise TrainingError(f"{file} is damaged ({error}): start the run again in another folder") from error
-    if differences := list_differences(record, earlier):
-        raise TrainingError(
-            f"{out} cannot be resumed with other settings: {'; '.join(differences)}: use the same settings, "
-            "or name another folder (--out)"
-        )
+    check_same(record, file, out)
 
 
 def read_history(folder: Path) -> History | None:

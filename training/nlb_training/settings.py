@@ -1,12 +1,15 @@
-"""Settings from TOML tables: frozen dataclasses that refuse unknown keys."""
+"""Settings of a run: from TOML tables as frozen dataclasses that refuse unknown keys, and the same in a resume."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from nlb_retriever.atomic import write_file
 from nlb_retriever.errors import TrainingError
 
 Settings = TypeVar("Settings")
@@ -39,16 +42,37 @@ def read_settings(kind: type[Settings], table: Mapping[str, Any], where: str) ->
     return kind(**table)
 
 
-def list_differences(mine: Mapping[str, Any], theirs: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """Differences of two (nested) tables, one line each: "loop.seed is 1, was 0"."""
-    lines = []
-    for key in [*mine, *(key for key in theirs if key not in mine)]:
-        one, other = mine.get(key), theirs.get(key)
-        if isinstance(one, Mapping) and isinstance(other, Mapping):
-            lines += list_differences(one, other, f"{prefix}{key}.")
-        elif one != other:
-            lines.append(f"{prefix}{key} is {one!r}, was {other!r}")
-    return lines
+def write_json(file: Path, content: object) -> None:
+    """Write what people may read, too.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    write_file(file, (json.dumps(content, indent=1) + "\n").encode())
+
+
+def check_same(record: Mapping[str, Any], file: Path, folder: Path) -> None:
+    """See that a run to be resumed was begun with the same settings.
+
+    Args:
+        record: all settings that the result depends on.
+        file: the record of the earlier run, as `write_json` wrote it.
+        folder: of the run.
+
+    Raises:
+        OSError: the file cannot be read.
+        TrainingError: it is damaged, or settings differ; names them.
+    """
+    try:
+        earlier = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise TrainingError(f"{file} is damaged ({error}): start the run again in another folder") from error
+    earlier = earlier if isinstance(earlier, dict) else {}
+    if differences := _list_differences(json.loads(json.dumps(record)), earlier):
+        raise TrainingError(
+            f"{folder} cannot be resumed with other settings: {'; '.join(differences)}: use the same settings, "
+            "or name another folder (--out)"
+        )
 
 
 def read_numbers(changes: Sequence[str], kinds: Mapping[str, type[int] | type[float]]) -> dict[str, int | float]:
@@ -75,3 +99,15 @@ def read_numbers(changes: Sequence[str], kinds: Mapping[str, type[int] | type[fl
         if values[key] < 0:
             raise TrainingError(f"{key}={value} is below zero")
     return values
+
+
+def _list_differences(mine: Mapping[str, Any], theirs: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """Differences of two (nested) tables, one line each: "loop.seed is 1, was 0"."""
+    lines = []
+    for key in [*mine, *(key for key in theirs if key not in mine)]:
+        one, other = mine.get(key), theirs.get(key)
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            lines += _list_differences(one, other, f"{prefix}{key}.")
+        elif one != other:
+            lines.append(f"{prefix}{key} is {one!r}, was {other!r}")
+    return lines

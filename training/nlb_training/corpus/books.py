@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nlb_retriever.atomic import write_file
 from nlb_retriever.config import expand
 from nlb_retriever.encoding import EncoderIdentity, Vectors
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.records import FailedFile, Section
 from nlb_training.corpus.storage import ChunkVectors, CorpusBook, Spans, StoredBook, read_book
+from nlb_training.settings import write_json
 
 if TYPE_CHECKING:
     from datasets import Dataset  # type: ignore[import-untyped]
@@ -99,7 +99,7 @@ class Corpus:
 
         return concatenate_datasets([Dataset.from_file(str(book_file(self.folder, book.key))) for book in self.books])
 
-    def verify(self, progress: Callable[[CorpusBook], None] | None = None) -> None:
+    def verify(self) -> None:
         """Check every vector.
 
         Raises:
@@ -114,8 +114,6 @@ class Corpus:
                     f"number {bad[0]}, characters {start} to {end}): delete {book_file(self.folder, book.key)} and "
                     "build the corpus again"
                 )
-            if progress:
-                progress(book)
 
     def _read(self, book: CorpusBook) -> StoredBook:
         stored = self._stored.get(book.key)
@@ -192,8 +190,7 @@ def write_listing(file: Path, encoder: EncoderIdentity, corpus: Corpus | None) -
         "failed": [(file.source, file.reason) for file in corpus.failed] if corpus else [],
         "warnings": corpus.warnings if corpus else [],
     }
-    content = json.dumps(values, indent=1).encode()
-    write_file(file, content)
+    write_json(file, values)
 
 
 def book_file(folder: Path, key: str) -> Path:

@@ -73,15 +73,12 @@ class StoredBook:
     """(C, 2), start and end of each chunk in the book's text."""
 
 
-def write_book(
-    file: Path, book: CorpusBook, vectors: ChunkVectors, spans: Spans, sections: Sequence[Section]
-) -> CorpusBook:
+def write_book(file: Path, book: CorpusBook, vectors: ChunkVectors, spans: Spans, sections: Sequence[Section]) -> None:
     """Write a book's file atomically.
 
     Raises:
         OSError: it cannot be written.
     """
-    book = CorpusBook(**{**vars(book), "rows": (0, len(vectors))})
     header = {"book": book.to_dict(), "sections": [asdict(section) for section in sections]}
     columns = {
         "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1]),
@@ -95,7 +92,6 @@ def write_book(
             writer.write_table(table)
 
     write_file(file, write)
-    return book
 
 
 def read_book(file: Path) -> StoredBook:

@@ -261,7 +261,7 @@ def _spans(row: Mapping[str, Any]) -> tuple[Span, ...]:
 
 def _span(value: Any, key: str) -> Span:
     match value:
-        case [int(start), int(end)] if 0 <= start < end and not isinstance(value, str):
+        case [int(start), int(end)] if 0 <= start < end:
             return start, end
     raise ValueError(f"its `{key}` {json.dumps(value)} is not a span: write start and end, 0 <= start < end")
 

@@ -87,7 +87,7 @@ def f1_scores(truths: Sequence[str], guesses: Sequence[str]) -> tuple[float, flo
     return float(np.mean(of_label)), right / len(truths)
 
 
-def bootstrap(values: Values, groups: Sequence[str], *, samples: int = 2000, seed: int = 0) -> Estimate:
+def bootstrap(values: Values, groups: Sequence[str], *, samples: int = 2000) -> Estimate:
     """The mean with a 95% bootstrap interval over groups.
 
     Results of queries on one book are correlated, so whole groups are resampled, or queries where all are on one; with
@@ -97,7 +97,6 @@ def bootstrap(values: Values, groups: Sequence[str], *, samples: int = 2000, see
         values: one number for each query.
         groups: of each query: its book, tale or textbook section.
         samples: number of resamplings.
-        seed: of the random choices.
     """
     names, which = np.unique(np.array(groups), return_inverse=True)
     if len(names) == 1:
@@ -106,7 +105,7 @@ def bootstrap(values: Values, groups: Sequence[str], *, samples: int = 2000, see
         return Estimate(value=float(values.mean()), low=None, high=None)
     sums = np.bincount(which, weights=values, minlength=len(names))
     counts = np.bincount(which, minlength=len(names))
-    random, means = np.random.default_rng(seed), np.empty(samples)
+    random, means = np.random.default_rng(0), np.empty(samples)
     step = max(1, _DRAWN_AT_ONCE // len(names))
     for first in range(0, samples, step):
         drawn = random.integers(0, len(names), (min(step, samples - first), len(names)))

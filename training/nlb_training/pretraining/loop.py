@@ -14,7 +14,6 @@ steps (`nlb_training.pretraining.trainer`).
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -22,13 +21,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nlb_retriever.atomic import write_file
 from nlb_retriever.config import expand
 from nlb_retriever.errors import TrainingError, TrainingInterrupted
 from nlb_training.events import StepObserver
 from nlb_training.plots import draw_losses
 from nlb_training.pretraining.settings import LoopSettings
-from nlb_training.settings import list_differences
+from nlb_training.settings import check_same, write_json
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -91,7 +89,6 @@ def run_training(
 
     folder = expand(folder)
     record = {"loop": asdict(settings), "stage": dict(stage or {}), "rows": len(dataset)}  # type: ignore[arg-type]
-    record = json.loads(json.dumps(record))
     try:
         if os.environ.get("RANK", "0") == "0":  # of several processes only the first writes
             _open_run(folder, record, resume=resume)
@@ -104,7 +101,7 @@ def run_training(
             seconds=time.perf_counter() - started,
         )
         if result.writes:
-            _write_json(folder / LOSS_FILE, history.to_json())
+            write_json(folder / LOSS_FILE, history.to_json())
             draw_losses(history.losses, history.validation, folder / PLOT_FILE)
     except OSError as error:
         raise TrainingError(f"cannot write {folder} ({error.strerror}): its checkpoints are intact") from error
@@ -123,20 +120,8 @@ def _open_run(folder: Path, record: Mapping[str, Any], *, resume: bool) -> None:
         if file.exists():
             raise TrainingError(f"{folder} holds an earlier run: resume it (--resume), or name another folder")
         folder.mkdir(parents=True, exist_ok=True)
-        _write_json(file, record)
+        write_json(file, record)
         return
-    try:
-        earlier = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise TrainingError(f"{folder} holds no run to resume: start it without --resume") from error
-    except ValueError as error:
-        raise TrainingError(f"{file} is damaged ({error}): start the run again in another folder") from error
-    if differences := list_differences(record, earlier):
-        raise TrainingError(
-            f"{folder} cannot be resumed with other settings: {'; '.join(differences)}: "
-            "use the same settings, or start again in another folder"
-        )
-
-
-def _write_json(file: Path, content: object) -> None:
-    write_file(file, (json.dumps(content, indent=1) + "\n").encode())
+    if not file.exists():
+        raise TrainingError(f"{folder} holds no run to resume: start it without --resume")
+    check_same(record, file, folder)

@@ -33,7 +33,7 @@ def measure(dataset: RetrievalDataset, books: Tensor, projections: Projections |
         all_sections = torch.from_numpy(projections.project_sections(all_sections.numpy(), coefficients.numpy()))
         all_books = torch.from_numpy(projections.book(all_books.numpy()))
     for name, queries in (("section, long query", dataset.long_queries), ("section, title", dataset.short_queries)):
-        if len(rows := _thin(queries.among(books))):
+        if len(rows := thin(queries.among(books))):
             candidates = torch.unique(queries.answer[queries.among(books)])
             query = queries.query[rows].tolist()
             right = torch.searchsorted(candidates, queries.answer[rows])
@@ -44,7 +44,7 @@ def measure(dataset: RetrievalDataset, books: Tensor, projections: Projections |
                 figures["section, one sentence"] = _mrr(middle, all_sections[candidates], right, ignored)
     figures |= _measure_passages(dataset, books, projections)
     for name, queries in (("book, long query", dataset.long_queries), ("book, summary of it", dataset.book_queries)):
-        if len(rows := _thin(queries.among(books))) and len(books) > 1:
+        if len(rows := thin(queries.among(books))) and len(books) > 1:
             query = queries.query[rows].tolist()
             right = torch.searchsorted(books, queries.book[rows])
             figures[name] = _mrr(_query_vectors(dataset, query, projections), all_books[books], right)
@@ -66,6 +66,11 @@ def rank_right(scores: NDArray[np.float32], right: NDArray[np.bool_]) -> NDArray
     return ranks
 
 
+def thin(rows: Tensor) -> Tensor:
+    """Every n-th of too many queries."""
+    return rows[:: max(1, -(-len(rows) // _MAX_QUERIES))]
+
+
 def _measure_passages(dataset: RetrievalDataset, books: Tensor, projections: Projections | None) -> dict[str, float]:
     wanted = set(books.tolist())
     queries = [row for row in dataset.passage_queries if row[1] in wanted]
@@ -75,7 +80,7 @@ def _measure_passages(dataset: RetrievalDataset, books: Tensor, projections: Pro
     candidates = dataset.chunks[chunks]
     if projections:
         candidates = torch.from_numpy(projections.passage(candidates.numpy()))
-    queries = [queries[row] for row in _thin(torch.arange(len(queries))).tolist()]
+    queries = [queries[row] for row in thin(torch.arange(len(queries))).tolist()]
     vectors = _query_vectors(dataset, [query for query, _, _ in queries], projections)
     ranks: list[NDArray[np.float64]] = []
     for start in range(0, len(queries), _ROWS):
@@ -135,7 +140,3 @@ def _mrr(queries: Tensor, candidates: Tensor, right: Tensor, ignored: Sequence[T
 
 def _to_mrr(ranks: NDArray[np.float64]) -> float:
     return round(100 * float((1 / ranks).mean()), 2)
-
-
-def _thin(rows: Tensor) -> Tensor:
-    return rows[:: -(-len(rows) // _MAX_QUERIES)] if len(rows) > _MAX_QUERIES else rows

@@ -23,14 +23,13 @@ from nlb_retriever.model.vectorizer import query_sentences
 from nlb_training.corpus import Corpus
 from nlb_training.data.dataset import RetrievalDataset
 from nlb_training.evaluation.lexical import WordIndex, score_words
-from nlb_training.projections.ranking import rank_right
+from nlb_training.projections.ranking import rank_right, thin
 
 CANDIDATES = 50
 MIN_QUERIES = 30
 """With fewer, the weights are not trained."""
 MIN_BOOKS = 12
 """Of the corpus; with fewer, halves of the held-out books are too few to measure on."""
-_MAX_QUERIES = 4000
 _STEPS, _RATE, _DECAY = 400, 2e-2, 1e-3
 
 
@@ -68,8 +67,7 @@ def list_candidates(
         projections: that rank the candidates.
     """
     rows = dataset.long_queries.among(books)
-    rows = rows[dataset.sentence_counts[dataset.long_queries.query[rows]] >= MIN_SENTENCES]
-    rows = rows[:: -(-len(rows) // _MAX_QUERIES)] if len(rows) > _MAX_QUERIES else rows
+    rows = thin(rows[dataset.sentence_counts[dataset.long_queries.query[rows]] >= MIN_SENTENCES])
     sections = [each for book in books.tolist() for each in _sections_of(corpus, dataset, book)]
     if len(rows) < MIN_QUERIES or len(sections) < 2:
         return None
@@ -109,7 +107,7 @@ def list_candidates(
             )
         )
     return CandidateLists(
-        features=_standardise(np.stack(features), axis=1),
+        features=_standardise(np.stack(features)),
         right=np.take_along_axis(right, chosen, 1),
         before=before,
         book=book,
@@ -159,9 +157,10 @@ def _rank(lists: CandidateLists, weights: Vectors) -> NDArray[np.float64]:
     return ranks
 
 
-def _standardise(values: NDArray[np.float32], axis: int = 1) -> NDArray[np.float32]:
-    deviation = values.std(axis=axis, keepdims=True)
-    return np.asarray((values - values.mean(axis=axis, keepdims=True)) / (deviation + 1e-6), dtype=np.float32)
+def _standardise(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Over a query's candidates (axis 1)."""
+    deviation = values.std(axis=1, keepdims=True)
+    return np.asarray((values - values.mean(axis=1, keepdims=True)) / (deviation + 1e-6), dtype=np.float32)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,12 +27,13 @@ from nlb_training.data.examples import Example
 from nlb_training.data.queries import encode_queries
 from nlb_training.events import StepObserver, TrainingEvent
 from nlb_training.plots import draw_losses
-from nlb_training.pretraining.loop import LOSS_FILE, PLOT_FILE
+from nlb_training.pretraining.loop import LOSS_FILE, PLOT_FILE, History
 from nlb_training.projections.ranking import measure
 from nlb_training.projections.reranking import MIN_BOOKS, list_candidates, measure_reranker, train_reranker
 from nlb_training.projections.settings import RetrievalSettings
 from nlb_training.projections.trainable import whiten
 from nlb_training.projections.training import train_projections
+from nlb_training.settings import write_json
 
 PROJECTIONS, FIGURES, QUERIES = "projections.npz", "figures.json", "queries"
 _MIN_BOOKS_HELD_OUT = 3
@@ -169,10 +170,9 @@ def read_result(folder: Path, dim: int) -> RetrievalResult | None:
 def _write(folder: Path, projections: Projections, figures: Mapping[str, Any], losses: Sequence[float]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if losses:
-        history = {"steps": len(losses), "losses": list(losses), "validation": []}
-        write_file(folder / LOSS_FILE, (json.dumps(history, indent=1) + "\n").encode())
+        write_json(folder / LOSS_FILE, History(steps=len(losses), losses=tuple(losses)).to_json())
         draw_losses(losses, [], folder / PLOT_FILE)
-    write_file(folder / FIGURES, (json.dumps(figures, indent=1) + "\n").encode())
+    write_json(folder / FIGURES, figures)
     tensors = projections.tensors()
     write_file(folder / PROJECTIONS, lambda stream: np.savez(stream, **tensors))  # type: ignore[arg-type]
 

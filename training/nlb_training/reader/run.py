@@ -16,10 +16,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import json
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -28,7 +27,6 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-from nlb_retriever.atomic import write_file
 from nlb_retriever.encoding.load import BASE_ENCODER, find_weights
 from nlb_retriever.errors import MissingExtra, TrainingError
 from nlb_retriever.reader.files import CONFIG
@@ -42,7 +40,7 @@ from nlb_training.reader.rows import RowSet, tokenize
 from nlb_training.reader.sources import check_data, shuffled
 from nlb_training.reader.start import check_start, start_network
 from nlb_training.run_control import LOCK, find_device, lock_folder, report_disk_errors
-from nlb_training.settings import list_differences, read_numbers
+from nlb_training.settings import check_same, read_numbers, write_json
 from nlb_training.start_model import read_tokenizer
 
 NAME = "nlb-reader"
@@ -190,12 +188,9 @@ def _open_run(request: ReaderRequest, start: Path, *, resume: bool) -> Iterator[
         with lock_folder(out):
             record = _record(request, start)
             if not has_run:
-                write_file(file, json.dumps(record, indent=1).encode())
-            elif differences := list_differences(record, _read_record(file)):
-                raise TrainingError(
-                    f"{out} cannot be resumed with other settings: {'; '.join(differences)}: use the same settings, "
-                    "or name another folder (--out)"
-                )
+                write_json(file, record)
+            else:
+                check_same(record, file, out)
             yield
 
 
@@ -212,14 +207,6 @@ def _record(request: ReaderRequest, start: Path) -> dict[str, Any]:
 def _digest(folder: Path) -> str:
     with (folder / "model.safetensors").open("rb") as weights:
         return hashlib.file_digest(weights, "sha256").hexdigest()[:16]
-
-
-def _read_record(file: Path) -> Mapping[str, Any]:
-    try:
-        record = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise TrainingError(f"{file} is damaged ({error}): start the run again in another folder") from error
-    return record if isinstance(record, dict) else {}
 
 
 def _make_rows(stage: Stage, request: ReaderRequest, tokenizer: Tokenizer, observer: Observer | None) -> RowSet:
