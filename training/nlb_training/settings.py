@@ -67,8 +67,16 @@ def check_same(record: Mapping[str, Any], file: Path, folder: Path) -> None:
         earlier = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
         raise TrainingError(f"{file} is damaged ({error}): start the run again in another folder") from error
-    earlier = earlier if isinstance(earlier, dict) else {}
-    if differences := _list_differences(json.loads(json.dumps(record)), earlier):
+    refuse_differences(json.loads(json.dumps(record)), earlier if isinstance(earlier, dict) else {}, folder)
+
+
+def refuse_differences(mine: Mapping[str, Any], theirs: Mapping[str, Any], folder: Path) -> None:
+    """See that the settings of a run in a folder are those of the earlier run.
+
+    Raises:
+        TrainingError: they differ; names the differences.
+    """
+    if differences := _list_differences(mine, theirs):
         raise TrainingError(
             f"{folder} cannot be resumed with other settings: {'; '.join(differences)}: use the same settings, "
             "or name another folder (--out)"

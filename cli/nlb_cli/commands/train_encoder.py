@@ -51,7 +51,8 @@ def train_encoder(
 
     def show(record: dict[str, float]) -> None:
         step = int(record["step"])
-        first.append(step) if not first else None
+        if not first:
+            first.append(step)
         if step % _EVERY == 0:
             left = (time.monotonic() - started) / (step - first[0] + 1) * (settings.steps - step)
             done = f"{step:>{len(str(settings.steps))}}/{settings.steps}"

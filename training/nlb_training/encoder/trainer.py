@@ -27,8 +27,10 @@ from nlb_training.encoder.queries import SOURCES
 from nlb_training.encoder.rounds import Batch, read_round, write_round
 from nlb_training.encoder.term_map import BIAS, RATE, WEIGHT, apply_map, fit_map, group_terms, write_map
 from nlb_training.run_control import catch_stop_signals, check_torch_file, writing
+from nlb_training.settings import refuse_differences
 
 STATE, LOG = "state.pt", "log.jsonl"
+_MAY_CHANGE = {"steps", "cooldown", "save_every"}
 _BOOK_WEIGHT = 0.5
 """Of the same loss among passages of other books alone: it tells which book is meant."""
 _log = logging.getLogger(__name__)
@@ -140,15 +142,8 @@ class Run:
         except (OSError, RuntimeError, KeyError, EOFError, ValueError, TypeError, UnpicklingError) as error:
             why = str(error).strip().partition("\n")[0]
             raise TrainingError(f"{file} is damaged ({why}): start anew in another folder") from error
-        mine = {**asdict(self.settings), **self._plan}
-        changed = [
-            key for key in mine if key not in ("steps", "cooldown", "save_every") and stored.get(key) != mine[key]
-        ]
-        if changed:
-            raise TrainingError(
-                f"{self._folder} was begun with other settings ({', '.join(changed)}): resume with those, or choose "
-                "another folder"
-            )
+        mine = {key: each for key, each in {**asdict(self.settings), **self._plan}.items() if key not in _MAY_CHANGE}
+        refuse_differences(mine, {key: stored.get(key) for key in mine}, self._folder)
         self._begin(term_map)
         with torch.no_grad():
             for name, tensor in self._trained.items():
