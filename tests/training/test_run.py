@@ -170,6 +170,20 @@ def test_a_resume_with_other_settings_is_refused_with_the_differences(finished: 
     assert [path.name for path in (tmp_path / "photos").iterdir()] == ["cat.jpg"]
 
 
+def test_a_folder_in_which_another_process_trains_is_refused_from_the_first_book_on(tmp_path: Path) -> None:
+    request = ask(tmp_path)
+    refused: list[str] = []
+
+    def start_again(event: object) -> None:
+        if isinstance(event, StageEvent) and not event.done:
+            with pytest.raises(TrainingError, match="another process trains in .*whales"):
+                train(request, resume=event.stage != "corpus")
+            refused.append(event.stage)
+
+    train(request, observer=start_again)
+    assert refused == ["corpus", "examples", "pretraining", "retrieval", "saving"]
+
+
 def test_damaged_examples_are_named_and_not_left_out(finished: Path, tmp_path: Path) -> None:
     out = shutil.copytree(finished / "whales", tmp_path / "torn")
     file = out / "run" / "examples.jsonl"

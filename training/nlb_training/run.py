@@ -11,6 +11,7 @@ import os
 import shutil
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ from nlb_training.events import Observer, QueryEvent, StageEvent
 from nlb_training.model_card import MODEL_CARD, describe_data, format_model_card, list_versions
 from nlb_training.pretraining.loop import LOSS_FILE, PLOT_FILE, SETTINGS_FILE, History
 from nlb_training.report import Request, TrainingReport, describe_history
-from nlb_training.run_control import report_disk_errors
+from nlb_training.run_control import lock_folder, report_disk_errors
 from nlb_training.run_folder import (
     CORPUS,
     ENCODER,
@@ -90,9 +91,10 @@ class _Run:
             self.start.build()  # fail now if the weights are damaged, not hours later
 
     def execute(self, *, resume: bool) -> TrainingReport:
-        with report_disk_errors(self.folder):
+        with report_disk_errors(self.folder), ExitStack() as held:
             if self.first:
                 open_run(self.out, self._record(), resume=resume)
+                held.enter_context(lock_folder(self.folder))
             user_examples, unreadable = self._read_examples()
             corpus = self._build_corpus(user_examples)
             examples, unmatched = self._make_examples(corpus, user_examples)

@@ -75,7 +75,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / LOCK).open("w")
+        lock = (folder / LOCK).open("a")
     except OSError as error:
         raise TrainingError(f"{folder} cannot be written to ({error.strerror}): choose another folder") from error
     with lock:

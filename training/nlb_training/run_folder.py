@@ -8,7 +8,7 @@ The folder of a run is also that of its checkpoint:
     loss.json loss.png               of pretraining
     retrieval-loss.json, .png        of retrieval training
     run/                             results of the stages: settings.json, corpus.json, corpus/ (with query vectors),
-                                     examples.jsonl, pretraining/, retrieval/
+                                     examples.jsonl, pretraining/, retrieval/; lock
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any
 from nlb_retriever.config import expand
 from nlb_retriever.errors import TrainingError
 from nlb_training.pretraining.loop import LOSS_FILE, SETTINGS_FILE, History
+from nlb_training.run_control import lock_folder
 from nlb_training.settings import check_same, write_json
 
 RUN, CORPUS, EXAMPLES, PRETRAINING, ENCODER = "run", "corpus", "examples.jsonl", "pretraining", "encoder"
@@ -51,7 +52,8 @@ def open_run(out: Path, record: Mapping[str, Any], *, resume: bool) -> None:
     books = folder / CORPUS / "books"
     if not file.exists() or not ((folder / LISTING).exists() or any(books.glob("*.arrow"))):
         if file.exists():  # a run that ended before its first book
-            shutil.rmtree(folder)
+            with lock_folder(folder):
+                shutil.rmtree(folder)
         if out.exists() and any(out.iterdir()):
             raise TrainingError(f"{out} holds other files: name an empty or new folder (--out)")
         folder.mkdir(parents=True, exist_ok=True)

@@ -38,7 +38,7 @@ def train_encoder(
     device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where to train.")] = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     changes: Changes = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only print failures.")] = False,
 ) -> None:
     """Train the chunk encoder itself on books. --resume continues a stopped run."""
     with extra("train"):

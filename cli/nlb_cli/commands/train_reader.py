@@ -41,7 +41,7 @@ def train_reader(
     changes: Changes = None,
     device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where to train.")] = "auto",
     as_json: Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only print failures.")] = False,
 ) -> None:
     """Train the reader of `nlb ask`. --resume continues a stopped run."""
     with watch_training(quiet=quiet, plain=as_json) as progress, extra("train"):
