@@ -112,7 +112,7 @@ STAGE = re.compile(r"(?:(?:re-?)?enter|exit|exeunt|by)\b", re.IGNORECASE)
 _SPEECH = re.compile(r"[A-Z]{3}[A-Z’'. ]{0,30}(?:[.:]|\[.*?\])\s*\S")
 """Of a play: a name in capitals and what its bearer says, perhaps with a stage direction between."""
 _DECORATION = " \t_*=#~|/[]{}<>\\"
-_PAGE_TAIL = re.compile(r"(?<!\b[Nn]o)(?<!\bNO)(?:[ .·…_]{2,}|\t)[ ]*(?:\d{1,4}|[ivxl]{1,6})$")
+_PAGE_TAIL = re.compile(r"(?<!\b[Nn]o)(?<!\bNO)(?:(?<![ .·…_]{2})[ .·…_]{2,}+|\t[ ]*)(?:\d{1,4}|[ivxl]{1,6})$")
 
 
 @dataclass
