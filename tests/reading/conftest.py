@@ -96,6 +96,9 @@ def _shown(line: str) -> str:
             f"4 Ts /F1 7 Tf ({part}) Tj 0 Ts /F1 10 Tf" if i % 2 else f"({part}) Tj" for i, part in enumerate(parts)
         ]
         return " ".join(raised)
+    if "," in look:
+        x, y, size = look.split(",")
+        return f"1 0 0 1 {x} {y} Tm /F1 {size} Tf ({escaped}) Tj"
     font = "/F2" if look.endswith("b") else "/F1"
     seen = 3 if look.endswith("i") else 0
     return f"{seen} Tr {font} {look.rstrip('bi')} Tf ({escaped}) Tj /F1 10 Tf"
@@ -106,8 +109,8 @@ def pdf_bytes(
 ) -> bytes:
     """A minimal PDF: each page's lines of text, bookmarks (title, page index), a page label tree.
 
-    A line "14b Title" with a tabulator for its space is set in 14 points, bold; "14i" is not to be seen; what stands
-    between carets is raised, "10^23^".
+    A line "14b Title" with a tabulator for its space is set in 14 points, bold; "14i" is not to be seen;
+    "60,700,9 Text" stands at that place in 9 points; what stands between carets is raised, "10^23^".
     """
     objects: list[str] = []
 

@@ -37,3 +37,19 @@ def test_a_line_without_its_mark_is_still_set_as_it_was() -> None:
     kept, notes = take_notes([page], [looks])
     assert (kept, notes) == ([["The lamp burned."]], [Note(0, ["∗ Of brass."])])
     assert looks["The lamp burned."] == TEXT
+
+
+def test_small_print_without_a_mark_is_a_note_on_the_first_page_where_the_sentence_goes_on_on_the_next() -> None:
+    page, table = (
+        ["The lamp was lit and the", "A. Bell is with the lighthouse."],
+        ["The lamp was lit and the", "Table 1. Lamps."],
+    )
+    looks, following = look(page, 1), ["keeper slept."]
+    assert take_notes([page, following], [looks, look(following, 0)]) == ([page[:1], following], [Note(0, page[1:])])
+    for pages in (
+        [["The lamp."], page, following],
+        [page, ["The keeper slept."]],
+        [table, following],
+        [["The lamp was lit.", page[1]], following],
+    ):
+        assert take_notes(pages, [look(each, 1 if len(each) > 1 else 0) for each in pages]) == (pages, [])

@@ -13,6 +13,7 @@ from nlb_retriever.reading.draft import Draft, clean, one_line
 from nlb_retriever.reading.formats.plain import title_page
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.omissions import Omissions, count_words
+from nlb_retriever.reading.pages.columns import ReadingOrder
 from nlb_retriever.reading.pages.line_numbers import find_line_numbers
 from nlb_retriever.reading.pages.listings import without_listings
 from nlb_retriever.reading.pages.page_notes import Note, take_notes
@@ -148,7 +149,7 @@ def _page_lines(
 
     pages: list[list[str]] = []
     looks: list[dict[str, Look]] = []
-    reader = LookReader()
+    reader, order = LookReader(), ReadingOrder()
     total = 0
     for i in range(len(document)):
         seen: dict[str, Look] = {}
@@ -164,6 +165,9 @@ def _page_lines(
             text = text if rotation else reader.raise_numbers(textpage, text)
             read = reader.read(textpage, text, rotation)
             seen = {_SPACES.sub(" ", _clean(f"{line}\r\n")).strip(): look for line, look in read}
+            placed = [] if rotation else [*reader.place(textpage, text)]
+            if (ordered := order.sort(placed, page.get_width())) != placed:
+                text = "".join(line.text.rstrip(" \r\n") + "\r\n" for line in ordered)
             textpage.close()
             text += "".join(f"\n{written}" for written in _annotations(page, omissions))
             page.close()

@@ -8,16 +8,18 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from nlb_retriever.reading.pages.typography import Look
+from nlb_retriever.reading.pages.typography import CAPTION, Look, is_row
 
-_SMALLER = 0.93
+SMALLER = 0.93
 """Size of a note's letters beside that of most letters, at most."""
 _MOST = 100
 """Lines of the notes of a page: more are a list or a table."""
-_MARK = re.compile(r"(?P<mark>\d{1,3}|[*∗†‡§¶]{1,3})(?!\d)[.)]?\s?(?=[“\"‘'(\[]?[^\W\d_])")
+MARK = re.compile(r"(?P<mark>\d{1,3}|[*∗†‡§¶]{1,3})(?!\d)[.)]?\s?(?=[“\"‘'(\[]?[^\W\d_])")
 _BEFORE = r"(?:(?<=[^\W\d_]{2})|(?<=[^\W\d_]{2}[.,;:!?’”»)\]\"'])|(?<=[^\W\d_]{2}[.,][’”\"']))"
 """What a call stands behind: not the numbers of sections."""
 _ENDED = re.compile(r"[.!?;:][\"”’')\]]*$")
+
+_SMALL = re.compile(r"[(“‘]?[a-zß-ÿ]")
 
 
 class Note(NamedTuple):
@@ -47,25 +49,38 @@ def take_notes(pages: Sequence[list[str]], looks: Sequence[dict[str, Look]]) -> 
     notes: list[Note] = []
     for index, (page, seen) in enumerate(zip(pages, looks, strict=True)):
         foot = len(page)
-        while foot and page[foot - 1] in seen and seen[page[foot - 1]].size <= _SMALLER * common:
+        while foot and page[foot - 1] in seen and seen[page[foot - 1]].size <= SMALLER * common:
             foot -= 1
         above = page[:foot]
         below = range(foot, len(page)) if len(page) - foot <= _MOST else ()
         starts = [at for at in below if _take_call(page[at], above, seen)]
         goes_on = starts and notes and notes[-1].page + 1 == index and not _ENDED.search(notes[-1].lines[-1])
+        uncalled = page[foot : starts[0] if starts else foot + len(below)]
         if goes_on:
-            notes[-1].lines.extend(page[foot : starts[0]])
+            notes[-1].lines.extend(uncalled)
+        elif not any(kept) and uncalled and above and _interrupts(uncalled, above[-1], pages[index + 1 : index + 2]):
+            notes.append(Note(index, uncalled))
         else:
             above += page[foot : starts[0] if starts else len(page)]
         for start, end in pairwise([*starts, len(page)]):
-            notes.append(Note(index, [_MARK.sub(r"\g<mark> ", page[start], count=1), *page[start + 1 : end]]))
+            notes.append(Note(index, [MARK.sub(r"\g<mark> ", page[start], count=1), *page[start + 1 : end]]))
         kept.append(above)
     return kept, notes
 
 
+def _interrupts(lines: Sequence[str], above: str, following: Sequence[Sequence[str]]) -> bool:
+    """Whether small print, no figure and no table, stands in a sentence that goes on on the next page.
+
+    On a first page it says where the authors are, and who has the rights.
+    """
+    if _ENDED.search(above) or any(CAPTION.match(line) or is_row(line) for line in lines):
+        return False
+    return any(page and _SMALL.match(page[0]) for page in following)
+
+
 def _take_call(line: str, above: list[str], seen: dict[str, Look]) -> bool:
     """Whether a line begins with a mark that one above has behind a word, which loses it there."""
-    mark = _MARK.match(line)
+    mark = MARK.match(line)
     if not mark:
         return False
     call = re.compile(rf"{_BEFORE}{re.escape(mark['mark'])}(?![\w*∗†‡§¶]|\.\d)")

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from nlb_retriever.reading.pages.columns import Line
 from nlb_retriever.reading.pages.typography import Look
 from nlb_retriever.reading.raised import raise_behind
 
@@ -66,6 +67,7 @@ class LookReader:
         self._name = ctypes.create_string_buffer(128)
         self._flags = ctypes.c_int()
         self._x, self._y = ctypes.c_double(), ctypes.c_double()
+        self._right, self._top = ctypes.c_double(), ctypes.c_double()
         self._seen: Counter[Look] = Counter()
         self._commonest = Look(0.0, False)
 
@@ -92,6 +94,25 @@ class LookReader:
                     break
             if looks:
                 yield match[0], Look(min(look.size for look in looks), all(look.bold for look in looks))
+
+    def place(self, textpage: PdfTextPage, text: str) -> Iterator[Line]:
+        """The lines of a page that is shown as it was written, each with those behind it that have no place.
+
+        These have no letter or number, or are turned.
+        """
+        wide = _is_wide(text)
+        placed: list[tuple[int, Line]] = []
+        for match in _LINE.finditer(text):
+            ends = [*_letters(text, match.start(), match.end())][:2]
+            if ends:
+                first, last = (_index(text, i) if wide else i for i in (ends[0], ends[-1]))
+                size, height = self._height(textpage, first)[0], self._height(textpage, last)[1]
+                if size:
+                    left, right = self._edges(textpage, first)[0], self._edges(textpage, last)[1]
+                    placed.append((match.start() if placed else 0, Line("", left, right, height, size)))
+        ends = [*(start for start, _ in placed[1:]), len(text)]
+        for (start, line), end in zip(placed, ends, strict=False):
+            yield line._replace(text=text[start:end])
 
     def find_rotation(self, textpage: PdfTextPage, text: str) -> int:
         """The rotation in which most of a page's text is upright: 0, 90, 180 or 270 degrees, clockwise."""
@@ -133,6 +154,14 @@ class LookReader:
             return 0.0, 0.0
         size = raw.FPDFText_GetFontSize(textpage, at) * (self._matrix.c**2 + self._matrix.d**2) ** 0.5
         return size, self._matrix.f if not raw.FPDFText_GetCharOrigin(textpage, at, self._x, self._y) else self._y.value
+
+    def _edges(self, textpage: PdfTextPage, index: int) -> tuple[float, float]:
+        """Where a character of the text begins and ends on the page's width."""
+        from pypdfium2 import raw
+
+        at = raw.FPDFText_GetCharIndexFromTextIndex(textpage, index)
+        raw.FPDFText_GetCharBox(textpage, at, self._x, self._right, self._y, self._top)
+        return self._x.value, self._right.value
 
     def _place(self, textpage: PdfTextPage, index: int) -> int:
         """The index of a character of the text on the page, after its matrix was read; -1 where there is none."""

@@ -15,7 +15,7 @@ FOOTNOTE_MARKS = "*∗†‡§¹ "
 """Behind a title."""
 _HYPHEN = re.compile(r"(?<=[^\W\d_])- (?=[^\W\d_A-Z])")
 """At the end of a title's line."""
-_CAPTION = re.compile(
+CAPTION = re.compile(
     r"(?:figure|fig|table|algorithm|listing|example|equation|abbildung|abb|tabelle|tableau|figura|tabla)\b\.?\s?\d",
     re.IGNORECASE,
 )
@@ -175,7 +175,7 @@ def _runs(lines: Sequence[str], pages: Sequence[int], of_line: Sequence[Look | N
     for first, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         look = of_line[first]
         text = _HYPHEN.sub("", " ".join(dict.fromkeys(lines[first:end])))
-        if look and end - first <= MOST_LINES and len(text) <= LONGEST and not _CAPTION.match(text):
+        if look and end - first <= MOST_LINES and len(text) <= LONGEST and not CAPTION.match(text):
             yield _Run(first, end - 1, text, look)
 
 
