@@ -125,6 +125,14 @@ def test_the_outline_gives_the_sections_even_on_one_page(pdf: Write) -> None:
     assert (book.title, book.author) == ("My Clock", "Ann")
 
 
+def test_a_title_of_the_outline_that_ends_another_stands_where_it_is_alone(pdf: Write) -> None:
+    lines = ["2. Of clocks and bells", *LINES, "2.1. Clocks", *LINES, "2.2. Bells", *LINES]
+    outline = [("Of clocks and bells", 0), ("Clocks", 0), ("Bells", 0)]
+    book = read_book(pdf([lines], outline=outline))
+    assert [section.title for section in book.sections] == ["2. Of clocks and bells", "2.1. Clocks", "2.2. Bells"]
+    assert book.text[book.sections[2].start :].startswith("2.2. Bells")
+
+
 def test_without_an_outline_chapter_lines_are_found(pdf: Write) -> None:
     content = [line for n in ("I", "II", "III") for line in ([f"CHAPTER {n}", *LINES * 5], [*LINES * 6])]
     assert [s.path for s in read_book(pdf(content)).sections] == [("CHAPTER I",), ("CHAPTER II",), ("CHAPTER III",)]

@@ -122,6 +122,20 @@ def test_words_cut_at_line_ends_are_joined_and_none_is_lost(pdf: Write) -> None:
     assert "".join(c for c in book.text if c.isalnum()) == letters
 
 
+def test_words_with_capitals_and_numbers_are_joined_at_line_ends(pdf: Write) -> None:
+    lines = [
+        "The RopeRinger was made by Ann Perron-",
+        "Frobenius, who called the new Rope-",
+        "Ringer a machine for bells of the CALIB-",
+        "19 kind. It was not pre-",
+        "Roman, and it was sold IN ALL THE COUN-",
+        "TIES OF THE NORTH.",
+    ]
+    text = read_book(pdf([lines])).text.replace("\n\n", " ")
+    for words in ("Perron-Frobenius", "new RopeRinger a", "CALIB-19", "pre- Roman", "COUN-TIES OF THE"):
+        assert words in text
+
+
 def test_attached_files_are_named(pdf: Write) -> None:
     pypdf = pytest.importorskip("pypdf")
     path = pdf([body(0)])

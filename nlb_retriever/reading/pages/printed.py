@@ -20,6 +20,8 @@ _SPEECH = re.compile(r"[QA]\. |[A-Z][A-Z.'’]+ [A-Z.'’ ]{2,40}: ")
 _NUMBERED = re.compile(r"\d{1,3}(?:\.\d{1,3})+\.? +[“\"‘'(]?[A-Z]|[A-Z][a-z]+ \d{1,3}[.:]?$")
 """The beginning of a numbered paragraph, or its number alone: "3.4 The bridge", "Recommendation 12"."""
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_CUT, _AFTER = re.compile(r"([^\W_]+)-$"), re.compile(r"[^\W\d_]+|\d")
+"""What stands before a hyphen at a line's end, and what behind it in the next line."""
 _WRAPPED = 40
 """Characters of a title's line that may go on in the next."""
 _FULL, _REST = 0.7, 0.3
@@ -116,6 +118,12 @@ def _glue(line: str, following: str, after: str, width: int, words: Counter[str]
         left, right = _WORD.findall(line)[-1], _WORD.findall(following)[0]
         whole, hyphened = words[(left + right).casefold()], words[f"{left}-{right}".casefold()]
         return (line, "") if hyphened > whole else (line[:-1], "")
+    if (cut := _CUT.search(line)) and (right := _AFTER.match(following)):  # "Karush-" and "Kuhn", "COVID-" and "19"
+        whole, hyphened = words[(cut[1] + right[0]).casefold()], words[f"{cut[1]}-{right[0]}".casefold()]
+        if whole > hyphened or (line.isupper() and right[0].isupper()):
+            return line[:-1], ""
+        if hyphened or (cut[1][0].isupper() and right[0].isalpha()) or cut[1][-1].isupper() or cut[1][-1].isdigit():
+            return line, ""
     if _is_cut(line, following, after, width):
         return line, " "
     if _heading(line, following) or _heading(following, after):
@@ -160,7 +168,14 @@ def with_references(headings: list[Heading], text: str) -> list[Heading]:
 
 def _ends_line(text: str, end: int) -> bool:
     """Whether a line ends there, or nearly: a title may have a mark of a footnote or a stop."""
-    return text[end : end + 3].partition("\n")[1] == "\n"
+    return not text[end : end + 1].isalpha() and text[end : end + 3].partition("\n")[1] == "\n"
+
+
+def _is_line(text: str, start: int, match: re.Match[str]) -> tuple[bool, bool]:
+    """Whether a title ends its line, and whether it is all of it but for a number; the page begins at `start`."""
+    line = text.rfind("\n", start, match.start()) + 1 or start
+    ends = _ends_line(text, match.end())
+    return ends, ends and (line == match.start() or _NUMBER.fullmatch(text, line, match.start()) is not None)
 
 
 def read_outline(bookmarks: Sequence[Bookmark], text: str, starts: Sequence[int]) -> list[Heading]:
@@ -175,7 +190,7 @@ def read_outline(bookmarks: Sequence[Bookmark], text: str, starts: Sequence[int]
         title = re.compile(r"\W{1,8}".join(words), re.IGNORECASE)
         place, named = start, bookmark.title
         if words and (matches := [*title.finditer(text, start, end)]):
-            match = next((each for each in matches if _ends_line(text, each.end())), matches[0])
+            match = max(matches, key=lambda each: _is_line(text, start, each))
             place = match.start()
             line = text.rfind("\n", start, place) + 1 or start
             if number := _NUMBER.fullmatch(text, line, place):
