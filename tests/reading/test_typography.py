@@ -266,6 +266,12 @@ def test_a_line_of_years_or_signs_is_part_of_the_title_above_it(pdf: Write) -> N
     assert (book.title, book.author) == ("The Bells of the Sea, 1540-1640", "Ann Author")
 
 
+def test_the_name_of_a_journal_is_no_title(pdf: Write) -> None:
+    front = ["8\tBells & Clocks 137 (2015) 1-5", "14\tBells & Clocks", "12\tThe Ropes of the Tower", *PROSE]
+    assert read_book(pdf([front, PROSE])).title == "The Ropes of the Tower"
+    assert read_book(pdf([["8\tBells & Clocks 2015", *front[1:]], PROSE])).title == "Bells & Clocks"
+
+
 def test_a_large_initial_is_no_title(pdf: Write) -> None:
     assert read_book(pdf([["20b\tThe Book of Bells", *PROSE[:3], "24\tT", *PROSE], PROSE])).title == "The Book of Bells"
 
@@ -281,7 +287,7 @@ def test_a_chapter_s_title_in_two_lines_of_the_text_s_look(pdf: Write) -> None:
     assert titles(read_book(pdf(pages))) == [f"{long.format(n=n)} Helsing." for n in ("I", "II", "III")]
 
 
-@pytest.mark.parametrize("made", ["(anonymous)", "untitled", "Unknown", "report.docx"])
+@pytest.mark.parametrize("made", ["(anonymous)", "untitled", "report.docx", "doi:10.9/b", "pii: S0-1", "bel-3-4:bel-0"])
 def test_names_that_programs_write_are_no_title_and_no_author(pdf: Write, made: str) -> None:
     info = "".join(
         f"/{key} ({made.replace('(', chr(92) + '(').replace(')', chr(92) + ')')})" for key in ("Title", "Author")
@@ -298,6 +304,13 @@ def test_names_that_programs_write_are_no_title_and_no_author(pdf: Write, made: 
             ["A subtitle of bells", "Ann Author, Bob Vries", "Eve Neil & Ida Ro"],
             "Ann Author, Bob Vries, Eve Neil, Ida Ro",
         ),
+        (
+            ["Ann Author+*, Bob Vries$", ", Eve Neil#", "Bell Corporation+", "Sea Inc$"],
+            "Ann Author, Bob Vries, Eve Neil",
+        ),
+        (["Ann Bella,*, Bob Vriesb, E. Neila,b", "aClinic of Bells", "bSea Bank"], "Ann Bell, Bob Vries, E. Neil"),
+        (["Ann Bell a,b,n , Bob Vries b", "a Clinic of Bells", "b Bank of Sea"], "Ann Bell, Bob Vries"),
+        (["Ann Bella, Bob Vriesa", "The Clinic of Bells"], "Ann Bella, Bob Vriesa"),
         (["by Ann Author"], "Ann Author"),
         (["by", "Ann Author"], "Ann Author"),
         (["Ann Author"], None),
