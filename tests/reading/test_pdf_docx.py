@@ -267,6 +267,25 @@ def test_what_is_said_on_pages_with_numbered_lines_is_read_without_the_numbers(p
     assert "48 line numbers (48 words)" in book.warnings[0]
 
 
+@pytest.mark.parametrize("step", [1, 5])
+def test_numbers_of_lines_that_go_on_from_page_to_page_are_skipped(pdf: Write, step: int) -> None:
+    lines = [*LINES, "The keeper went up the stair in the", "dark of the night, and nobody saw him."] * 6
+    numbers = [
+        [f"{line}" if n % step else f"{n} {line}" for n, line in enumerate(lines, first)] for first in (1, 37, 73)
+    ]
+    book = read_book(pdf(numbers))
+    assert book.text.count("The keeper went up the stair in the dark of the night, and nobody saw him.") == 18
+    assert not any(map(str.isdigit, book.text))
+    assert f"{108 // step} line numbers" in book.warnings[0]
+
+
+def test_numbers_in_the_margin_are_skipped_and_those_of_a_list_stay(pdf: Write) -> None:
+    margins = [[*(f"{n}" for n in range(first, first + 20)), *LINES * 4] for first in (1, 21, 41)]
+    assert not any(map(str.isdigit, read_book(pdf(margins)).text))
+    bells = [[f"{n} Bell of the tower" for n in range(first, first + 20)] for first in (1, 21, 41)]
+    assert "57 Bell of the tower" in read_book(pdf(bells)).text
+
+
 def test_numbered_paragraphs_begin_anew_below_a_full_line(pdf: Write) -> None:
     full = "The keeper of the old clock went up the stair, and rang the bell."
     first = "The town has kept a clock for all of two hundred years, they say."

@@ -1,18 +1,25 @@
-"""Numbers of lines, as transcripts of hearings and poems have them: no words of the sentences there."""
+"""Numbers of lines, as transcripts of hearings, papers for review and poems have them: no words of the sentences."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from nlb_retriever.reading.omissions import Omissions
 
-_NUMBERED = re.compile(r"\s*(\d{1,2})(?:\s+(?P<rest>\S.*)|\s*)")
+_NUMBERED = re.compile(r"\s*(\d{1,5})(?:\s+(?P<rest>\S.*)|\s*)")
 _LEAST_LINES, _LEAST_PAGES = 10, 3
-"""Numbered lines of a page, and such pages of a text."""
+"""Lines of a page that counts, and such pages of a text with numbers."""
+_STEPS = ((1, _LEAST_LINES), (5, 4))
+"""Each line is numbered, or every fifth; and so many of a page at least."""
 _MOST_OTHERS = 0.2
 """Share of the lines from the first number to the last that have none."""
+_LEAST_SMALL = 0.25
+"""Share of the lines with numbers that go on from page to page that begin with a small letter: else they are a list."""
+_MOST = 0.8
+"""Share of the pages whose numbers begin anew or go on from the page before."""
 _LEAST_SHARE = 0.6
 """Of the pages with so many lines that are numbered from 1."""
 _OF_VERSE = re.compile(
@@ -21,6 +28,15 @@ _OF_VERSE = re.compile(
 _LONGEST_VERSE = 200
 _LEAST_VERSES, _LEAST_STEP = 4, 4
 """Pairs of numbers that are as far apart as their lines, and lines from one to the next."""
+
+
+class _Numbers(NamedTuple):
+    """The numbered lines of a page."""
+
+    first: int
+    last: int
+    bare: dict[str, str]
+    """The lines as they are, and without their numbers."""
 
 
 def without_verse_numbers(text: str, omissions: Omissions) -> str:
@@ -58,29 +74,44 @@ def _number(match: re.Match[str]) -> int:
 def find_line_numbers(pages: Sequence[Sequence[str]], omissions: Omissions) -> list[dict[str, str]]:
     """The numbered lines of each page, as they are and without their numbers; none where pages are not numbered so.
 
-    On most pages most lines have one, and they count from 1 on each.
+    On most pages most lines have one, or every fifth, and they count from 1 on each, or go on from page to page.
 
     Args:
         pages: their lines without blank ones.
         omissions: where what is skipped is noted.
     """
-    found = [_read(page) for page in pages]
-    long = [bare for page, bare in zip(pages, found, strict=True) if len(page) >= _LEAST_LINES]
-    numbered = sum(len(bare) >= _LEAST_LINES for bare in long)
-    if numbered < max(_LEAST_PAGES, _LEAST_SHARE * len(long)):
-        return [{} for _ in pages]
-    count = sum(map(len, found))
-    omissions.skip_element("line number", count, times=count)
-    return found
+    long = sum(len(page) >= _LEAST_LINES for page in pages)
+    for step, least in _STEPS:
+        found = [_read(page, step) for page in pages]
+        numbered = [numbers for numbers in found if len(numbers.bare) >= least]
+        if len(numbered) >= max(_LEAST_PAGES, _LEAST_SHARE * long) and _go_on(numbered, step):
+            count = sum(len(numbers.bare) for numbers in found)
+            omissions.skip_element("line number", count, times=count)
+            return [numbers.bare for numbers in found]
+    return [{} for _ in pages]
 
 
-def _read(page: Sequence[str]) -> dict[str, str]:
-    """The lines of a page that are numbered from 1 on, without their numbers; none where many between have none."""
-    bare: dict[str, str] = {}
-    first = last = 0
+def _read(page: Sequence[str], step: int) -> _Numbers:
+    """The most lines of a page whose numbers count by a step; none where they are not as far apart as their numbers."""
+    chains: dict[int, list[tuple[int, re.Match[str]]]] = {}
+    best: list[tuple[int, re.Match[str]]] = []
     for i, line in enumerate(page):
-        match = _NUMBERED.fullmatch(line)
-        if match and int(match[1]) == len(bare) + 1:
-            first, last = i if not bare else first, i
-            bare[line] = match["rest"] or ""
-    return bare if len(bare) >= (1 - _MOST_OTHERS) * (last + 1 - first) else {}
+        if (match := _NUMBERED.fullmatch(line)) and int(match[1]) % step == 0:
+            chain = chains.pop(int(match[1]) - step, [])
+            chain.append((i, match))
+            chains[int(match[1])] = chain
+            best = max(best, chain, key=len)
+    lines = best[-1][0] + 1 - best[0][0] if best else 0
+    if not best or not (1 - _MOST_OTHERS) * lines <= step * len(best) <= lines + step:
+        return _Numbers(0, 0, {})
+    numbers = [int(match[1]) for _, match in best]
+    return _Numbers(numbers[0], numbers[-1], {page[i]: match["rest"] or "" for i, match in best})
+
+
+def _go_on(pages: Sequence[_Numbers], step: int) -> bool:
+    """Whether the numbers of each page begin anew, or go on from page to page within sentences."""
+    if sum(numbers.first == step for numbers in pages) >= _MOST * len(pages):
+        return True
+    rests = [rest for numbers in pages for rest in numbers.bare.values() if rest]
+    small = sum(rest[0].islower() for rest in rests) >= _LEAST_SMALL * len(rests)
+    return small and sum(a.last < b.first for a, b in pairwise(pages)) >= _MOST * (len(pages) - 1)
