@@ -115,6 +115,15 @@ def test_numbers_that_do_not_count_the_pages_around_are_no_page_s(pdf: Write) ->
     assert labels(read_book(pdf(both))) == [str(i + 1) for i in range(9)]
 
 
+def test_heads_of_a_paper_with_its_page_s_number_before_or_behind_them_are_skipped(pdf: Write) -> None:
+    head = "A. Bell et al. / Journal of Bells 40 (2007) 1240-1245"
+    heads = [f"{page} {head}" if page % 2 == 0 else f"{head} {page}" for page in range(1241, 1245)]
+    content = [[line, f"The {'very ' * i}old clock.", *LINES, *LINES] for i, line in enumerate(heads, 1)]
+    book = read_book(pdf([["The Old Clock", *LINES, *LINES], *content]))
+    assert "et al." not in book.text
+    assert labels(book)[1:] == ["1241", "1242", "1243", "1244"]
+
+
 def test_the_outline_gives_the_sections_even_on_one_page(pdf: Write) -> None:
     content = [["Door", *LINES, *LINES, "Stair", *LINES, *LINES], ["Bell", *LINES, *LINES]]
     book = read_book(

@@ -37,12 +37,14 @@ _DATE_TEXT = """
     wednesday thursday friday saturday sunday lundi mardi mercredi jeudi vendredi samedi dimanche montag dienstag
     mittwoch donnerstag freitag samstag sonntag
 """
+_AUTHORS = 4
+"""Words of a head with authors and journal at least: those of others may differ on left and right pages."""
 DATE_WORDS = frozenset(_DATE_TEXT.split())
 EDGE = 2
 """Lines at a page's top and bottom that are looked at."""
 SENTENCE_ENDS = frozenset('.!?”"’»…')
-_YEAR, _MANY_PAGES = 1_000, 500
-"""A number from the first on is a year, not a page's, in books of fewer pages than the second."""
+_YEARS, _MANY_PAGES = range(1_000, 2_101), 500
+"""A number of these is a year, not a page's, in books of fewer pages than the second."""
 
 
 class _Count(NamedTuple):
@@ -75,10 +77,14 @@ class PageNumbers:
         """How often a line must stand at pages' edges to be a running head."""
         self._pages, self._labels = pages, labels
         self._offsets: defaultdict[str, Counter[int]] = defaultdict(Counter)
+        before, behind = set[str](), set[str]()
         for i, lines in enumerate(pages):
             for line in set(edges(lines)):
                 for pattern, number in _numbers(line):
                     self._offsets[pattern][number - i] += 1
+                    (before if line.startswith(str(number)) else behind).add(pattern)
+        self._both_sides = before & behind
+        """Words with a number before them on some pages and behind them on others, as no year stands."""
         self._counting = {
             pattern: {offset for offset, count in counts.items() if count >= self.least}
             for pattern, counts in self._offsets.items()
@@ -95,11 +101,11 @@ class PageNumbers:
         if _NUMBER_LINE.fullmatch(line) and line.strip("-–—[]() ") == self._labels[i]:
             yield "#", i
         for pattern, number in _numbers(line):
-            if number - i in self._counting.get(pattern, ()) and self._may_be_page(number):
+            if number - i in self._counting.get(pattern, ()) and self._may_be_page(pattern, number):
                 yield pattern, number
 
-    def _may_be_page(self, number: int) -> bool:
-        return number < _YEAR or len(self._pages) > _MANY_PAGES
+    def _may_be_page(self, pattern: str, number: int) -> bool:
+        return number not in _YEARS or len(self._pages) > _MANY_PAGES or pattern in self._both_sides
 
     def key_of(self, i: int, line: str) -> str:
         """What a line is compared by on a page: its words, with "#" for the number of the page.
@@ -137,7 +143,7 @@ class PageNumbers:
         for line in edges(self._pages[i]):
             letter = "" if any(map(str.isdigit, line)) else line.strip("-–—[]() ")[:1]
             for pattern, number in _numbers(line):
-                if self._offsets[pattern][number - i] > _LEAST_AROUND and self._may_be_page(number):
+                if self._offsets[pattern][number - i] > _LEAST_AROUND and self._may_be_page(pattern, number):
                     yield _Count(number - i, "" if not letter else "i" if letter.islower() else "I")
 
 
@@ -191,4 +197,6 @@ def _numbers(line: str) -> Iterator[tuple[str, int]]:
         return
     for match in NUMBER.finditer(line):
         pattern = f"{line[: match.start()]}#{line[match.end() :]}".strip(" |·•-–—").casefold()
+        if pattern[0] == "#" and len(words) >= _AUTHORS:  # on left pages before the words, on right ones behind them
+            pattern = f"{pattern[1:].strip(' |·•-–—')} #"
         yield pattern, int(match[0])
