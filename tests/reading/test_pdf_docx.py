@@ -293,6 +293,8 @@ def test_numbers_in_the_margin_are_skipped_and_those_of_a_list_stay(pdf: Write) 
     assert not any(map(str.isdigit, read_book(pdf(margins)).text))
     bells = [[f"{n} Bell of the tower" for n in range(first, first + 20)] for first in (1, 21, 41)]
     assert "57 Bell of the tower" in read_book(pdf(bells)).text
+    proofs = [[*(f"{n} step of proof {page}" for n in range(1, 14)), *LINES * 3] for page in "ABC"]
+    assert "12 step of proof C" in read_book(pdf(proofs)).text
 
 
 def test_numbered_paragraphs_begin_anew_below_a_full_line(pdf: Write) -> None:

@@ -14,8 +14,10 @@ _LEAST_LINES, _LEAST_PAGES = 10, 3
 """Lines of a page that counts, and such pages of a text with numbers."""
 _STEPS = ((1, _LEAST_LINES), (5, 4))
 """Each line is numbered, or every fifth; and so many of a page at least."""
-_MOST_OTHERS = 0.2
-"""Share of the lines from the first number to the last that have none."""
+_LEAST_FULL = 0.7
+"""Share of a page's lines that are numbered where each page begins anew: fewer are a list or a proof."""
+_MOST_OTHERS = {1: 0.2, 5: 0.5}
+"""Share of the lines from the first number to the last that have none, or are parts of formulas."""
 _LEAST_SMALL = 0.25
 """Share of the lines with numbers that go on from page to page that begin with a small letter: else they are a list."""
 _MOST = 0.8
@@ -37,6 +39,8 @@ class _Numbers(NamedTuple):
     last: int
     bare: dict[str, str]
     """The lines as they are, and without their numbers."""
+    full: bool
+    """Whether most of the page's lines are among them, or they are nothing but numbers."""
 
 
 def without_verse_numbers(text: str, omissions: Omissions) -> str:
@@ -102,15 +106,16 @@ def _read(page: Sequence[str], step: int) -> _Numbers:
             chains[int(match[1])] = chain
             best = max(best, chain, key=len)
     lines = best[-1][0] + 1 - best[0][0] if best else 0
-    if not best or not (1 - _MOST_OTHERS) * lines <= step * len(best) <= lines + step:
-        return _Numbers(0, 0, {})
+    if not best or not (1 - _MOST_OTHERS[step]) * lines <= step * len(best) <= lines + step:
+        return _Numbers(0, 0, {}, full=False)
     numbers = [int(match[1]) for _, match in best]
-    return _Numbers(numbers[0], numbers[-1], {page[i]: match["rest"] or "" for i, match in best})
+    full = step * len(best) >= _LEAST_FULL * len(page) or not any(match["rest"] for _, match in best)
+    return _Numbers(numbers[0], numbers[-1], {page[i]: match["rest"] or "" for i, match in best}, full)
 
 
 def _go_on(pages: Sequence[_Numbers], step: int) -> bool:
     """Whether the numbers of each page begin anew, or go on from page to page within sentences."""
-    if sum(numbers.first == step for numbers in pages) >= _MOST * len(pages):
+    if sum(numbers.first == step and numbers.full for numbers in pages) >= _MOST * len(pages):
         return True
     rests = [rest for numbers in pages for rest in numbers.bare.values() if rest]
     small = sum(rest[0].islower() for rest in rests) >= _LEAST_SMALL * len(rests)
