@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -89,10 +89,20 @@ def find_line_numbers(pages: Sequence[Sequence[str]], omissions: Omissions) -> l
         found = [_read(page, step) for page in pages]
         numbered = [numbers for numbers in found if len(numbers.bare) >= least]
         if len(numbered) >= max(_LEAST_PAGES, _LEAST_SHARE * long) and _go_on(numbered, step):
-            count = sum(len(numbers.bare) for numbers in found)
+            kept = [*_following(found, step, least)]
+            count = sum(map(len, kept))
             omissions.skip_element("line number", count, times=count)
-            return [numbers.bare for numbers in found]
+            return kept
     return [{} for _ in pages]
+
+
+def _following(found: Sequence[_Numbers], step: int, least: int) -> Iterator[dict[str, str]]:
+    """The numbered lines of each page; fewer than the least only where they follow the page before or begin anew."""
+    last = 0
+    for numbers in found:
+        fits = len(numbers.bare) >= least or numbers.first == last + step or (numbers.first == step and numbers.full)
+        last = numbers.last if fits else last
+        yield numbers.bare if fits else {}
 
 
 def _read(page: Sequence[str], step: int) -> _Numbers:
