@@ -90,11 +90,14 @@ def test_text_that_mentions_a_figure_stays_where_it_is() -> None:
     assert ReadingOrder().sort(page, WIDTH) == page
 
 
-def test_sentences_of_a_paper_go_on_in_the_next_column(pdf: Callable[..., Path]) -> None:
-    left = [f"60,{700 - 12 * i},10\tThe bells of the north tower rang {i} times" for i in range(14)]
-    right = [f"320,{688 - 12 * i},10\tThe bells of the south tower rang {i} times." for i in range(14)]
-    note = ["60,500,7\tPermission to ring is granted"]
-    page = [*left, *note, "320,700,10\tand nobody came.", *right]
-    book = read_book(pdf([page]))
+@pytest.mark.parametrize("origin", [0, 200])
+def test_sentences_of_a_paper_go_on_in_the_next_column(pdf: Callable[..., Path], origin: int) -> None:
+    left = [f"{origin + 60},{700 - 12 * i},10\tThe bells of the north tower rang {i} times" for i in range(14)]
+    right = [f"{origin + 320},{688 - 12 * i},10\tThe bells of the south tower rang {i} times." for i in range(14)]
+    note = [f"{origin + 60},500,7\tPermission to ring is granted"]
+    page = [*left, *note, f"{origin + 320},700,10\tand nobody came.", *right]
+    path = pdf([page])
+    path.write_bytes(path.read_bytes().replace(b"[0 0 612 792]", f"[{origin} 0 {origin + 612} 792]".encode()))
+    book = read_book(path)
     assert "rang 13 times and nobody came." in book.text
     assert "Permission to ring is granted" in book.text

@@ -165,7 +165,7 @@ def _page_lines(
             text = text if rotation else reader.raise_numbers(textpage, text)
             read = reader.read(textpage, text, rotation)
             seen = {_SPACES.sub(" ", _clean(f"{line}\r\n")).strip(): look for line, look in read}
-            placed = [] if rotation else [*reader.place(textpage, text)]
+            placed = [] if rotation else [*reader.place(textpage, text, page.get_cropbox()[0])]
             if (ordered := order.sort(placed, page.get_width())) != placed:
                 text = "".join(line.text.rstrip(" \r\n") + "\r\n" for line in ordered)
             textpage.close()

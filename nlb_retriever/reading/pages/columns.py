@@ -34,6 +34,8 @@ _LEAST_TEXT = 20
 """Characters of a line of text that goes on."""
 _MOST = 120
 """Lines of what stands in the middle of a sentence."""
+_LONGEST = 2_000
+"""Lines of a page that is put in order: more are no printed page."""
 _MOST_BEHIND = 60
 """Lines from there to the end of the paragraph."""
 _INDENT, _EVEN = 4.0, 1.5
@@ -88,8 +90,8 @@ class ReadingOrder:
         """
         for line in lines:
             self._letters[round(2 * line.size) / 2] += len(line.text)
-        if not lines:
-            return []
+        if not 0 < len(lines) <= _LONGEST:
+            return [*lines]
         body = self._letters.most_common(1)[0][0]
         ordered = [*lines]
         if _has_columns(lines, width):
@@ -163,7 +165,7 @@ def _floats_behind(lines: list[Line], last: str, body: float) -> list[Line]:
     edges = Counter(round(line.left / _EVEN) for line in lines if _is_full(line, usual, body))
     while parts:
         begin, end = parts[0]
-        firsts = (lines[start] for start, _ in parts)
+        firsts = (lines[start] for start, _ in parts[:_MOST])
         at = next((n for n, line in enumerate(firsts) if _goes_on(last, line, body) and _is_even(line, edges)), 0)
         if at and begin < _EDGE and end == begin + 1 and len(lines[begin].words) >= _HEAD:  # a running head
             begin, at, parts = parts[1][0], at - 1, parts[1:]

@@ -95,10 +95,15 @@ class LookReader:
             if looks:
                 yield match[0], Look(min(look.size for look in looks), all(look.bold for look in looks))
 
-    def place(self, textpage: PdfTextPage, text: str) -> Iterator[Line]:
+    def place(self, textpage: PdfTextPage, text: str, origin: float) -> Iterator[Line]:
         """The lines of a page that is shown as it was written, each with those behind it that have no place.
 
         These have no letter or number, or are turned.
+
+        Args:
+            textpage: the page.
+            text: its text as pdfium gives it.
+            origin: where the page begins from the left.
         """
         wide = _is_wide(text)
         placed: list[tuple[int, Line]] = []
@@ -109,7 +114,9 @@ class LookReader:
                 size, height = self._height(textpage, first)[0], self._height(textpage, last)[1]
                 if size:
                     left, right = self._edges(textpage, first)[0], self._edges(textpage, last)[1]
-                    placed.append((match.start() if placed else 0, Line("", left, right, height, size)))
+                    placed.append(
+                        (match.start() if placed else 0, Line("", left - origin, right - origin, height, size))
+                    )
         ends = [*(start for start, _ in placed[1:]), len(text)]
         for (start, line), end in zip(placed, ends, strict=False):
             yield line._replace(text=text[start:end])
