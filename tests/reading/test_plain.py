@@ -265,6 +265,14 @@ def test_a_manuscript_s_title_page_is_known(tmp_path: Path, front: str, title: s
     assert (book.title, book.author) == (title, "Ann Harrow")
 
 
+@pytest.mark.parametrize(
+    "front", ["_Translation by Ann Harrow_", "THE TALES\n\nBY WAY OF THANKS", "TALES BY COAST AUTHORS"]
+)
+def test_not_all_behind_by_wrote_the_book(tmp_path: Path, front: str) -> None:
+    book = read(tmp_path, f"{front}\n\nChapter 1\n\n{WRAPPED * 3}\n")
+    assert (book.title, book.author) == (read(tmp_path, WRAPPED).title, None)
+
+
 def test_chapters_of_a_text_of_a_paragraph_a_line_need_no_blank_lines(tmp_path: Path) -> None:
     paragraph = " ".join(WRAPPED.split())
     text = "".join(f"Chapter {number}\n" + f"{paragraph}\n" * 8 for number in range(1, 6))

@@ -29,7 +29,8 @@ _AFFILIATION = re.compile(
 )
 _NO_NAME = re.compile(
     r"\b(?:edition|manual|guide|report|team|project|version|release|press|street|conference|proceedings|journal|group"
-    r"|user|reference|programming|language|system|software|technical|volume|part|chapter|abstract|museum|board|committee)\b",
+    r"|user|reference|programming|language|system|software|technical|volume|part|chapter|abstract|museum|board|committee"
+    r"|authors|writers)\b",
     re.IGNORECASE,
 )
 _MARKS = re.compile(r"(?<=[^\W\d_.])[\d∗*†‡§¶„+#$]+(?:,[\d∗*†‡§¶„+#$]+)*|[∗*†‡§¶]")
@@ -52,7 +53,8 @@ _BYLINE = re.compile(
 _RIGHTS = re.compile(r"\s*(?:$|\(c\)|©|copyright\b|\W*\d{4}\W*$)", re.IGNORECASE)
 """Below such a line: nothing, a year, or who has the rights."""
 _OF_OTHERS = re.compile(
-    r"(?:\w+ed\b.*|introduction|foreword|preface|afterword|cover|music|words|lyrics|story|notes|photographs?|illustrations?)",
+    r"(?:\w+ed\b.*|introduction|foreword|preface|afterword|cover|music|words|lyrics|story|notes|photographs?|illustrations?"
+    r"|(?:\w+ )?(?:translation|version|adaptation))",
     re.IGNORECASE,
 )
 """What stands before "by" and is no title: "Translated", "Foreword"."""
