@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
 from nlb_retriever.search.book_parts import (
+    ENDS,
     NUMBERED,
     ask_for_ends,
     count_words,
@@ -15,6 +17,7 @@ from nlb_retriever.search.book_parts import (
     find_chapter,
     find_outer_parts,
     find_parts,
+    find_titled_sections,
     quote_end,
     skip_front,
     without_back,
@@ -67,8 +70,9 @@ _QUESTIONS = compile_forms(
         (
             "about",
             rf"what(?:{_IS}| are) the (?:main |central |major )?"
-            rf"(?:plot|story|summary|abstract|subjects?|topics?|themes?|genre|moral|message|setting){_OF}",
+            rf"(?:plot|story|summary|abstract|subjects?|topics?|themes?|genre|message|setting){_OF}",
         ),
+        ("moral", rf"what{_IS} the moral(?: of the story)?{_OF}"),
         ("about", rf"what (?:genre|kind of {_WORK}|sort of {_WORK}|type of {_WORK}){_IS} {_TITLE}"),
         ("about", rf"what(?:{_IS}| does) {_TITLE} (?:about|deal with)"),
         ("setting", rf"(?:where|when|in (?:what|which) \w+)(?:{_IS}| does) {_TITLE} (?:set|take place)"),
@@ -95,6 +99,8 @@ _CALLED = re.compile(rf"the {_WORK} (?:called |titled )?", re.IGNORECASE)
 _KIND = re.compile(rf" (?:{_WORK}|licen[cs]e|handbook|guide)$", re.IGNORECASE)
 """Behind a title: "the Artistic license"."""
 _OUTER = " _*\"'“”‘’«»"
+_OF_PIECES = ENDS | {"hero", "characters", "chapters", "length", "moral"}
+"""Kinds of questions on a part of a book that is named by its title, too."""
 NAMED, CHAPTERS = 5, 60
 """Characters, and chapters or tales, that are named."""
 SHORT = 40
@@ -131,6 +137,8 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
     with store.session():
         scope = resolve_scope(request, store)
         books = find_titled(match["title"], scope, store, in_part=kind != "description")
+        if not books and match["title"] and kind in _OF_PIECES:
+            books, scope = _find_piece(match["title"], scope, store)
         if kind == "author":
             shorts, citations = name_authors(books, scope, store)
             if not books and match["title"]:
@@ -162,7 +170,9 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
             if hits and not shorts and not has_year(hits):  # a year without "published" the reader may understand
                 missing = f"The library does not know when {books[0].title} was written."
                 return make_answer(request.query, (), missing=missing)
-        elif kind in {"about", "description", "setting"}:
+        elif kind == "moral" and scope.sections:
+            shorts, citations = quote_end(read_book(books[0], scope, store), "end")
+        elif kind in {"about", "description", "setting", "moral"}:
             shorts, citations = _describe(books[0], scope, store)
             if kind == "setting" and not shorts and request.query.lower().lstrip().startswith("in "):
                 return None  # a city, a century: the reader may find it
@@ -204,6 +214,17 @@ def find_titled(title: str | None, scope: Scope, store: LibraryStore, *, in_part
     if not titled and (short := " ".join(title_words(bare))) and not any(map(str.islower, bare.split()[-1])):
         titled = without_copies(book for book in books if is_short_for(short, book))
     return titled if len(titled) == 1 else []
+
+
+def _find_piece(title: str, scope: Scope, store: LibraryStore) -> tuple[list[BookRecord], Scope]:
+    """The book that has a tale, poem or chapter of a title, and the scope of that."""
+    title = title.strip(_OUTER)
+    titled = find_titled_sections(title, scope, store) or find_titled_sections(_CALLED.sub("", title), scope, store)
+    titled = [section for section in titled if scope.holds(section.section)]
+    books = [store.find_book(each) for each in dict.fromkeys(section.book_id for section in titled)]
+    if len(books) != 1:
+        return [], scope
+    return books, replace(scope, book=books[0], sections=tuple(section.section for section in titled))
 
 
 def _names_work(title: str) -> bool:

@@ -12,7 +12,7 @@ from typing import TypeVar
 from nlb_retriever.records import Citation, Hit, SectionRecord, ShortAnswer
 from nlb_retriever.search.quotes import Quote, cite, is_prose
 from nlb_retriever.search.scope import Scope
-from nlb_retriever.search.titles import holds_words, name_words, title_words
+from nlb_retriever.search.titles import holds_words, name_words, split_byline, title_words
 from nlb_retriever.store import LibraryStore, StoreQuery
 from nlb_retriever.store.lookup import is_below_back, read_number, read_series
 from nlb_retriever.text.languages import number_of_words
@@ -36,8 +36,8 @@ _ABSTRACT = re.compile(r"^\W*(?:abstract|summary)\W*?(?:[.:—–]\s*|-\s|\n)", 
 _ABSTRACT_WITHIN = 6
 """Passages of a paper that an abstract is looked for in."""
 _BACK = re.compile(
-    r"(?:[\dA-Z]{1,3}\W+)?(?:(?:end|foot)?notes|appendix(?: .*)?|glossary|bibliography|index|references|colophon"
-    r"|acknowledge?ments|about the author|transcriber['’]s notes?|advertisements?)\W*",
+    r"(?:[\dA-Z]{1,3}\W+)?(?:(?:end|foot)?notes|appendix(?: .*)?|glossary|bibliography|index(?: (?:of|to) .*)?"
+    r"|references|colophon|acknowledge?ments|about the author|transcriber['’]s notes?|advertisements?)\W*",
     re.IGNORECASE,
 )
 _EXERCISES = re.compile(
@@ -52,14 +52,20 @@ NUMBERED = tuple(
 """Parts of books that have numbers, beside chapters."""
 FOUND = 20
 """Best sections by their words among which one of a title is looked for in the whole library."""
+NTH_TALE = re.compile(r"(?P<nth>\w+) (?:story|tale)|(?:story|tale) (?P<number>\w+)", re.IGNORECASE)
 ENDS = frozenset({"first line", "last line", "beginning", "end"})
 """Kinds of questions on how something begins or ends."""
 _REMEMBERED = 10_000  # titles
 _SEVERAL = 3
 """Least tales of which a title is a part's."""
+_BOOK = re.compile(r"(?!(?:part|book|volume|act)\b)(?:[1-4] )?[^\W\d][^\d]*", re.IGNORECASE)
+"""The name of a scripture's book: "Ruth", "1 Kings"."""
 _TALE = re.compile(r"(?:the )?(?:adventure|tale|story|fable|legend) of\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?:[.!?…।॥؟۔。！？｡]|(?<![:—-])[—-]+)[\s\"'”’)»_*\]」』】》〉）]*$")
-_THE_END = re.compile(r"\W*(?:the end|end|finis)\W*", re.IGNORECASE)
+_THE_END = re.compile(
+    r"\W*(?:the end|end|finis|(?:the )?curtain(?: falls)?|(?:exit|exeunt)\b[^\n]{0,80}|\[[^\]\n]{0,80}\]?)\W*",
+    re.IGNORECASE,
+)
 
 
 def find_titled_sections(title: str, scope: Scope, store: LibraryStore) -> list[SectionRecord]:
@@ -75,20 +81,24 @@ def find_titled_sections(title: str, scope: Scope, store: LibraryStore) -> list[
     else:
         found = store.search([StoreQuery(level="section", text=title, where=scope.filter("section"), limit=FOUND)])[0]
         sections = store.get_sections([each.id for each in found])
-    titled = [
-        section
-        for section in sections
-        if any(wanted in (title_words(own), title_words(read_number(own)[2])) for own in section.path)
-    ]
+    titled = [section for section in sections if _is_titled(section, wanted)]
+    if not scope.book:  # of these books all that have it
+        books = dict.fromkeys(section.book_id for section in titled)
+        titled = [section for book in books for section in store.sections(book) if _is_titled(section, wanted)]
     if titled or len(wanted) == 1:
         return titled
     having = {own for section in sections for own in section.path if holds_words(name_words(own), wanted)}
     return [section for section in sections if having.intersection(section.path)] if len(having) == 1 else []
 
 
+def _is_titled(section: SectionRecord, wanted: list[str]) -> bool:
+    titles = {title for own in section.path for title in (own, split_byline(own)[0])}
+    return any(wanted in (title_words(title), title_words(read_number(title)[2])) for title in titles)
+
+
 def is_front(title: str) -> bool:
     """Whether a section with this title is a preface, an introduction or the like."""
-    return bool(_FRONT.fullmatch(title) or _INTRODUCTION.fullmatch(title))
+    return title == "Front matter" or bool(_FRONT.fullmatch(title) or _INTRODUCTION.fullmatch(title))
 
 
 def find_beginning(hits: Sequence[Hit], *, one: bool = False) -> tuple[Citation, ...]:
@@ -185,11 +195,7 @@ def without_exercises(hits: Sequence[Hit]) -> Sequence[Hit]:
 
 
 def find_chapters(hits: Sequence[Hit]) -> list[Hit]:
-    """The first passage of each chapter of a book, in order.
-
-    Args:
-        hits: the book's passages in order.
-    """
+    """The first passage of each chapter of a book whose passages are given in order."""
     hits = without_back(hits)
     chapters = [(), *map(find_chapter, hits)]
     return [hit for hit, before, own in zip(hits, chapters, chapters[1:], strict=False) if own and own != before]
@@ -221,8 +227,18 @@ def find_parts(word: str | None, hits: Sequence[Hit]) -> list[tuple[str, Hit]]:
     if word == "chapters":
         return [(find_chapter(hit)[-1], hit) for hit in find_chapters(hits)]
     if word in NUMBERED:
-        return find_numbered(_singular(word), hits)
+        return find_numbered(_singular(word), hits) or (_find_named_books(hits) if word == "books" else [])
     return [(tale[-1], hit) for tale, hit in find_tales(hits)]
+
+
+def _find_named_books(hits: Sequence[Hit]) -> list[tuple[str, Hit]]:
+    """The titles and first passages of parts that have names and chapters below them, as a scripture's books."""
+    named = {
+        hit.section[0]: hit
+        for hit in reversed(hits)
+        if _BOOK.fullmatch(hit.section[0] if hit.section else "") and len(find_chapter(hit)) > 1
+    }
+    return [*reversed(named.items())]
 
 
 def find_outer_parts(hits: Sequence[Hit]) -> tuple[str, list[tuple[str, Hit]]]:
@@ -233,9 +249,21 @@ def find_outer_parts(hits: Sequence[Hit]) -> tuple[str, list[tuple[str, Hit]]]:
 
 
 def find_tales(hits: Sequence[Hit]) -> list[tuple[tuple[str, ...], Hit]]:
-    """The titles, as `tales_of` has them, and the first passage of each tale of a collection, in order."""
+    """The titles, as `tales_of` has them, and the first passage of each tale of a collection, in order.
+
+    What stands before and behind them is none: a preface, an index.
+    """
     tales = [(), *tales_of(hits)]
-    return [(own, hit) for hit, before, own in zip(hits, tales, tales[1:], strict=False) if own and own != before]
+    found = [(own, hit) for hit, before, own in zip(hits, tales, tales[1:], strict=False) if own and own != before]
+    return [(own, hit) for own, hit in found if not (is_front(own[-1]) or _BACK.fullmatch(own[-1]))]
+
+
+def choose_tale(name: str, hits: Sequence[Hit]) -> list[Hit]:
+    """The passages of a collection's tale that is named by its number ("last story"); none where it has no such one."""
+    tales = [titles for titles, _ in find_tales(hits)]
+    nth = match["nth"] or match["number"] if (match := NTH_TALE.fullmatch(name)) else ""
+    number = len(tales) if nth in {"last", "final"} else read_number(f"Chapter {nth.title()}")[1]
+    return [hit for hit, own in zip(hits, tales_of(hits), strict=True) if own in tales[max(number - 1, 0) : number]]
 
 
 def tales_of(hits: Sequence[Hit]) -> list[tuple[str, ...]]:

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from nlb_retriever.records import Answer, BookRecord, ShortAnswer
+from nlb_retriever.records import Answer, BookRecord, Citation, SectionRecord, ShortAnswer
 from nlb_retriever.search.book_parts import find_beginning
-from nlb_retriever.search.forms import WORKS, compile_forms, match_form
+from nlb_retriever.search.forms import TALE, WORKS, compile_forms, match_form
 from nlb_retriever.search.hits import read_book
+from nlb_retriever.search.imprint import find_pieces
 from nlb_retriever.search.quotes import SENTENCES, make_answer
 from nlb_retriever.search.request import SearchRequest
-from nlb_retriever.search.scope import books_in, resolve_scope
-from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by, name_words, without_copies
+from nlb_retriever.search.scope import Scope, books_in, resolve_scope
+from nlb_retriever.search.titles import (
+    is_in_title,
+    is_named,
+    is_titled,
+    is_titled_by,
+    name_words,
+    split_byline,
+    without_copies,
+)
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.lookup import read_number
 
 NAMED = 20
 """Most titles or authors that are named."""
 LAST_YEAR = 9999
-_NAMES = re.compile(r"[,;&]|\sand\s")
-"""Between the names of several authors, and between a last name and the first."""
 FIRST = 3
 """First passages of a book, of which a sentence is quoted."""
 _BOOKS = rf"(?:{WORKS}|works?|plays?|titles?|notes?|book|novel|document|file)"
+_PIECES = rf"(?:(?:{TALE})s?|story|stories)"
 _HAVE = r"(?: (?:do (?:you|i|we) have|are there|are|is|have (?:you|i|we)(?: got)?))?"
 _HERE = r"(?: (?:here|(?:are )?in (?:the|my|your|our|this) (?:library|collection)))?"
 _AUTHOR = r"(?P<author>(?:(?! (?:do|have|are|is|did) )[^?])+?)"
@@ -64,6 +71,10 @@ _QUESTIONS = compile_forms(
         ("books", r"what(?:['’]s| is) in (?:my|your|our|this) (?:library|collection)"),
         ("books", r"what(?:['’]s| is) (?:the|my|your|our|this) (?:library|collection) about"),
         ("books", r"what can i ask(?: you)?(?: about)?"),
+        ("pieces", rf"(?:{_LIST}|{_WHICH} ){_PIECES}{_HAVE}{_HERE}{_BY}"),
+        ("pieces", rf"(?:what|which) {_PIECES}{_BY}{_HAVE}{_HERE}"),
+        ("pieces", rf"{_WHICH} {_PIECES} (?:did|has|have) {_AUTHOR} (?:write|written)"),
+        ("pieces", rf"(?:{_HAS}|(?:is|are) there)(?: (?:any|some|an?))? {_PIECES}{_BY}{_HERE}"),
         *(
             (kind, form)
             for kind, word in _MOST.items()
@@ -110,6 +121,10 @@ def answer_catalog(request: SearchRequest, store: LibraryStore, limit: int | Non
         books = books_in(scope, store)
         files = _choose(kind, found, books)
         chosen = without_copies(files)
+        if (author := found.get("author")) and (kind == "pieces" or not chosen):
+            pieces = find_pieces(author, scope, store)
+            if pieces:
+                return _name_pieces(request, pieces, limit, store)
         if not chosen:
             text = _deny(kind, found)
             return make_answer(request.query, (), missing=text) if text else None
@@ -126,6 +141,21 @@ def answer_catalog(request: SearchRequest, store: LibraryStore, limit: int | Non
         text += f" ({undated:,} more without a year)"
     shorts = [ShortAnswer(text=text, citation=0)] if text else []
     return make_answer(request.query, citations, shorts, "likely" if undated else "sure")
+
+
+def _name_pieces(
+    request: SearchRequest, pieces: Sequence[SectionRecord], limit: int | None, store: LibraryStore
+) -> Answer | None:
+    """The titles of pieces of collections, each with that of its book, and the first sentences of the first ones."""
+    titles = {(piece.book_id, split_byline(piece.path[-1])[0]): piece for piece in pieces}
+    citations: list[Citation] = []
+    for piece in [*titles.values()][:SENTENCES]:
+        book = store.find_book(piece.book_id)
+        scope = Scope(level="passage", book=book, sections=(piece.section,))
+        citations += find_beginning(read_book(book, scope, store, FIRST), one=True)
+    text = _join([f"{title} ({piece.title})" for (_, title), piece in titles.items()])
+    shorts = [ShortAnswer(text=text, citation=0)]
+    return make_answer(request.query, citations[:limit], shorts, "sure") if citations[:limit] else None
 
 
 def _choose(kind: str, found: Mapping[str, str | None], books: Sequence[BookRecord]) -> list[BookRecord]:
@@ -196,10 +226,7 @@ def _key(author: str | None) -> str:
 
 def is_by(book: BookRecord, author: str) -> bool:
     """Whether a book is by an author, who may be named by the last name alone."""
-    wanted = [word for word in name_words(author) if not word.isdigit()]  # a life's years
-    names = [*filter(None, map(name_words, _NAMES.split(book.author or "")))]
-    own = {word for name in names for word in name}
-    return bool(wanted) and own.issuperset(wanted) and (wanted[-1] in {name[-1] for name in names} or {*wanted} == own)
+    return is_named(author, book.author)
 
 
 def _join(names: Sequence[str]) -> str:

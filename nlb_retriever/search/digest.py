@@ -18,16 +18,17 @@ from nlb_retriever.search.about_book import find_titled
 from nlb_retriever.search.book_parts import (
     ENDS,
     FOUND,
+    NTH_TALE,
+    choose_tale,
     ends_sentence,
     find_beginning,
     find_chapters,
-    find_tales,
     find_titled_sections,
     quote_end,
-    tales_of,
     without_exercises,
 )
 from nlb_retriever.search.digest_forms import KINDS, NUMBER, NUMBERED, read_digest_question
+from nlb_retriever.search.forms import TALE
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, make_answer
 from nlb_retriever.search.request import SearchRequest
@@ -55,9 +56,11 @@ _COUNTED = frozenset("volume part book act chapter canto".split())
 """Kinds of sections that a book has, if at all, under headings: there may be a second letter without one."""
 _NUMBERED = frozenset("section scene article amendment clause".split())
 """Kinds of which a book has each number up to the last, if it has the first."""
-_OF_FEW = frozenset({"article", "amendment", "lecture", "lesson", "unit", "module"})
-"""Kinds of sections by which a law or a course is known among other books."""
-_STORY = re.compile(r"^(?:the )?(?:book|gospel|story|tale) of ", re.IGNORECASE)
+_OF_FEW = frozenset("article amendment lecture lesson unit module canto letter".split())
+"""Kinds of sections by which a law, a course, an epic or letters are known among other books."""
+_STORY = re.compile(
+    rf"^(?:the )?(?:(?:book|gospel|story|tale) of|(?:story|{TALE})(?: called| titled)?) ", re.IGNORECASE
+)
 _VERSES = re.compile(r"(?P<chapter>\d{1,3}):(?P<first>\d{1,3})(?: ?[-–] ?(?P<last>\d{1,3}))?$")
 """Behind the name of a part: "John 3:16", "Matthew 5:3-10"."""
 _VERSE = re.compile(
@@ -188,24 +191,23 @@ def _read_part(
     """
     if part is None:
         return read_book(book, scope, store)
+    name = _ARTICLE.sub("", part)
     if _LAST.fullmatch(part):
         hits = read_book(book, scope, store)
+        if own := choose_tale(name, hits):
+            return own
         last = (find_chapters(hits) or hits)[-1:]
         return _read_sections(book, [hit.metadata["section"] for hit in last], scope, store) if last else []
-    name = _ARTICLE.sub("", part)
     try:
         return _read_sections(book, find_sections(name, store.sections(book.id), book), scope, store)
     except QueryError:
-        kind, number, _ = read_number(name.capitalize())
+        if NTH_TALE.fullmatch(name) and (own := choose_tale(name, read_book(book, scope, store))):
+            return own
+        kind, _, _ = read_number(name.capitalize())
         kinds = {kind, *" ".join(re.findall(NUMBERED, name, re.IGNORECASE)).lower().split()}
         if kinds & _COUNTED or (is_part and any(_has_first(each, book, store) for each in kinds & _NUMBERED)):
             raise
-        hits = read_book(book, scope, store) if kind == "story" else []
-        tales = find_tales(hits)
-        if not 0 < number <= len(tales):
-            return None
-        own, _ = tales[number - 1]
-        return [hit for hit, tale in zip(hits, tales_of(hits), strict=True) if tale == own]
+        return None
 
 
 def _has_first(kind: str, book: BookRecord, store: LibraryStore) -> bool:

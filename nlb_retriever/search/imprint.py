@@ -7,15 +7,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
-from nlb_retriever.records import BookRecord, Citation, Hit, ShortAnswer
-from nlb_retriever.search.book_parts import find_beginning, find_titled_sections, is_front
+from nlb_retriever.records import BookRecord, Citation, Hit, SectionRecord, ShortAnswer
+from nlb_retriever.search.book_parts import FOUND, find_beginning, find_titled_sections, is_front
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import LEAST_WORDS, Quote, cite, is_prose
 from nlb_retriever.search.scope import Scope
-from nlb_retriever.store import LibraryStore
+from nlb_retriever.search.titles import is_named, split_byline
+from nlb_retriever.store import LibraryStore, StoreQuery
 from nlb_retriever.text.languages import number_of_words
 from nlb_retriever.text.sentences import sentence_spans
 
+_BY = re.compile(
+    r"^[^\w\n]*(?:[Bb]y|BY)[ :]+"
+    r"(?P<author>[^\W\d_a-z][\w.’'-]*(?: (?:(?:de|del|van|von|la) )?[^\W\d_a-z][\w.’'-]*){1,4})[^\w\n]*$",
+    re.MULTILINE,
+)
+"""A line of its own."""
+_BEGINNING = 300
+"""Characters of a section in which its author is named."""
 _MANY = frozenset({"various", "various authors", "anonymous", "unknown"})
 """What stands for the author of a collection."""
 TITLE_PAGE = 3
@@ -37,28 +46,45 @@ def name_authors(
     citations = [
         citation
         for book in written.values()
-        for citation in _cite_author(book, read_book(book, scope, store, TITLE_PAGE))
+        for citation in _cite_author(book.author or "", read_book(book, scope, store, TITLE_PAGE))
     ]
     first = {citation.hit.author or "": number for number, citation in reversed([*enumerate(citations)])}
     return [ShortAnswer(text=author, citation=number) for author, number in reversed(first.items())], citations
 
 
 def name_author_of_part(title: str, scope: Scope, store: LibraryStore) -> tuple[list[ShortAnswer], list[Citation]]:
-    """The author of the one book with a section of that title ("Lycidas"), and how that begins."""
+    """The author of the section of that title ("Lycidas"): of its own byline, or else of the one book that has it."""
     titled = find_titled_sections(title, scope, store)
     sections = [section for section in titled if not is_front(section.path[-1])]
-    author = sections[0].author if len({section.book_id for section in sections}) == 1 else None
+    named = {author for section in sections if (author := read_byline(section))}
+    whole = sections[0].author if len({section.book_id for section in sections}) == 1 else None
+    author = whole if not named else named.pop() if len(named) == 1 else None
     if not author or author.casefold() in _MANY:
         return [], []
     book = store.find_book(sections[0].book_id)
     hits = read_book(book, replace(scope, book=book, sections=(sections[0].section,)), store)
-    citations = list(find_beginning(hits, one=True))
+    citations = list(_cite_author(author, hits[:1]) or find_beginning(hits, one=True))
     return [ShortAnswer(text=author, citation=0)] if citations else [], citations
 
 
-def _cite_author(book: BookRecord, hits: Sequence[Hit]) -> tuple[Citation, ...]:
-    """The line of a book's first passages that has its author's name, or else their first sentence."""
-    name = re.compile(rf"\b{re.escape((book.author or '').split()[-1])}\b", re.IGNORECASE)
+def read_byline(section: SectionRecord) -> str | None:
+    """Whom the title or a line at the beginning of a section names as its author."""
+    named = (split_byline(title)[1] for title in reversed(section.path))
+    line = _BY.search(section.text[:_BEGINNING])
+    return next(filter(None, named), None) or (line["author"].strip(" ._*") if line else None)
+
+
+def find_pieces(author: str, scope: Scope, store: LibraryStore) -> list[SectionRecord]:
+    """The sections of collections that name an author as theirs, among the best by the name, in order."""
+    found = store.search([StoreQuery(level="section", text=author, where=scope.filter("section"), limit=FOUND)])[0]
+    sections = [each for each in store.get_sections([each.id for each in found]) if not is_front(each.path[-1])]
+    by = [section for section in sections if is_named(author, read_byline(section))]
+    return sorted(by, key=lambda section: (section.book_id, section.section))
+
+
+def _cite_author(author: str, hits: Sequence[Hit]) -> tuple[Citation, ...]:
+    """The line of a book's or section's first passages that has its author's name, or else their first sentence."""
+    name = re.compile(rf"\b{re.escape(author.rsplit(maxsplit=1)[-1])}\b", re.IGNORECASE)
     quotes: list[Quote] = []
     for index, hit in enumerate(hits):
         for order, (start, end) in enumerate(sentence_spans(hit.text)):

@@ -23,6 +23,13 @@ _TITLE_BY = re.compile(r"(.+),? by (.+)", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(.+?)(?:['’]s|(?<=s)['’]) (.+)")
 SAME_LENGTH = 0.1
 """Share by which the lengths of two copies of a book differ at most: licenses, notes, indexes."""
+_BYLINE = re.compile(
+    r"(?P<title>.*\w[\w\"'”’)]*)[\s_]*[.,:;!?—–-]+[\s_]*(?:by|BY|By)\s+(?P<author>[^\W\d_a-z][^\n]{2,60})"
+)
+"""A heading and who wrote what is below it: "The Lamp. By Ada Writer"."""
+_NAMES = re.compile(r"[,;&]|\sand\s")
+"""Between the names of several authors, and between a last name and the first."""
+_NO_AUTHOR = re.compile(r"(?:the|an?|his|her|their|my|our|way|means|order|reason|virtue)\b", re.IGNORECASE)
 _ARTICLES = frozenset({"the", "a", "an"})
 _ARTICLE = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
 _IN = re.compile(r"\bin (?:the (?:book|novel|play|story) )?", re.IGNORECASE)
@@ -34,6 +41,8 @@ _ORDER = re.compile(
 """The beginning of what is no question: "Find a quote about the sea in Moby Dick"."""
 _WHO_IS = re.compile(r"who(?: is|['’]s) (?!(?:the|an?|his|her|their|my)\b)[\w'’-]+(?: [\w'’-]+)?\s*")
 """The beginning of "who is renfield in dracula": in small letters, other words behind "in" are seldom a title."""
+_AUTHOR = 7
+"""Words of an author's name at most."""
 _QUOTES = " \"'“”‘’_"
 
 
@@ -123,6 +132,23 @@ def _is_copy(book: BookRecord, other: BookRecord) -> bool:
 def _kept_words(title: str) -> tuple[str, ...]:
     """The words of a title; kept, for a library is gone through often."""
     return tuple(title_words(title))
+
+
+def is_named(author: str, own: str | None) -> bool:
+    """Whether an author, who may be named by the last name alone, is one of some authors."""
+    wanted = [word for word in name_words(author) if not word.isdigit()]  # a life's years
+    names = [*filter(None, map(name_words, _NAMES.split(own or "")))]
+    words = {word for name in names for word in name}
+    return bool(wanted) and words.issuperset(wanted) and (wanted[-1] in {n[-1] for n in names} or {*wanted} == words)
+
+
+@lru_cache(maxsize=16_384)
+def split_byline(title: str) -> tuple[str, str | None]:
+    """A section's title without the author's name behind it, and that name: of "THE LAMP. BY ADA WRITER"."""
+    match = _BYLINE.fullmatch(title)
+    if not match or _NO_AUTHOR.match(match["author"]) or len(match["author"].split()) > _AUTHOR:
+        return title, None
+    return match["title"], match["author"].strip(_QUOTES + ".")
 
 
 def holds_words(words: Sequence[str], part: Sequence[str]) -> bool:
