@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from nlb_retriever.reader import Reader
 from nlb_retriever.records import Answer, Confidence, Hit, ShortAnswer
-from nlb_retriever.search.forms import compile_forms, match_form
+from nlb_retriever.search.book_parts import tales_of
+from nlb_retriever.search.forms import TALE, WORK, compile_forms, match_form
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import Quote, cite, make_answer
 from nlb_retriever.search.readings import READ_TO_ANSWER
@@ -17,6 +18,7 @@ from nlb_retriever.search.run import SearchResult
 from nlb_retriever.search.scope import Scope
 from nlb_retriever.search.short_answer import answer_shortly
 from nlb_retriever.store import LibraryStore
+from nlb_retriever.store.lookup import read_number
 from nlb_retriever.text.folding import fold
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_retriever.text.speakers import find_speeches
@@ -24,11 +26,28 @@ from nlb_retriever.text.speakers import find_speeches
 PLACES = 5
 """Most passages that are quoted."""
 _QUOTED = r"[\s:,]*[“\"‘'](?P<words>\S[^“”\"]{6,}?)[”\"’']"
+_SAYS = r"who (?:said|says|speaks|spoke|asked|asks|cried|cries)(?: the (?:words|lines?))?"
+_LINE = r"(?:(?:the |this )?(?:famous )?(?:words?|lines?|phrase|quote|quotation|sentence|saying|verses?))"
+_FROM = r"(?:come|taken|from|appear|occur)"
+_TALES = frozenset([*TALE.split("|"), "story"])
+_NUMBERED = _TALES - {"play", "story", "tale"}
 _QUESTIONS = compile_forms(
     (
-        ("who", rf"who (?:said|says|speaks|spoke|asked|asks|cried|cries)(?: the (?:words|lines?))?{_QUOTED}"),
+        ("who", rf"{_SAYS}{_QUOTED}"),
         ("where", rf"(?:where (?:does it say|is it said)(?: that)?|find){_QUOTED}"),
+        ("where", rf"where (?:does|do|did|is|are|was|were) {_LINE}{_QUOTED}(?: \w+){{0,2}}"),
+        ("where", rf"where (?:does|do|did|is|are|was|were){_QUOTED} {_FROM}(?: from)?"),
+        ("where", rf"(?:complete|finish|continue|find) {_LINE}{_QUOTED}"),
+        (
+            "in",
+            rf"(?:in |from )?(?:which|what) (?P<unit>{WORK}|{TALE}|story|chapter|act|scene|canto|letter|section)"
+            rf" (?:\w+ ){{0,4}}?{_LINE}?{_QUOTED}(?: \w+){{0,2}}",
+        ),
         ("words", _QUOTED),
+        (
+            "bare",
+            rf"{_SAYS},? (?P<words>(?!(?:that|so|it|to|of|about|in|any\w*|\w*thing|what)\b)\w\S*(?: \S+){{2,40}}?)",
+        ),
     )
 )
 _WORD = re.compile(r"\w+")
@@ -53,7 +72,8 @@ def answer_quotation(
 
     Returns:
         The passages, the best first; none where the question is who says the words, or where, and no book has them.
-        None for other questions.
+        None for other questions, and where no book has them as words of a chapter, poem or play that is asked for, or,
+        without quotation marks, as what somebody says.
     """
     question = match_form(request.query, _QUESTIONS)
     if not question:
@@ -64,17 +84,24 @@ def answer_quotation(
     quotes = [quote for index, hit in enumerate(found.hits) if (quote := _find(words, index, hit))]
     quotes = quotes[: PLACES if limit is None else limit]
     if not quotes:
-        return None if kind == "words" else make_answer(request.query, ())
+        return make_answer(request.query, ()) if kind in {"who", "where"} else None
     citations = cite(found.hits, [replace(quote, answer=None) for quote in quotes])
+    if kind == "in":
+        places = [*dict.fromkeys(_place(match["unit"].lower(), found.hits[quote.hit]) for quote in quotes)]
+        return make_answer(
+            request.query, citations, [ShortAnswer(text=places[0], citation=0)], "likely" if places[1:] else "sure"
+        )
     speaker = None
     confidence: Confidence | None = None
-    if kind == "who":
+    if kind in {"who", "bare"}:
         best = found.hits[quotes[0].hit]
         if speaker := _find_speaker(best, quotes[0], store):
             confidence = "likely"
         elif load_reader and _is_spoken(best, quotes[0]):
             speaker = _name_speaker(request, found, quotes[0], load_reader())
             confidence = "unsure" if speaker else None
+        if kind == "bare" and not speaker:
+            return None
     shorts = [ShortAnswer(text=speaker, citation=0)] if speaker else []
     return make_answer(request.query, citations, shorts, confidence)
 
@@ -90,6 +117,14 @@ def _find(words: Sequence[str], index: int, hit: Hit) -> Quote | None:
             own = [(order, begin, end) for order, (begin, end) in spans if begin < last and first < end]
             return Quote(hit=index, order=own[0][0], start=own[0][1], end=own[-1][2], answer=(first, last))
     return None
+
+
+def _place(unit: str, hit: Hit) -> str:
+    """The title of the book, tale or section that a passage is in; a poem may have a number before its title."""
+    titles = tales_of([hit])[0] if unit in _TALES else () if re.fullmatch(WORK, unit) else hit.section
+    if not titles and unit in _NUMBERED and hit.section and read_number(hit.section[-1])[2]:
+        titles = hit.section
+    return " › ".join(titles) or hit.title
 
 
 def _is_spoken(hit: Hit, quote: Quote) -> bool:

@@ -55,6 +55,58 @@ def test_who_speaks_is_named(retriever: Retriever) -> None:
     assert answer.citations[0].quote.startswith("“Avast, the lamp is out,”")
 
 
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ('Which play has the line "Not 3 times, and the ferry is late"?', "The Ferry"),
+        ('Which book begins with the words "The preacher climbs a rope ladder"?', "Ship"),
+        ('What book is "the dough rises at dawn" from?', "Farm"),
+    ],
+)
+def test_what_has_the_words_is_named(retriever: Retriever, question: str, short: str) -> None:
+    answer = retriever.answer(question)
+    assert (answer.short, answer.confidence) == (short, "sure")
+    assert len(answer.citations) == 1
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        'Where does the phrase "swallowed by a fish" come from?',
+        'Where does "swallowed by a fish" occur?',
+        "Where is the line 'swallowed by a fish' found?",
+    ],
+)
+def test_where_words_come_from_is_quoted(retriever: Retriever, question: str) -> None:
+    answer = retriever.answer(question)
+    assert {citation.hit.title for citation in answer.citations} == {"Ship", "Farm"}
+    assert all("swallowed by a fish" in citation.quote for citation in answer.citations)
+
+
+def test_a_quotation_is_completed_by_its_sentence(retriever: Retriever) -> None:
+    answer = retriever.answer('Complete the quote: "It was a dark night"')
+    assert answer.citations[0].quote.endswith("It was a dark night on the water.")
+    assert not retriever.answer('Complete the quote: "It was a bright night"').found
+
+
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("who said the lantern fell 3 times", "Anna"),
+        ("Who says not 3 times and the ferry is late?", "Old Tom"),
+        ("who cried avast the lamp is out", "Captain Rusk"),
+    ],
+)
+def test_words_need_no_quotation_marks(retriever: Retriever, question: str, short: str) -> None:
+    assert retriever.answer(question).short == short
+
+
+def test_what_nobody_says_is_another_question(retriever: Retriever) -> None:
+    answer = retriever.answer("Who said the preacher climbs a rope ladder?")  # the story tells it
+    assert answer.found
+    assert answer.text != "Not in your library."
+
+
 def test_who_speaks_in_a_play_is_named(retriever: Retriever) -> None:
     for words, speaker in (("The lantern fell 3 times", "Anna"), ("Not 3 times, and the ferry is late", "Old Tom")):
         answer = retriever.answer(f'Who said "{words}"?')
