@@ -43,6 +43,8 @@ FEW = 3
 _BOOKS = rf"{WORK}|article|note"
 _TALES = rf"story|stories|entry|entries|{TALE}"
 _COURSE = r"lecture|lesson|unit|module"
+_KINDS = frozenset("letter canto stave act scene volume appendix".split())
+"""Parts that are called so in their titles, if a book has them."""
 _CHAPTERS = rf"chapter|section|part|letter|canto|stave|act|scene|volume|appendix|{_COURSE}"
 _PAGES = r"page"
 _PASSAGES = r"passage|paragraph|sentence|line|quote|quotation|mention|description|account|moment|place|bit"
@@ -93,6 +95,11 @@ _QUESTIONS = compile_forms(
             r"|do (?:i|we|you) have|what are|recommend|suggest)"
             r"(?: me)?(?: (?:the|a|an|all|any|some|every|all the|all of the))?(?: (?:best|famous|good|key))? "
             rf"(?P<unit>{_BOOKS}|{_TALES}|{_CHAPTERS}|{_PAGES}|{_PASSAGES})(?P<many>s)?{_TITLE} {_LINK} {_REST}",
+        ),
+        (
+            "find",
+            r"(?:what(?:['’]s| is| was) )?(?:the |that |a )?(?:famous |best )?(?P<unit>quote|quotation)(?P<many>s)?"
+            rf"{_TITLE} (?:about|on|with|that says) {_REST}",
         ),
         (
             "tells",
@@ -208,13 +215,18 @@ def answer_place(
         result = replace(result, hits=read.hits, compared=result.overlap.of(read.order))
     if question.word in _COURSE.split("|") and not any(_begins_with(question.word, hit) for hit in result.hits):
         return None  # "In which unit did he serve?"
+    of_kind = [i for i, hit in enumerate(result.hits) if question.word in _KINDS and _begins_with(question.word, hit)]
+    if of_kind:
+        hits = tuple(result.hits[index] for index in of_kind)
+        result = replace(result, hits=hits, compared=result.overlap.of(of_kind))
     if all_passages:
         answer = compose_all(result)
     else:
         result = _headed_first(result, question.unit)
         is_named = question.unit != "passage" and result.hits
         answer = _name_places(question, result, limit) if is_named else compose_answer(result, limit)
-    return replace(answer, searched=result.searched)
+    is_first = not of_kind or of_kind[0] == 0
+    return replace(answer, searched=result.searched, confidence=answer.confidence if is_first else "unsure")
 
 
 def _headed_first(result: SearchResult, unit: Unit) -> SearchResult:

@@ -208,3 +208,27 @@ def test_a_question_is_taken_apart() -> None:
     assert read_place_question("In which chapters of Emma is Mr. Elton named?") == PlaceQuestion(
         unit="chapter", word="chapter", wanted="Mr. Elton named", title="Emma", many=True
     )
+
+
+def test_a_canto_is_looked_for_among_cantos(tmp_path: Path) -> None:
+    books = []
+    for title, parts in (
+        (
+            "The Descent",
+            {"CANTO I.": "A wolf stood in the wood. ", "CANTO II.": "They came before the gate of stone. "},
+        ),
+        (
+            "The Porter",
+            {"SCENE I.": "The porter opens the gate. The gate is the gate of the castle. ", "SCENE II.": "It rains. "},
+        ),
+    ):
+        sections, text = [], ""
+        for name, own in parts.items():
+            sections.append(Section(path=(name,), start=len(text), end=len(text) + len(own)))
+            text += own
+        books.append(book_from_text(text, source=title, title=title, sections=sections))
+    index_books(books, tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        assert retriever.answer("Which canto is about the gate?").short == "CANTO II."
+        assert retriever.answer("In which scene is the gate opened?").short == "SCENE I."
+        assert retriever.answer("the quote about the wolf").text.startswith("A wolf stood in the wood.")
