@@ -44,3 +44,17 @@ def test_lines_that_do_not_cut_a_text_into_like_pieces_are_no_titles(text: str) 
 def test_stage_directions_are_no_titles() -> None:
     scenes = [f"The {name.upper()}" for name in NAMES]
     assert titles(pieces([f"{scene}\n\nEnter a SERVANT with a Lamp" for scene in scenes])) == scenes
+
+
+@pytest.mark.parametrize("name", ["A. B. C.", "ANNA HARROW."])
+def test_a_name_below_a_preface_is_no_title(name: str) -> None:
+    tales = [title.upper() for title in NAMES[:6]]
+    text = "The clock has struck upon the stair, and nobody has counted it.\n\n" * 60
+    book = f"PREFACE\n\n{text}{name}\n\n" + "\n\n".join(f"{title}\n\n{text}" for title in tales)
+    assert titles(book) == ["PREFACE", *tales]
+
+
+def test_titles_may_end_with_stops() -> None:
+    tales = [f"{title.upper()}." for title in NAMES[:6]]
+    text = "The clock has struck upon the stair, and nobody has counted it.\n\n" * 60
+    assert titles("\n\n".join(f"{title}\n\n{text}" for title in tales)) == tales

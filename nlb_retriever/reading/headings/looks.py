@@ -109,6 +109,8 @@ _EAST_ASIAN_KIND = {
 }
 STAGE = re.compile(r"(?:(?:re-?)?enter|exit|exeunt|by)\b", re.IGNORECASE)
 """Stage directions and the author's name under a tale's title are no headings."""
+_INITIALS = re.compile(r"(?:[A-Z]\. ?){2,6}")
+"""Of a name below a preface or a letter, alone in its line."""
 _SPEECH = re.compile(r"[A-Z]{3}[A-Z’'. ]{0,30}(?:[.:]|\[.*?\])\s*\S")
 """Of a play: a name in capitals and what its bearer says, perhaps with a stage direction between."""
 _DECORATION = " \t_*=#~|/[]{}<>\\"
@@ -168,7 +170,7 @@ def parse_line(line: str, start: int = 0, end: int = 0, *, is_title: bool = Fals
     if len(text) <= 90 and (match := _NAMED.fullmatch(text)) and not text.islower():
         name = (match["name"] or "appendix").lower()
         return [Candidate(start, end, "front" if name in FRONT_NAMES else "named", 0, text, text)]
-    if _is_caps(text):
+    if _is_caps(text) and not _INITIALS.fullmatch(text):
         return [Candidate(start, end, "caps", 0, text, text)]
     return []
 

@@ -68,6 +68,8 @@ _ITEM = re.compile(r"^[^\S\n]*\d{1,3}[.:)][^\S\n]*\S", re.MULTILINE)
 _ITEMS, _CHAPTERS = 20, 0.15
 """Lines that begin with a number, and the share of them that chapters have at least: of 650 texts the chapters of none
 have between 0.15 and 0.2 of 20 such lines."""
+_MOST = 0.75
+"""Share of title lines in capitals that end without a stop."""
 _MIDDLE = re.compile(r"[\w,;]$")
 _EMPHASIS = re.compile(r"(?<![^\W_])_([^_]+)_|_([^_]+)_(?![^\W_])|(?<![^\W_])_+|_+(?![^\W_])|=")
 """Marks of italics and bold: not those within "ignore_quotes"."""
@@ -202,9 +204,14 @@ def _level(found: Sequence[Candidate], level: int) -> list[Heading]:
 
 
 def _standing_alone(found: Sequence[Candidate]) -> list[Candidate]:
-    """Title lines in capitals, except those that a number above them took as its title."""
+    """Title lines in capitals, except those that a number above them took as its title.
+
+    Where few end with a stop, these are none: names below prefaces and mottoes.
+    """
     taken = {c.line for c in found if c.number}
-    return [c for c in found if c.kind == "caps" and c.line not in taken]
+    alone = [c for c in found if c.kind == "caps" and c.line not in taken]
+    without = [c for c in alone if not c.title.endswith(".")]
+    return without if len(without) >= _MOST * len(alone) else alone
 
 
 def _inside_one(chain: Sequence[Candidate], titles: Sequence[Candidate]) -> bool:
