@@ -23,6 +23,8 @@ _BY = re.compile(
     re.MULTILINE,
 )
 """A line of its own."""
+_SIGNED = re.compile(r"(?P<author>(?:(?:SIR|LORD|LADY|MRS?\.) )?(?:[A-Z]\. ?){1,4}[A-Z][A-Z'’-]+)\.?")
+"""The last line of a poem: "A. PENWICK."."""
 _BEGINNING = 300
 """Characters of a section in which its author is named."""
 _MANY = frozenset({"various", "various authors", "anonymous", "unknown"})
@@ -68,9 +70,9 @@ def name_author_of_part(title: str, scope: Scope, store: LibraryStore) -> tuple[
 
 
 def read_byline(section: SectionRecord) -> str | None:
-    """Whom the title or a line at the beginning of a section names as its author."""
+    """Whom the title, a line at the beginning or the last line of a section names as its author."""
     named = (split_byline(title)[1] for title in reversed(section.path))
-    line = _BY.search(section.text[:_BEGINNING])
+    line = _BY.search(section.text[:_BEGINNING]) or _SIGNED.fullmatch(section.text.rstrip().rpartition("\n\n")[2])
     return next(filter(None, named), None) or (line["author"].strip(" ._*") if line else None)
 
 

@@ -25,6 +25,8 @@ from nlb_retriever.text.speakers import find_speeches
 
 PLACES = 5
 """Most passages that are quoted."""
+LEAST = 3
+"""Words of a line whose play or poem is asked for."""
 _QUOTED = r"[\s:,]*[“\"‘'](?P<words>\S[^“”\"]{6,}?)[”\"’']"
 _SAYS = r"who (?:said|says|speaks|spoke|asked|asks|cried|cries)(?: the (?:words|lines?))?"
 _LINE = r"(?:(?:the |this )?(?:famous )?(?:words?|lines?|phrase|quote|quotation|sentence|saying|verses?))"
@@ -46,7 +48,8 @@ _QUESTIONS = compile_forms(
         ("words", _QUOTED),
         (
             "bare",
-            rf"{_SAYS},? (?P<words>(?!(?:that|so|it|to|of|about|in|any\w*|\w*thing|what)\b)\w\S*(?: \S+){{2,40}}?)",
+            r"who (?:said|says|cried|cries),?"
+            r" (?P<words>(?!(?:that|so|it|to|of|about|in|any\w*|\w*thing|what)\b)\w\S*(?: \S+){2,40}?)",
         ),
     )
 )
@@ -80,6 +83,8 @@ def answer_quotation(
         return None
     kind, match = question
     words = _WORD.findall(match["words"])
+    if kind == "in" and len(words) < LEAST:
+        return None
     found = run(replace(request, query=match["words"], limit=READ_TO_ANSWER, rerank=False, relevant_only=False))
     quotes = [quote for index, hit in enumerate(found.hits) if (quote := _find(words, index, hit))]
     quotes = quotes[: PLACES if limit is None else limit]

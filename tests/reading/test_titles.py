@@ -58,3 +58,9 @@ def test_titles_may_end_with_stops() -> None:
     tales = [f"{title.upper()}." for title in NAMES[:6]]
     text = "The clock has struck upon the stair, and nobody has counted it.\n\n" * 60
     assert titles("\n\n".join(f"{title}\n\n{text}" for title in tales)) == tales
+
+
+def test_who_wrote_a_poem_is_no_title() -> None:
+    poems = [title.upper() for title in NAMES]
+    signed = "\n\n".join(f"{title}\n\n{POEM}A. {title.split()[0]}{title.split()[-1]}." for title in poems)
+    assert titles(f"THE OLD HOUSE\n\n{signed}") == poems

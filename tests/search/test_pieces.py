@@ -18,6 +18,7 @@ TALES = {
     ): "A miller had three sons. “The wheel will stop,” said the miller. The wheel stopped.\n",
     ("The Ferry",): "by Lena de Stahl\n\nThe ferry came at noon. Nobody was aboard, and the bell rang by itself.\n",
     ("The Fox and the Ladder",): "A fox climbed a ladder to the moon. The ladder broke. Look before you climb.\n",
+    ("The Heron",): "I saw a heron on the sand,\nand he was all alone.\n\nL. M. SEDGE.\n",
     ("INDEX TO FIRST WORDS",): "A fox 4, A miller 2, The ferry 3, The fog 1\n",
 }
 SCRIPTURE = {
@@ -50,6 +51,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("Who wrote The Marsh?", "ADA PENWICK"),
         ("Who is the author of “The Mill”?", "J. M. Orme"),
         ("who wrote the ferry", "Lena de Stahl"),
+        ("Who wrote The Heron?", "L. M. SEDGE"),
     ],
 )
 def test_a_piece_has_the_author_that_it_names(retriever: Retriever, question: str, author: str) -> None:
@@ -64,6 +66,7 @@ def test_a_piece_has_the_author_that_it_names(retriever: Retriever, question: st
         ("Which story is by Ada Penwick?", "The Marsh (Tales of the Fen)"),
         ("Which tales are by Orme?", "THE MILL (Tales of the Fen)"),
         ("What did Lena de Stahl write?", "The Ferry (Tales of the Fen)"),
+        ("Which poems are by Sedge?", "The Heron (Tales of the Fen)"),
         ("Do I have anything by Penwick?", "The Marsh (Tales of the Fen)"),
         ("Is there a poem by Stahl?", "The Ferry (Tales of the Fen)"),
     ],
@@ -94,9 +97,9 @@ def test_a_piece_ends_as_a_book_does(retriever: Retriever, question: str, end: s
 
 
 def test_pieces_are_counted_without_preface_and_index(retriever: Retriever) -> None:
-    assert retriever.answer("How many stories are in Tales of the Fen?").short == "4"
+    assert retriever.answer("How many stories are in Tales of the Fen?").short == "5"
     listed = retriever.answer("List the tales in Tales of the Fen").short
-    assert listed == "The Marsh. BY ADA PENWICK; THE MILL, By J. M. Orme; The Ferry; The Fox and the Ladder"
+    assert listed == "The Marsh. BY ADA PENWICK; THE MILL, By J. M. Orme; The Ferry; The Fox and the Ladder; The Heron"
 
 
 @pytest.mark.parametrize(
@@ -104,7 +107,7 @@ def test_pieces_are_counted_without_preface_and_index(retriever: Retriever) -> N
     [
         ("What happens in the first story of Tales of the Fen?", "The Marsh. BY ADA PENWICK"),
         ("Summarize the third tale in Tales of the Fen", "The Ferry"),
-        ("Summarize the last story of Tales of the Fen", "The Fox and the Ladder"),
+        ("Summarize the last story of Tales of the Fen", "The Heron"),
     ],
 )
 def test_a_piece_is_named_by_its_number(retriever: Retriever, question: str, section: str) -> None:

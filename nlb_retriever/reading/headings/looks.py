@@ -109,8 +109,8 @@ _EAST_ASIAN_KIND = {
 }
 STAGE = re.compile(r"(?:(?:re-?)?enter|exit|exeunt|by)\b", re.IGNORECASE)
 """Stage directions and the author's name under a tale's title are no headings."""
-_INITIALS = re.compile(r"(?:[A-Z]\. ?){2,6}")
-"""Of a name below a preface or a letter, alone in its line."""
+_INITIALS = re.compile(r"(?:[A-Z]\. ?){2,6}|(?:(?:SIR|LORD|LADY|MRS?\.) )?(?:[A-Z]\. ?){1,4}[A-Z][A-Z'’-]+\.")
+"""A name below a preface, a letter or a poem, alone in its line: "A. B. C.", "A. PENWICK."."""
 _SPEECH = re.compile(r"[A-Z]{3}[A-Z’'. ]{0,30}(?:[.:]|\[.*?\])\s*\S")
 """Of a play: a name in capitals and what its bearer says, perhaps with a stage direction between."""
 _DECORATION = " \t_*=#~|/[]{}<>\\"
