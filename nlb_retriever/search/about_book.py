@@ -136,9 +136,14 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
     kind, match = question
     with store.session():
         scope = resolve_scope(request, store)
-        books = find_titled(match["title"], scope, store, in_part=kind != "description")
-        if not books and match["title"] and kind in _OF_PIECES:
-            books, scope = _find_piece(match["title"], scope, store)
+        books = find_titled(match["title"], scope, store, in_part=False)
+        if not books and match["title"] and kind in _OF_PIECES | {"about"}:
+            books, piece = _find_piece(match["title"], scope, store)
+            if books and kind == "about":
+                return None  # search/digest.py tells of it
+            scope = piece
+        if not books and kind != "description":
+            books = find_titled(match["title"], scope, store)
         if kind == "author":
             shorts, citations = name_authors(books, scope, store)
             if not books and match["title"]:
@@ -217,11 +222,18 @@ def find_titled(title: str | None, scope: Scope, store: LibraryStore, *, in_part
 
 
 def _find_piece(title: str, scope: Scope, store: LibraryStore) -> tuple[list[BookRecord], Scope]:
-    """The book that has a tale, poem or chapter of a title, and the scope of that."""
+    """The book that has a tale, poem or chapter of a title, and the scope of that.
+
+    One that the title is a part of ("The Lamp and Other Tales") has it only under just this title.
+    """
     title = title.strip(_OUTER)
-    titled = find_titled_sections(title, scope, store) or find_titled_sections(_CALLED.sub("", title), scope, store)
+    bare = _CALLED.sub("", title)
+    titled = find_titled_sections(title, scope, store) or find_titled_sections(bare, scope, store)
     titled = [section for section in titled if scope.holds(section.section)]
     books = [store.find_book(each) for each in dict.fromkeys(section.book_id for section in titled)]
+    if find_titled(title, scope, store):
+        own = [title_words(each) for section in titled for each in section.path]
+        books = books if title_words(title) in own or title_words(bare) in own else []
     if len(books) != 1:
         return [], scope
     return books, replace(scope, book=books[0], sections=tuple(section.section for section in titled))

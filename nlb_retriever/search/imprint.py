@@ -65,7 +65,7 @@ def name_author_of_part(title: str, scope: Scope, store: LibraryStore) -> tuple[
         return [], []
     book = store.find_book(sections[0].book_id)
     hits = read_book(book, replace(scope, book=book, sections=(sections[0].section,)), store)
-    citations = list(_cite_author(author, hits[:1]) or find_beginning(hits, one=True))
+    citations = list(_cite_author(author, [*hits[:1], *hits[1:][-1:]]) or find_beginning(hits, one=True))
     return [ShortAnswer(text=author, citation=0)] if citations else [], citations
 
 

@@ -45,7 +45,8 @@ _REFERENCE = re.compile(r"(?:see )?(?:section|chapter|appendix) [\w.]+ \[[^\]]*\
 _NAMES = re.compile(
     r"(?:[\dA-Z]{1,3}\W+)?(?:references(?: cited)?|bibliography|(?:works|literature) cited"
     r"|(?:the )?(?:table of )?contents(?: of (?:the )?(?:vol|volume|book|part)\W+\w+)?"
-    r"|list of (?:illustrations|figures|tables|plates|maps))\W*",
+    r"|list of (?:illustrations|figures|tables|plates|maps)"
+    r"|index (?:of|to) (?:the )?(?:first lines|(?:\w+ )?(?:names|titles|authors|subjects|places|persons)))\W*",
     re.IGNORECASE,
 )
 """The title of a section that only names works or sections."""

@@ -131,6 +131,26 @@ def test_a_letter_needs_no_title_where_one_book_has_it(tmp_path: Path, question:
         assert {each.hit.section for each in retriever.answer(question).citations} == {("Letter 2. Arn to Lise",)}
 
 
+def test_a_tale_is_no_collection_that_is_called_after_it(tmp_path: Path) -> None:
+    tales = {("The Lamp",): "The lamp went out. The keeper wept.\n", ("The Oar",): "The oar broke. Anna swam home.\n"}
+    index_books([_book("The Lamp and Other Tales", None, tales, "shore")], tmp_path / "library")  # type: ignore[list-item]
+    with Retriever(tmp_path / "library") as retriever:
+        assert retriever.answer("How does The Lamp end?").text.endswith("The keeper wept.")
+        assert {each.hit.section for each in retriever.answer("What happens in The Lamp?").citations} == {("The Lamp",)}
+        assert retriever.answer("How does The Lamp and Other Tales end?").text.endswith("Anna swam home.")
+
+
+def test_an_index_answers_nothing(tmp_path: Path) -> None:
+    parts = {
+        ("The Heron",): "I saw a heron on the sand, and he was all alone. Nobody wrote of it.\n",
+        ("INDEX OF FIRST LINES",): "Who wrote the letter to the king, 4 If only the king had known, 7\n",
+    }
+    index_books([_book("Verses", None, parts, "verses")], tmp_path / "library")  # type: ignore[list-item]
+    with Retriever(tmp_path / "library") as retriever:
+        answer = retriever.answer("Who wrote the letter to the king?")
+        assert all(each.hit.section == ("The Heron",) for each in answer.citations)
+
+
 def test_a_play_ends_with_what_is_said(tmp_path: Path) -> None:
     said = "Go home now, all of you; the lamps are out and the tide is high. Good night."
     text = f"ACT I\n\nANNA.\nWho is there?\n\nTOM.\n{said}\n\n[Flourish. Exeunt.]\n"
