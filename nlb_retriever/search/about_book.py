@@ -11,18 +11,19 @@ from nlb_retriever.search.book_parts import (
     ENDS,
     NUMBERED,
     ask_for_ends,
-    count_words,
     find_abstract,
     find_beginning,
     find_chapter,
     find_outer_parts,
     find_parts,
+    find_tales,
     find_titled_sections,
     quote_end,
     skip_front,
+    tales_of,
     without_back,
 )
-from nlb_retriever.search.forms import WORK, compile_forms, match_form
+from nlb_retriever.search.forms import TALE, WORK, compile_forms, match_form
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.imprint import TITLE_PAGE, date_book, has_year, name_author_of_part, name_authors
 from nlb_retriever.search.quotes import WORDS, Quote, cite, is_prose, make_answer
@@ -40,6 +41,7 @@ _TITLE = r"(?P<title>.+?)"
 _OF = rf"(?: (?:of|in) {_TITLE})?"
 _IS = r"(?:['’]s| is| was)"
 _PARTS = rf"chapters|tales|stories|poems|plays|essays|fables|recipes|{'|'.join(NUMBERED)}"
+_PART = rf"(?P<part>chapter|story|{TALE})"
 _QUESTIONS = compile_forms(
     (
         ("author", rf"who(?: wrote|(?:{_IS}| are| were) the (?:author|writer)s? of)\s+{_TITLE}"),
@@ -55,9 +57,9 @@ _QUESTIONS = compile_forms(
         ("contents", rf"(?:list|show|name)(?: me)?(?: all)? the (?P<parts>{_PARTS}){_OF}"),
         ("contents", rf"(?:what(?:{_IS}) the |show(?: me)? the |the )?(?:table of contents|contents){_OF}"),
         ("contents", rf"(?:what|which) (?P<parts>{_PARTS}) (?:does|did) {_TITLE} have"),
-        ("longest", rf"(?:(?:what|which){_IS} )?the (?P<size>longest|shortest) chapter{_OF}"),
-        ("longest", rf"which chapter{_OF}{_IS} the (?P<size>longest|shortest)"),
-        ("longest", rf"which chapter{_IS} the (?P<size>longest|shortest){_OF}"),
+        ("longest", rf"(?:(?:what|which){_IS} )?the (?P<size>longest|shortest) {_PART}{_OF}"),
+        ("longest", rf"which {_PART}{_OF}{_IS} the (?P<size>longest|shortest)"),
+        ("longest", rf"which {_PART}{_IS} the (?P<size>longest|shortest){_OF}"),
         ("extent", rf"how long(?:{_IS}) {_TITLE}"),
         ("length", rf"how many (?:words|pages) (?:does|did) {_TITLE} have"),
         ("length", rf"how many (?:words|pages) are(?: there)?{_OF}"),
@@ -157,7 +159,7 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         elif kind == "chapters":
             shorts, citations = _count(match["parts"], read_book(books[0], scope, store))
         elif kind == "longest":
-            shorts, citations = _name_longest(match["size"].lower(), read_book(books[0], scope, store))
+            shorts, citations = _name_longest(match["size"], match["part"], read_book(books[0], scope, store))
         elif kind == "contents":
             hits, word = read_book(books[0], scope, store), match.groupdict().get("parts") or ""
             parts = find_parts(word, hits)
@@ -281,14 +283,23 @@ def _count(word: str, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Cita
     return [ShortAnswer(text=text.format(len(parts)), citation=0)], [*cite([last], [title])]
 
 
-def _name_longest(size: str, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
-    """The title of the longest or shortest chapter, with its words and first sentence."""
+def _name_longest(size: str, part: str, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The title of the longest or shortest chapter or tale, with its words and first sentence."""
     hits = without_back(hits)
-    words = count_words([hit for hit in hits if find_chapter(hit)], find_chapter)
+    tales = {titles for titles, _ in find_tales(hits)}
+    owns = (
+        [*map(find_chapter, hits)]
+        if part.lower() == "chapter"
+        else [own if own in tales else () for own in tales_of(hits)]
+    )
+    words: dict[tuple[str, ...], int] = {}
+    for hit, own in zip(hits, owns, strict=True):
+        words[own] = words.get(own, 0) + number_of_words(hit.text)
+    words.pop((), None)
     if not words:
         return [], []
-    found = (max if size == "longest" else min)(words, key=lambda chapter: words[chapter])
-    citations = find_beginning([hit for hit in hits if find_chapter(hit) == found], one=True)
+    found = (max if size.lower() == "longest" else min)(words, key=lambda own: words[own])
+    citations = find_beginning([hit for hit, own in zip(hits, owns, strict=True) if own == found], one=True)
     return [ShortAnswer(text=f"{' › '.join(found)} ({words[found]:,} words)", citation=0)], [*citations]
 
 

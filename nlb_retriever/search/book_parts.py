@@ -27,7 +27,7 @@ _NUMERAL = r"(?:\d{1,3}|(?=[IVXLC])(?:XC|XL|L?X{0,4}|C{1,3}L?X{0,4})(?:IX|IV|V?I
 _CHAPTER = re.compile(r"(?:chapter|chap\b|letter|stave|canto|adventure)\W", re.IGNORECASE)
 _NUMBERED = re.compile(rf"(?:{_NUMERAL}|[一二三四五六七八九十百]{{1,5}})(?:[.:)、\s—–-]|$)")
 _FRONT = re.compile(
-    r"(?:(?:\w+ )?(?:preface|foreword|dedication|contents|illustrations|acknowledge?ments|epigraph"
+    r"(?:(?:\w+ )?(?:(?:preface|foreword)(?: to .*)?|dedication|contents|illustrations|acknowledge?ments|epigraph"
     r"|etymology|extracts|advertisement)|(?:translator|editor|publisher|author)['’]s \w+|note to .*|to the reader)\W*",
     re.IGNORECASE,
 )

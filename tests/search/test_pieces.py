@@ -103,6 +103,18 @@ def test_pieces_are_counted_without_preface_and_index(retriever: Retriever) -> N
 
 
 @pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("What is the longest story in Tales of the Fen?", "The Marsh. BY ADA PENWICK (38 words)"),
+        ("Which tale of Tales of the Fen is the shortest?", "The Heron (17 words)"),
+        ("Which chapter is the longest in The Scroll?", "Beginnings › Chapter 2 (16 words)"),
+    ],
+)
+def test_the_longest_piece_is_named(retriever: Retriever, question: str, short: str) -> None:
+    assert retriever.answer(question).short == short
+
+
+@pytest.mark.parametrize(
     ("question", "section"),
     [
         ("What happens in the first story of Tales of the Fen?", "The Marsh. BY ADA PENWICK"),
