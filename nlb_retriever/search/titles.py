@@ -135,11 +135,18 @@ def _kept_words(title: str) -> tuple[str, ...]:
 
 
 def is_named(author: str, own: str | None) -> bool:
-    """Whether an author, who may be named by the last name alone, is one of some authors."""
+    """Whether an author, who may be named by the last name alone or with initials, is one of some authors."""
     wanted = [word for word in name_words(author) if not word.isdigit()]  # a life's years
     names = [*filter(None, map(name_words, _NAMES.split(own or "")))]
     words = {word for name in names for word in name}
-    return bool(wanted) and words.issuperset(wanted) and (wanted[-1] in {n[-1] for n in names} or {*wanted} == words)
+    if not wanted or not all(_is_among(word, words) for word in wanted):
+        return False
+    return wanted[-1] in {name[-1] for name in names} or {*wanted} == words
+
+
+def _is_among(name: str, words: set[str]) -> bool:
+    """Whether a name is one of some, or its initial, or one of them its."""
+    return name in words or any(1 in (len(name), len(word)) and name[0] == word[0] for word in words)
 
 
 @lru_cache(maxsize=16_384)
