@@ -23,7 +23,7 @@ from nlb_retriever.search.book_parts import (
     tales_of,
     without_back,
 )
-from nlb_retriever.search.forms import TALE, WORK, compile_forms, match_form
+from nlb_retriever.search.forms import SORT, TALE, WORK, compile_forms, match_form
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.imprint import TITLE_PAGE, date_book, has_year, name_author_of_part, name_authors
 from nlb_retriever.search.quotes import WORDS, Quote, cite, is_prose, make_answer
@@ -41,7 +41,7 @@ _TITLE = r"(?P<title>.+?)"
 _OF = rf"(?: (?:of|in) {_TITLE})?"
 _IS = r"(?:['’]s| is| was)"
 _PARTS = rf"chapters|tales|stories|poems|plays|essays|fables|recipes|{'|'.join(NUMBERED)}"
-_PART = rf"(?P<part>chapter|story|{TALE})"
+_PART = rf"{SORT}(?P<part>chapter|story|{TALE})"
 _QUESTIONS = compile_forms(
     (
         ("author", rf"who(?: wrote|(?:{_IS}| are| were) the (?:author|writer)s? of)\s+{_TITLE}"),
@@ -51,12 +51,12 @@ _QUESTIONS = compile_forms(
             r"(?:(?:who are|list|name)(?: (?:all|some|the|of|two|three|four|five|ten|\d+))* |the )?"
             rf"(?:(?:main|central|most important) )?(?:characters|protagonists|heroes){_OF}",
         ),
-        ("chapters", rf"how many (?P<parts>{_PARTS}) are(?: there)?{_OF}"),
-        ("chapters", rf"how many (?P<parts>{_PARTS}) (?:does|did) {_TITLE} have"),
-        ("contents", rf"(?:what|which) (?:are the )?(?P<parts>{_PARTS})(?: are(?: there)?)?{_OF}"),
-        ("contents", rf"(?:list|show|name)(?: me)?(?: all)? the (?P<parts>{_PARTS}){_OF}"),
+        ("chapters", rf"how many {SORT}(?P<parts>{_PARTS}) are(?: there)?{_OF}"),
+        ("chapters", rf"how many {SORT}(?P<parts>{_PARTS}) (?:does|did) {_TITLE} have"),
+        ("contents", rf"(?:what|which) (?:are the )?{SORT}(?P<parts>{_PARTS})(?: are(?: there)?)?{_OF}"),
+        ("contents", rf"(?:list|show|name)(?: me)?(?: all)? the {SORT}(?P<parts>{_PARTS}){_OF}"),
         ("contents", rf"(?:what(?:{_IS}) the |show(?: me)? the |the )?(?:table of contents|contents){_OF}"),
-        ("contents", rf"(?:what|which) (?P<parts>{_PARTS}) (?:does|did) {_TITLE} have"),
+        ("contents", rf"(?:what|which) {SORT}(?P<parts>{_PARTS}) (?:does|did) {_TITLE} have"),
         ("longest", rf"(?:(?:what|which){_IS} )?the (?P<size>longest|shortest) {_PART}{_OF}"),
         ("longest", rf"which {_PART}{_OF}{_IS} the (?P<size>longest|shortest)"),
         ("longest", rf"which {_PART}{_IS} the (?P<size>longest|shortest){_OF}"),

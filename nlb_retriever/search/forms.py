@@ -13,6 +13,8 @@ WORK = r"book|novel|paper|report|thesis|document|file|manual|agreement|contract|
 WORKS = rf"(?:(?:{WORK})s|theses)"
 TALE = r"tale|poem|play|essay|fable|recipe|hymn|song|sermon"
 """Words for a piece of a collection, but for "story" and "entry"."""
+SORT = r"(?:(?:short|fairy|folk|ghost|one-act|prose) )?"
+"""What may stand before "story" and such words."""
 Forms: TypeAlias = Sequence[tuple[str, re.Pattern[str]]]
 
 

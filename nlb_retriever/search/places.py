@@ -16,7 +16,7 @@ from nlb_retriever.records import Answer, Confidence, Hit, ShortAnswer
 from nlb_retriever.search.about_book import find_titled
 from nlb_retriever.search.answer import compose_all, compose_answer, order_by_words
 from nlb_retriever.search.book_parts import find_chapter, tales_of
-from nlb_retriever.search.forms import TALE, WORK, compile_forms, match_form
+from nlb_retriever.search.forms import SORT, TALE, WORK, compile_forms, match_form
 from nlb_retriever.search.heading_fit import heading_fits
 from nlb_retriever.search.question import name_of
 from nlb_retriever.search.quotes import SENTENCES, choose_quotes, cite, join_quotes, make_answer
@@ -48,7 +48,7 @@ _KINDS = frozenset("letter canto stave act scene volume appendix".split())
 _CHAPTERS = rf"chapter|section|part|letter|canto|stave|act|scene|volume|appendix|{_COURSE}"
 _PAGES = r"page"
 _PASSAGES = r"passage|paragraph|sentence|line|quote|quotation|mention|description|account|moment|place|bit"
-_UNIT = rf"(?P<unit>{_BOOKS}|{_TALES}|{_CHAPTERS}|{_PAGES}|point(?= (?:of|in)))(?P<many>s)?"
+_UNIT = rf"{SORT}(?P<unit>{_BOOKS}|{_TALES}|{_CHAPTERS}|{_PAGES}|point(?= (?:of|in)))(?P<many>s)?"
 _TITLE = r"(?: (?:of|in|from) (?P<title>(?!which\b|whom\b|what\b).+?))?"
 _AUXILIARY = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)"
 _TELLS = (

@@ -100,6 +100,7 @@ def test_a_piece_ends_as_a_book_does(retriever: Retriever, question: str, end: s
 
 def test_pieces_are_counted_without_preface_and_index(retriever: Retriever) -> None:
     assert retriever.answer("How many stories are in Tales of the Fen?").short == "5"
+    assert retriever.answer("How many short stories does Tales of the Fen have?").short == "5"
     listed = retriever.answer("List the tales in Tales of the Fen").short
     assert listed == "The Marsh. BY ADA PENWICK; THE MILL, By J. M. Orme; The Ferry; The Fox and the Ladder; The Heron"
 

@@ -58,6 +58,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("Which books mention widows?", "The Whale Ship; Country Bread"),
         ("Which tale has a frog that is a prince?", "The Frog Prince"),
         ("Which fable has a frog that is a prince?", "The Frog Prince"),
+        ("Which fairy tale has a frog that is a prince?", "The Frog Prince"),
         ("In which song does a coal burn a straw?", "The Straw and the Coal"),
         ("Which report mentions rye bread?", "Country Bread"),
         ("In which story does a ship sink?", "The Whale Ship"),
