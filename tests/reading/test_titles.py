@@ -64,3 +64,13 @@ def test_who_wrote_a_poem_is_no_title() -> None:
     poems = [title.upper() for title in NAMES]
     signed = "\n\n".join(f"{title}\n\n{POEM}A. {title.split()[0]}{title.split()[-1]}." for title in poems)
     assert titles(f"THE OLD HOUSE\n\n{signed}") == poems
+
+
+def test_a_cast_is_no_title() -> None:
+    plays = [title.upper() for title in NAMES[:5]]
+    speeches = "TOM. Who has struck the clock?\n\nANNA. Nobody has counted it, and nobody will.\n\n" * 60
+    cast = ("CHARACTERS", "PERSONS IN THE PLAY", "_Dramatis Personae_", "CAST", "The Persons of the Drama.")
+    text = "\n\n".join(
+        f"{c}\n\nTOM\nANNA\nA KEEPER\n\n{title}\n\n{speeches}" for c, title in zip(cast, plays, strict=True)
+    )
+    assert titles(text) == plays

@@ -109,6 +109,12 @@ _EAST_ASIAN_KIND = {
 }
 STAGE = re.compile(r"(?:(?:re-?)?enter|exit|exeunt|by)\b", re.IGNORECASE)
 """Stage directions and the author's name under a tale's title are no headings."""
+CAST = re.compile(
+    r"[\s_*]*(?:the )?(?:(?:cast of )?(?:persons|characters|cast)|dramatis person(?:ae|æ))"
+    r"(?: (?:in|of|represented(?: in)?)(?: the (?:play|drama|piece))?)?[.:]?[\s_*]*",
+    re.IGNORECASE,
+)
+"""Above the names of a play's characters, up to the next blank line; no title, nor are these."""
 _INITIALS = re.compile(r"(?:[A-Z]\. ?){2,6}|(?:(?:SIR|LORD|LADY|MRS?\.) )?(?:[A-Z]\. ?){1,4}[A-Z][A-Z'’-]+\.")
 """A name below a preface, a letter or a poem, alone in its line: "A. B. C.", "A. PENWICK."."""
 _SPEECH = re.compile(r"[A-Z]{3}[A-Z’'. ]{0,30}(?:[.:]|\[.*?\])\s*\S")

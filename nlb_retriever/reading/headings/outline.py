@@ -29,6 +29,7 @@ from nlb_retriever.reading.headings.levels import (
 from nlb_retriever.reading.headings.lines import line_spans, stand_alone
 from nlb_retriever.reading.headings.listed import find_listed_titles
 from nlb_retriever.reading.headings.looks import (
+    CAST,
     KIND_LEVELS,
     MAX_LINE,
     OF_LAWS,
@@ -233,7 +234,12 @@ def _candidates(
     listed = find_listed(text, spans)
     found: list[Candidate] = []
     last_line, chapter = -2, 0
+    of_cast = False
     for i, (start, end) in enumerate(spans):
+        if CAST.fullmatch(text, start, end) or (of_cast and not blank[i + 1]):
+            of_cast = True
+            continue
+        of_cast = False
         inner = not (blank[i] or last_line == i - 1)
         long = _LONGEST_SUMMARY if blank[i] and blank[i + 1] and _SUMMARY.match(text, start) else MAX_LINE
         if end - start > (24 if inner else long) or start in listed:
