@@ -82,7 +82,7 @@ def find_titled_sections(title: str, scope: Scope, store: LibraryStore) -> list[
         found = store.search([StoreQuery(level="section", text=title, where=scope.filter("section"), limit=FOUND)])[0]
         sections = store.get_sections([each.id for each in found])
     titled = [section for section in sections if _is_titled(section, wanted)]
-    if not scope.book:  # of these books all that have it
+    if not scope.book and any(len(section.path) > 1 for section in titled):  # of a part all that are in it
         books = dict.fromkeys(section.book_id for section in titled)
         titled = [section for book in books for section in store.sections(book) if _is_titled(section, wanted)]
     if titled or len(wanted) == 1:
