@@ -97,7 +97,7 @@ _LENGTH = re.compile(
     r"[^.;\n]{0,40}\blong\b|\b(?:length|duration) of\b[^.;\n]{0,60}\d|\blasted\b[^.;\n]{0,30}\d"
 )
 """How long something is, in an article on it: "The Rhine" is a river, too."""
-_CALLED = re.compile(rf"the {_WORK} (?:called |titled )?", re.IGNORECASE)
+_CALLED = re.compile(rf"the (?:{_WORK}|{TALE}) (?:called |titled )?", re.IGNORECASE)
 _KIND = re.compile(rf" (?:{_WORK}|licen[cs]e|handbook|guide)$", re.IGNORECASE)
 """Behind a title: "the Artistic license"."""
 _OUTER = " _*\"'“”‘’«»"

@@ -50,8 +50,8 @@ NUMBERED = tuple(
     "acts scenes parts volumes cantos letters books staves articles amendments lectures lessons units modules".split()
 )
 """Parts of books that have numbers, beside chapters."""
-FOUND = 20
-"""Best sections by their words among which one of a title is looked for in the whole library."""
+FOUND = 100
+"""Best sections by their words among which one of a title or author is looked for in the whole library."""
 NTH_TALE = re.compile(r"(?P<nth>\w+) (?:story|tale)|(?:story|tale) (?P<number>\w+)", re.IGNORECASE)
 ENDS = frozenset({"first line", "last line", "beginning", "end"})
 """Kinds of questions on how something begins or ends."""

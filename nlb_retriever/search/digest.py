@@ -17,7 +17,6 @@ from nlb_retriever.records import Answer, BookRecord, Citation, Confidence, Hit,
 from nlb_retriever.search.about_book import find_titled
 from nlb_retriever.search.book_parts import (
     ENDS,
-    FOUND,
     NTH_TALE,
     choose_tale,
     ends_sentence,
@@ -56,6 +55,8 @@ _COUNTED = frozenset("volume part book act chapter canto".split())
 """Kinds of sections that a book has, if at all, under headings: there may be a second letter without one."""
 _NUMBERED = frozenset("section scene article amendment clause".split())
 """Kinds of which a book has each number up to the last, if it has the first."""
+BEST = 20
+"""Sections by their words whose books are looked at for one of a number."""
 _OF_FEW = frozenset("article amendment lecture lesson unit module canto letter".split())
 """Kinds of sections by which a law, a course, an epic or letters are known among other books."""
 _STORY = re.compile(
@@ -259,7 +260,7 @@ def _find_books(name: str, scope: Scope, store: LibraryStore) -> list[BookRecord
     """The books whose sections have words of a name, the best first; only the scope's, where it has one."""
     if scope.book:
         return [scope.book]
-    found = store.search([StoreQuery(level="section", text=name, where=scope.filter("section"), limit=FOUND)])[0]
+    found = store.search([StoreQuery(level="section", text=name, where=scope.filter("section"), limit=BEST)])[0]
     ids = dict.fromkeys(section.book_id for section in store.get_sections([each.id for each in found]))
     return [store.find_book(each) for each in ids]
 

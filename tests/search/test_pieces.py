@@ -88,6 +88,7 @@ def test_a_book_by_an_author_comes_before_pieces(retriever: Retriever) -> None:
         ("How does The Marsh end?", "At dawn the heron stood alone on his empty boat."),
         ("What happens at the end of the story The Marsh?", "At dawn the heron stood alone on his empty boat."),
         ("What is the moral of The Fox and the Ladder?", "Look before you climb."),
+        ("How does the fable The Fox and the Ladder end?", "Look before you climb."),
         ("What is the last line of Voyages?", "2 And the storm took his sail."),
     ],
 )
@@ -153,6 +154,14 @@ def test_a_tale_is_no_collection_that_is_called_after_it(tmp_path: Path) -> None
         assert retriever.answer("How does The Lamp end?").text.endswith("The keeper wept.")
         assert {each.hit.section for each in retriever.answer("What happens in The Lamp?").citations} == {("The Lamp",)}
         assert retriever.answer("How does The Lamp and Other Tales end?").text.endswith("Anna swam home.")
+
+
+def test_a_title_of_common_words_is_found_among_many(tmp_path: Path) -> None:
+    parts = {(f"Chapter {n}",): "Lost hearts and lost hands, hearts that are lost in the fog.\n" for n in range(1, 40)}
+    parts["Lost Hearts",] = f"{'A boy came to the hall at dusk, and his cousin met him at the door. ' * 9}He wept.\n"
+    index_books([_book("Fog", None, parts, "fog")], tmp_path / "library")  # type: ignore[list-item]
+    with Retriever(tmp_path / "library") as retriever:
+        assert {each.hit.section for each in retriever.answer("Summarize Lost Hearts").citations} == {("Lost Hearts",)}
 
 
 def test_an_index_answers_nothing(tmp_path: Path) -> None:
