@@ -266,11 +266,11 @@ def test_a_manuscript_s_title_page_is_known(tmp_path: Path, front: str, title: s
 
 
 @pytest.mark.parametrize(
-    "front", ["_Translation by Ann Harrow_", "THE TALES\n\nBY WAY OF THANKS", "TALES BY COAST AUTHORS"]
+    "front", ["_Translation by A. Wick_", "THE TALES\n\nBY WAY OF THANKS", "LAMP\n\nBY NINE WRITERS"]
 )
 def test_not_all_behind_by_wrote_the_book(tmp_path: Path, front: str) -> None:
     book = read(tmp_path, f"{front}\n\nChapter 1\n\n{WRAPPED * 3}\n")
-    assert (book.title, book.author) == (read(tmp_path, WRAPPED).title, None)
+    assert (book.title, book.author) == ("LAMP" if "LAMP" in front else read(tmp_path, WRAPPED).title, None)
 
 
 def test_chapters_of_a_text_of_a_paragraph_a_line_need_no_blank_lines(tmp_path: Path) -> None:

@@ -27,8 +27,10 @@ _KINDS = "novel|novella|story|tale|romance|play|drama|comedy|tragedy|poem|memoir
 _BY = re.compile(
     rf"\s*(?:\bwritten\s+|\ban?\s+(?:[\w-]{{1,20}}\s+){{0,2}}(?:{_KINDS})\s+)?\bby:?(?!\w)\s*", re.IGNORECASE
 )
-_NOBODY = re.compile(r"^(?:way|means|order|permission|arrangement) |\b(?:authors|writers|hands)$", re.IGNORECASE)
-"""Behind "by", who is no author: "by way of acknowledgement", "by English authors"."""
+_NO_BYLINE = re.compile(r"(?:way|means|order|permission|arrangement) ", re.IGNORECASE)
+"""Behind "by", what is no author: "by way of acknowledgement"."""
+_UNNAMED = re.compile(r"\b(?:authors|writers|hands)$", re.IGNORECASE)
+"""Several whom the line does not name: "by twelve authors"."""
 _DECORATION = " \t_*=#"
 _SCANNED = re.compile(
     r"Digitized by the Internet Archive\s{1,9}in \d{4}(?: with funding from\s{1,9}[^\n]{1,90})?(?:\s{1,9}https?://\S{1,200})?",
@@ -142,9 +144,10 @@ def title_page(text: str) -> tuple[str | None, str | None]:
             title = above.split("\n")
         if any(title[0] == " ".join(title[1:end]) for end in range(2, len(title) + 1)):
             del title[0]  # a half-title
-        if not title or not author or len(author) > 60 or not title_like(author) or _NOBODY.search(author):
+        if not title or not author or len(author) > 60 or not title_like(author) or _NO_BYLINE.match(author):
             return None, None
         if any(p[0].kind not in {"caps", "bare"} for t in title if (p := parse_line(t))):
             return None, None
-        return one_line(" ".join(title).strip(" .;,")), one_line(author.strip(" .;,"))
+        author = one_line(author.strip(" .;,"))
+        return one_line(" ".join(title).strip(" .;,")), None if _UNNAMED.search(author) else author
     return find_title(text), None

@@ -69,8 +69,6 @@ _ITEM = re.compile(r"^[^\S\n]*\d{1,3}[.:)][^\S\n]*\S", re.MULTILINE)
 _ITEMS, _CHAPTERS = 20, 0.15
 """Lines that begin with a number, and the share of them that chapters have at least: of 650 texts the chapters of none
 have between 0.15 and 0.2 of 20 such lines."""
-_MOST = 0.75
-"""Share of title lines in capitals that end without a stop."""
 _MIDDLE = re.compile(r"[\w,;]$")
 _EMPHASIS = re.compile(r"(?<![^\W_])_([^_]+)_|_([^_]+)_(?![^\W_])|(?<![^\W_])_+|_+(?![^\W_])|=")
 """Marks of italics and bold: not those within "ignore_quotes"."""
@@ -207,12 +205,12 @@ def _level(found: Sequence[Candidate], level: int) -> list[Heading]:
 def _standing_alone(found: Sequence[Candidate]) -> list[Candidate]:
     """Title lines in capitals, except those that a number above them took as its title.
 
-    Where few end with a stop, these are none: names below prefaces and mottoes.
+    Where three quarters end without a stop, the others are none: names below prefaces and mottoes.
     """
     taken = {c.line for c in found if c.number}
     alone = [c for c in found if c.kind == "caps" and c.line not in taken]
     without = [c for c in alone if not c.title.endswith(".")]
-    return without if len(without) >= _MOST * len(alone) else alone
+    return without if 4 * len(without) >= 3 * len(alone) else alone
 
 
 def _inside_one(chain: Sequence[Candidate], titles: Sequence[Candidate]) -> bool:
@@ -233,13 +231,11 @@ def _candidates(
     of_series = {candidate.start: candidate for candidate in series}
     listed = find_listed(text, spans)
     found: list[Candidate] = []
-    last_line, chapter = -2, 0
-    of_cast = False
+    last_line, chapter, of_cast = -2, 0, False
     for i, (start, end) in enumerate(spans):
-        if CAST.fullmatch(text, start, end) or (of_cast and not blank[i + 1]):
-            of_cast = True
+        of_cast = CAST.fullmatch(text, start, end) is not None or (of_cast and not blank[i + 1])
+        if of_cast:
             continue
-        of_cast = False
         inner = not (blank[i] or last_line == i - 1)
         long = _LONGEST_SUMMARY if blank[i] and blank[i + 1] and _SUMMARY.match(text, start) else MAX_LINE
         if end - start > (24 if inner else long) or start in listed:
