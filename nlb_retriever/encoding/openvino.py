@@ -21,7 +21,7 @@ from nlb_retriever.encoding.base import (
     pad,
 )
 from nlb_retriever.encoding.compiled import LazyModel, requests_of
-from nlb_retriever.encoding.openvino_core import row_width, shared_core, usable_cores
+from nlb_retriever.encoding.openvino_core import model_call, row_width, shared_core, usable_cores
 from nlb_retriever.errors import EncoderError
 
 CONFIG_FILE = "encoder.json"
@@ -98,6 +98,7 @@ class OpenVinoEncoder:
         check_file(folder, TOKENIZER_FILE, self._config)
         self.tokenizer = open_tokenizer(folder / TOKENIZER_FILE)
 
+    @model_call()
     def encode(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         """See `ChunkEncoder.encode`."""
         options = self._input(query=query)
@@ -105,6 +106,7 @@ class OpenVinoEncoder:
             options["batch_tokens"] = max(options["batch_tokens"], _BATCH_TOKENS // 2)
         return encode_windows(texts, self.tokenizer, forward=self._forward, **options)
 
+    @model_call()
     def encode_parts(
         self,
         texts: Sequence[str],

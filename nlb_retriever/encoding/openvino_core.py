@@ -7,10 +7,12 @@ process with a segmentation fault, or overwrites what has been mapped there sinc
 
 from __future__ import annotations
 
+import atexit
 import math
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
@@ -29,6 +31,11 @@ _TELEMETRY, _CONVERTER = "openvino_telemetry", "openvino.tools.ovc"
 _lock = threading.RLock()
 _opened_in: list[int] = []
 """The process that loaded the runtime."""
+_LAST_CALLS = 10
+"""Seconds that a process waits for them at its end."""
+_daemons: list[int] = []
+"""Daemon threads in `model_call`, by their numbers."""
+_is_ending = threading.Event()
 
 
 @contextmanager
@@ -96,6 +103,7 @@ def _open() -> openvino.Core:
     core: openvino.Core = load_openvino().Core()
     core.get_property("CPU", "FULL_DEVICE_NAME")  # loads the plugin
     _opened_in.append(os.getpid())
+    atexit.register(_end_calls)
     return core
 
 
@@ -110,6 +118,39 @@ def check_process() -> None:
             "this process was forked from one that had loaded the encoder, whose threads it lacks: search first after"
             " the fork, or start processes by 'spawn'"
         )
+
+
+@contextmanager
+def model_call() -> Iterator[None]:
+    """For all that calls a model or its tokenizer: a process that ends waits for the daemon threads in it.
+
+    Python ends a daemon thread where it comes back from C++ or Rust, whose frames cannot be unwound: the process would
+    abort. Other threads are waited for by Python itself.
+
+    Raises:
+        SystemExit: the process is ending; it ends this daemon thread.
+    """
+    if not threading.current_thread().daemon:
+        yield
+        return
+    number = threading.get_ident()
+    _daemons.append(number)
+    try:
+        if _is_ending.is_set():
+            raise SystemExit
+        yield
+    finally:
+        _daemons.remove(number)
+
+
+def _end_calls() -> None:
+    """Let no daemon thread begin a call any more, and wait for those that have."""
+    if _opened_in[0] != os.getpid():
+        return
+    _is_ending.set()
+    last = time.monotonic() + _LAST_CALLS
+    while _daemons and time.monotonic() < last:
+        time.sleep(0.01)
 
 
 def usable_cores() -> int:

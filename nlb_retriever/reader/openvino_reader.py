@@ -10,7 +10,7 @@ from typing import Any
 
 from nlb_retriever.encoding.base import open_tokenizer
 from nlb_retriever.encoding.compiled import LazyModel, requests_of
-from nlb_retriever.encoding.openvino_core import row_width, usable_cores
+from nlb_retriever.encoding.openvino_core import model_call, row_width, usable_cores
 from nlb_retriever.reader.files import MODEL, TOKENIZER, WEIGHTS, check_file, read_config
 from nlb_retriever.reader.interface import Reading, Scores, read_passages
 from nlb_retriever.reader.pairs import Row, pad_rows
@@ -51,6 +51,7 @@ class OpenVinoReader:
         check_file(folder, TOKENIZER, config)
         self.tokenizer = open_tokenizer(folder / TOKENIZER)
 
+    @model_call()
     def read(self, question: str, passages: Sequence[str], *, shortest: int = 1) -> list[Reading]:
         """See `Reader.read`."""
         return read_passages(

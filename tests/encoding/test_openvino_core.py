@@ -80,6 +80,35 @@ def test_a_process_that_was_forked_after_the_encoder_was_loaded_is_refused_and_d
     assert [line[:30] for line in done.stdout.splitlines()] == ["this process was forked from o"] * 2, done.stderr
 
 
+_DAEMONS_AT_WORK = """
+import atexit, threading
+from nlb_retriever.encoding import load_encoder
+from nlb_retriever.reader import find_reader, load_reader
+
+encoder, reader = load_encoder(use="ask"), load_reader(find_reader())
+atexit.register(lambda: print(encoder.encode(["Call me Ishmael."]).shape))
+begun = threading.Barrier(5)
+
+
+def work(call):
+    call()
+    begun.wait()
+    while True:
+        call()
+
+
+calls = [lambda: encoder.encode_parts(["Ahab."], [[0]]), lambda: reader.read("Who sings?", ["Ishmael sings."])]
+for call in calls * 2:
+    threading.Thread(target=work, args=(call,), daemon=True).start()
+begun.wait()
+"""
+
+
+def test_a_process_ends_well_while_daemon_threads_encode_and_read() -> None:
+    done = subprocess.run([sys.executable, "-c", _DAEMONS_AT_WORK], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "(1, 384)\n", "")
+
+
 def test_what_runs_is_waited_for_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = load_encoder(use="ask")
     assert isinstance(encoder, OpenVinoEncoder)
