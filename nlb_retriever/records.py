@@ -46,6 +46,7 @@ class Section:
 
     @property
     def title(self) -> str:
+        """The section's own, the last of its path."""
         return self.path[-1]
 
 
@@ -250,6 +251,7 @@ class Citation:
         )
 
     def to_json(self) -> dict[str, Any]:
+        """The hit's keys, and the quote's."""
         return {**self.hit.to_json(), "quote": self.quote, "quote_start": self.quote_start, "quote_end": self.quote_end}
 
 
@@ -288,6 +290,7 @@ class Answer:
         return self.shorts[0].text if self.shorts else None
 
     def to_json(self) -> dict[str, Any]:
+        """The answer as the keys that programs may rely on (docs/cli.md)."""
         return {
             "question": self.question,
             "searched": self.searched,

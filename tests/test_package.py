@@ -9,8 +9,10 @@ import sys
 import typing
 from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
+import nlb_integrations.prose
 import nlb_retriever
 from nlb_retriever import (
     Answer,
@@ -92,6 +94,23 @@ def test_importing_the_package_loads_no_heavy_library() -> None:
     heavy = {"torch", "transformers", "numpy", "openvino", "qdrant_edge", "qdrant_client", "tokenizers", "llama_index"}
     code = f"import sys, nlb_retriever; loaded = {heavy!r} & set(sys.modules); assert not loaded, loaded"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_completion_knows_the_names_that_are_resolved_when_first_used() -> None:
+    for package in (nlb_retriever, nlb_integrations, nlb_integrations.prose):
+        assert set(dir(package)) >= {"__name__", *package.__all__}
+
+
+def test_all_that_is_public_is_described() -> None:
+    public = {name: getattr(nlb_retriever, name) for name in nlb_retriever.__all__}
+    public = {name: each for name, each in public.items() if inspect.isclass(each) or inspect.isfunction(each)}
+    for name, kind in list(public.items()):
+        for key, member in vars(kind).items():
+            if not key.startswith("_") and isinstance(member, FunctionType | property):
+                public[f"{name}.{key}"] = member
+    made = {name for name, each in public.items() if str(each.__doc__).startswith(f"{name}(")}  # by dataclass
+    assert len(public) > 60 and not made
+    assert [name for name, each in public.items() if not each.__doc__] == []
 
 
 def test_all_that_is_installed_is_typed() -> None:

@@ -25,3 +25,7 @@ def __getattr__(name: str) -> Any:
     from nlb_integrations import llama_index
 
     return getattr(llama_index, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})  # for completion

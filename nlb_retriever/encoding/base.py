@@ -46,7 +46,8 @@ class ChunkEncoder(Protocol):
     """A frozen sentence encoder."""
 
     @property
-    def identity(self) -> EncoderIdentity: ...
+    def identity(self) -> EncoderIdentity:
+        """Which model it is."""
 
     @property
     def tokenizer(self) -> Tokenizer:

@@ -21,6 +21,7 @@ class BookRef:
     """Whether it replaced an older version of itself."""
 
     def to_json(self) -> dict[str, Any]:
+        """The book as the keys that programs may rely on (docs/cli.md)."""
         return {"book_id": self.book_id, "title": self.title, "source": self.source}
 
 
@@ -50,7 +51,7 @@ class IndexReport:
     dry_run: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """The report as the keys that programs may rely on."""
+        """The report as the keys that programs may rely on (docs/cli.md)."""
         return {
             "library": self.library,
             "indexed": [ref.to_json() for ref in self.indexed],

@@ -64,11 +64,15 @@ class Condition:
 
 @dataclass(frozen=True)
 class And:
+    """All children hold."""
+
     children: tuple[Filter, ...]
 
 
 @dataclass(frozen=True)
 class Or:
+    """At least one of the children holds."""
+
     children: tuple[Filter, ...]
 
 
