@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import pickle
 import threading
 import time
 from collections.abc import Iterator
@@ -233,6 +235,16 @@ def test_a_chat_keeps_its_history_and_searches_a_follow_up_with_what_it_is_about
     assert second[: len(first) - 1] == first[:-1]
     assert third[: len(second) - 1] == second[:-1]
     assert len(third) == 6
+
+
+def test_a_chat_can_be_kept_and_goes_on(retriever: Retriever) -> None:
+    chat = Chat(Writer(script("It broke the clock.", "Tobias turned it by hand."), retriever, passages=2))
+    chat.answer(STORM)
+    for kept in (pickle.loads(pickle.dumps(chat)), copy.deepcopy(chat)):
+        assert kept.history == chat.history
+        answer = kept.answer("And what did he do then?")
+        assert (answer.text, len(answer.passages)) == ("Tobias turned it by hand. [1]", 2)
+        kept._writer.retriever.close()
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,10 @@ class Writer:
         # Not the event loop's own: models that are waited for would block all that uses those.
         self._threads = ThreadPoolExecutor(thread_name_prefix="nlb-writer")
 
+    def __reduce__(self) -> tuple[Callable[..., Writer], tuple[LLM, Retriever]]:
+        """A copy, also in another process, has threads of its own."""
+        return partial(Writer, passages=self.passages), (self.llm, self.retriever)
+
     def answer(self, question: str, **options: Any) -> Prose:
         """The whole answer at once: takes and raises what `stream` does."""
         return self._write(question, options, Event())
