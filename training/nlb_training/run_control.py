@@ -84,7 +84,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
         except OSError as error:
             raise TrainingError(f"another process trains in {folder}: wait for it, or choose another folder") from error
         for part in list(folder.rglob(f".*{TEMPORARY}")):  # left by a killed process
-            shutil.rmtree(part) if part.is_dir() else part.unlink()
+            shutil.rmtree(part) if part.is_dir() else part.unlink(missing_ok=True)  # in one deleted before
         yield
 
 

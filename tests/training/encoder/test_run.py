@@ -145,7 +145,10 @@ def test_a_killed_run_goes_on_from_a_state_of_some_rounds_ago(request_of_run: En
 
     with pytest.raises(MemoryError):
         train_encoder(request, observe=fail)
-    (request.out / ".state.pt.1.part").touch()  # as a killed process leaves it
+    half = request.out / ".encoder-1.part"  # as a killed process leaves it
+    half.mkdir()
+    for part in (request.out / ".state.pt.1.part", half / ".encoder.json.1.part"):
+        part.touch()
     assert weights_of(train_encoder(request, resume=True)) == weights_of(whole)
     assert not list(request.out.glob(".*"))
     assert not list(request.out.glob("round-*"))
