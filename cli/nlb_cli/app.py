@@ -139,6 +139,9 @@ def main() -> None:
         if isinstance(error, BrokenPipeError) or isinstance(error.__context__, BrokenPipeError):
             _discard_stdout()
             sys.exit(_GONE)
+        if isinstance(error, OSError) and "--install-completion" in sys.argv:
+            note(exact(f"nlb: the completion cannot be installed: {error}"))
+            sys.exit(2)
         if type(error) is not OSError or error.filename is not None:
             raise
         note(f"nlb: the output cannot be written: {error.strerror}")

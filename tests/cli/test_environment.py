@@ -149,3 +149,14 @@ def test_an_interrupt_while_it_is_loaded_is_one_line(
     with pytest.raises(SystemExit) as left:
         main()
     assert (left.value.code, *capsys.readouterr()) == (130, "", "nlb: interrupted\n")
+
+
+def test_completion_that_cannot_be_installed_is_one_line(tmp_path: Path) -> None:
+    home = tmp_path / "file"
+    home.touch()
+    command = [sys.executable, "-c", RUN, "--install-completion", "bash"]
+    env = {**environment(), "HOME": str(home), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    done = subprocess.run(command, env=env, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"nlb: the completion cannot be installed: ")
+    assert done.stderr.count(b"\n") == 1
