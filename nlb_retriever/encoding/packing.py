@@ -2,7 +2,7 @@
 
 Each row of a span is cut at 2.5 of its standard deviations into 16 steps of one size; only directions are kept, as
 unit vectors are compared. On FairytaleQA val this costs vectors alone 0.3 points of MRR, fused search nothing
-(docs/benchmarks.md). Of a term only the sign of each number is kept.
+(docs/search-notes.md). Of a term only the sign of each number is kept.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from nlb_retriever.encoding.packing import Packed, compare_signs, pack_signs
 
 TERM_DIM = 192
 """Numbers of a term's vector, of which a passage keeps the signs: 32 in four bits, two thirds of the place, are worse,
-all 384 in full no better (docs/benchmarks.md)."""
+all 384 in full no better (docs/search-notes.md)."""
 SENTENCES = 32
 """Sentences of a passage that are told apart; those behind count as one."""
 TERM_BYTES = (TERM_DIM + SENTENCES) // 8
