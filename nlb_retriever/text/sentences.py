@@ -1,11 +1,12 @@
 """Where sentences end: one regular expression, in linear time, for prose old and new.
 
 A stop ends a sentence when whitespace follows (perhaps after closing quotes) and what comes
-next does not begin with a small letter: so neither `"What?" said he` nor `3.14` nor `Oh! dear` is
-cut. Titles, initials, `No. 5`, `c. 1300`, `et al. (2001)` and `24. Dezember` do not end one; the mark of a footnote
-behind the stop, `[12]`, belongs to it. A blank line always does, and so do the full-width stops of Chinese and
-Japanese. Verse or a list without stops stays one long sentence, but for numbered items ("2. Add the tea") and the lines
-of a log or chat, which begin with a time.
+next does not begin with a small letter: so neither `"What?" said he` nor `3.14` nor `Oh! dear` nor `¡Ven! —dijo` nor
+`— Иди! — сказал он` is cut. Titles, initials, `No. 5`, `c. 1300`, `et al. (2001)`, `24. Dezember` and `der 2. Band` do
+not end one; the mark of a footnote behind the stop, `[12]`, belongs to it, and so does a `»` behind a space, as French
+has it. A blank line always does, and so do the full-width stops of Chinese and Japanese (not `「行こう。」と`), and a
+semicolon between Greek words, which is their question mark, before a capital. Verse or a list without stops stays one
+long sentence, but for numbered items ("2. Add the tea") and the lines of a log or chat, which begin with a time.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ import re
 
 _STOPS = ".!?…‽؟۔।॥"
 _WIDE_STOPS = "。！？｡"
-_CLOSERS = "\"'”’»›)\\]_*"
-_OPENERS = "\"'“‘„‚«‹(\\[_*—–-"
+_CLOSERS = "\"'”’»›“‘«‹)\\]_*"  # in German and others “ and « close
+_OPENERS = "\"'“‘„‚«‹»›(\\[_*—–-"
+_FRENCH_CLOSER = r"(?:[ \xa0\u202f]»(?![^\s,;:.)]))?+"
+_GREEK = r"\u0370-\u03ff\u1f00-\u1fff"
+_GREEK_CAPITALS = "".join(filter(str.isupper, map(chr, (*range(0x370, 0x400), *range(0x1F00, 0x2000)))))
 _SMALL = "".join(chr(code) for code in range(0x530) if chr(code).islower())  # Latin, Greek, Cyrillic
 
 
@@ -30,12 +34,13 @@ def _after(words: str) -> str:
 _TITLE = _after(
     "Mr Mrs Ms Dr St Mt MR MRS DR ST Mme Mlle Messrs Rev Hon Prof Gen Col Maj Capt Lt Sgt Adm Gov Sen Rep "
     "Supt vs cf viz Viz i.e e.g I.e E.g "
-    "Frl Hr Hrn Nr Sra Srta Dña Dott Mgr Dhr Mevr Doç κ κα ул г гр"
+    "Frl Hr Hrn Nr Str Sra Srta Dña Sig sig Dott dott Avv MM Mgr Dhr Mevr mevr Doç ks św κ κα ул г гр гл св "
+    "vgl Vgl bzw ggf evtl sog"
 )
 _NUMBERED = _after(
     "No Nos no nos p pp Vol vol Vols vols Fig fig Figs figs Eq eq Eqs eqs Tab tab Ch ch Chap chap Art art Sec sec Sect "
     "sect Jan Feb Mar Apr Aug Sept Oct Nov Dec c ca b d r fl approx lat Ps Pss Exod Lev Deut Prov Isa Jer Ezek Matt "
-    "Rom Cor Gal Eph Heb Pet"
+    "Rom Cor Gal Eph Heb Pet Abb Bd Bde Kap Nr nr Anm ca str rys núm pág págs fig cap tav рис табл гл стр ст кв ок"
 )
 _CITED = r"(?<=\bet\sal\.) \s+ [(\[\d]"
 _MARK = r"(?:\[[^\[\]\n]{1,25}\]|:\d{1,4}(?:[,–-]\ ?\d{1,4}){0,3})"
@@ -44,6 +49,11 @@ _MARK = r"(?:\[[^\[\]\n]{1,25}\]|:\d{1,4}(?:[,–-]\ ?\d{1,4}){0,3})"
 _DAY = r"(?:(?<=\b\d\.)|(?<=\b\d\d\.))"
 _GERMAN_DATES = """Januar Jänner Februar März April Mai Juni Juli August September Oktober November Dezember Jahrhundert
     Kapitel"""
+_GERMAN_ARTICLE = "|".join(
+    rf"(?<=\b[{article[0].upper()}{article[0]}]{article[1:]}\ {digits}\.)"
+    for article in "der das den dem des im zum beim vom".split()
+    for digits in (r"\d", r"\d\d")
+)
 _GERMAN_DATE = rf"(?:{'|'.join(_GERMAN_DATES.split())})\b"
 
 _TIME = r"\[?(?:\d{1,4}[-/.]\d\d?[-/.]\d{1,4},?[ T])?\d\d?:\d\d(?::\d\d)?\b"
@@ -54,16 +64,20 @@ _TIME = r"\[?(?:\d{1,4}[-/.]\d\d?[-/.]\d{1,4},?[ T])?\d\d?:\d\d(?::\d\d)?\b"
 # first character, which keeps hostile input ("......x") linear.
 _BORDER = re.compile(
     rf"""
-    [\n{_STOPS}{_WIDE_STOPS}]
+    [\n{_STOPS}{_WIDE_STOPS};]
     (?:
         (?<=\n) [^\S\n]* (?: \n \s* | (?= {_TIME}) )
       |
         (?<=[{_STOPS}]) (?<![{_STOPS}].)
         (?! {_TITLE} | (?<=\b[A-HJ-ZА-Ю]\.) | (?:{_NUMBERED}) \s+ \d | {_CITED} | {_DAY} \s+ {_GERMAN_DATE}
-          | (?<=\bz\.) \s? [BT]\. | (?<=\b[ea]l\sSr\.) | (?<=\bdel\sSr\.) )
-        ([{_STOPS}]* [{_CLOSERS}]* {_MARK}{{0,4}}) \s+ (?! \s | [{_OPENERS}]* [{_SMALL},;:{_STOPS}] )
+          | {_GERMAN_ARTICLE} | (?<=\bz\.) \s? [BT]\. | (?<=\bu\.\sa\.) | (?<=\bd\.\sh\.)
+          | (?<=\b[EeAa]l\sSr\.) | (?<=\bdel\sSr\.) | (?<=\b[Oo]\sSr\.) | (?<=\b(?:[dn]o|ao)\sSr\.) )
+        ([{_STOPS}]* [{_CLOSERS}]* {_FRENCH_CLOSER} {_MARK}{{0,4}}) \s+
+        (?! \s | [{_OPENERS}]* [{_SMALL},;:{_STOPS}] | [—–] [^\S\n]+ [{_SMALL}] )
       |
-        (?<=[{_WIDE_STOPS}]) ([{_WIDE_STOPS}]* [」』】》〉）”’]*) \s*
+        (?<=[{_WIDE_STOPS}]) ([{_WIDE_STOPS}]* [」』】》〉）”’]*+) (?: \s+ | (?! (?<=[」』”]) [とっ，、] ) )
+      |
+        (?<=[{_GREEK}];) ([{_CLOSERS}]*) \s+ (?= [{_OPENERS}]* [{_GREEK_CAPITALS}] )
     )
     """,
     re.VERBOSE,

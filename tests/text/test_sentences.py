@@ -28,6 +28,18 @@ def sentences(text: str) -> list[str]:
         ["1. The first thing.", "2. The second thing.", "IV. The fourth."],
         ["Он ушёл.", "Она осталась.", "«Почему?» спросил он."],
         ["सच है।", "झूठ है।"],
+        ["« Viens ! » dit-il.", "« Non ! »", "Elle partit.", "« Pourquoi ? », dit-elle."],
+        ["— Иди! — сказал он.", "— Нет.", "«Иди!» — сказал он.", "— Idź! – powiedział."],
+        ["Τι θέλεις;", "Τίποτε!", "«Πόσο;» ρώτησε· είπε.", "«Γιατί;»", "Έφυγε."],
+        [
+            "Das 3. Buch lag da.",
+            "Er kam im 2. Jahr, d. h. Freitag, vgl. Abb. 3.",
+            "»Warum?« fragte er.",
+            "»Nein.«",
+            "„Ja!“",
+            "»Weil ich den 1. Zug nahm.«",
+        ],
+        ["O Sr. Silva viu o sig. Rossi e MM. Durand.", "El Sr. Linares rió."],
         ["Am 24. Dezember kam Frl. Bürstner.", "Er las z. B. Goethe.", "Das war im 19. Jahrhundert."],
         ["El hijo del Sr. Pérez habló con la Sra. López.", "Llovía."],
         ["А. С. Пушкин жил на ул. Садовой.", "Князь Н. Болконский вошёл.", "Ο κ. Παπαδόπουλος ήρθε."],
@@ -48,7 +60,15 @@ def test_sentences_are_found_as_a_reader_would(expected: list[str]) -> None:
 
 
 def test_chinese_and_japanese_need_no_spaces() -> None:
-    expected = ["他走了。", "她说：「为什么？」", "没人知道！", "完"]
+    expected = [
+        "他走了。",
+        "她说：「为什么？」",
+        "没人知道！",
+        "「行こう。」と言った。",
+        "「なぜ？」",
+        "彼女は聞いた。",
+        "完",
+    ]
     assert sentences("".join(expected)) == expected
 
 
