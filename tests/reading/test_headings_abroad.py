@@ -49,6 +49,31 @@ from tests.reading.test_headings import book, paths
         ("卷一", "volume", 1, ""),
         ("二", "bare", 2, ""),
         ("三、后来", "bare", 3, "后来"),
+        ("CAP. IV", "chapter", 4, ""),
+        ("פרק א'", "chapter", 1, ""),
+        ("פרק י״ב", "chapter", 12, ""),
+        ('פרק ט"ו', "chapter", 15, ""),
+        ("Κεφάλαιο 2ο", "chapter", 2, ""),
+        ("ΚΕΦΑΛΑΙΟ ΙΒ΄", "chapter", 12, ""),
+        ("Ραψωδία Γ", "canto", 3, ""),
+        ("Zweiter Auftritt", "scene", 2, ""),
+        ("Jornada segunda", "act", 2, ""),
+        ("Derde bedrijf", "act", 3, ""),
+        ("İkinci Perde", "act", 2, ""),
+        ("第二場", "scene", 2, ""),
+        ("2막", "act", 2, ""),
+        ("Песнь первая", "canto", 1, ""),
+        ("Письмо третье", "letter", 3, ""),
+        ("Раздел 2. Море", "part", 2, "Море"),
+        ("Novella quinta", "story", 5, ""),
+        ("Nachwort", "named", 0, "Nachwort"),
+        ("Avant-propos", "named", 0, "Avant-propos"),
+        ("ЭПИЛОГ", "named", 0, "ЭПИЛОГ"),
+        ("خاتمة", "named", 0, "خاتمة"),
+        ("אחרית דבר", "named", 0, "אחרית דבר"),
+        ("プロローグ", "named", 0, "プロローグ"),
+        ("尾声", "named", 0, "尾声"),
+        ("에필로그", "named", 0, "에필로그"),
     ],
 )
 def test_headings_in_other_languages(line: str, kind: str, number: int, rest: str) -> None:
@@ -69,6 +94,9 @@ def test_chinese_titles_right_behind_their_numbers_are_known_by_their_row() -> N
         "第一章では彼が",
         "第二次世界大戦",
         "Главный герой",
+        "Введение в море",
+        "פרק א'ב",
+        "Cap in hand",
         "第" * 200,
         "3장 더 주세요.",
         "Part un",
@@ -79,6 +107,13 @@ def test_chinese_titles_right_behind_their_numbers_are_known_by_their_row() -> N
 )
 def test_sentences_in_other_languages_are_no_headings(line: str) -> None:
     assert parse_line(line, 0, len(line)) == []
+
+
+@pytest.mark.parametrize("names", [("Пролог", "Эпилог"), ("序章", "後記"), ("Önsöz", "Sonsöz")])
+def test_a_prologue_and_an_epilogue_are_no_part_of_chapters(names: tuple[str, str]) -> None:
+    first, last = names
+    titles = [first, "Глава 1", "Глава 2", "Глава 3", last]
+    assert paths(book(*titles)) == [(title,) for title in titles]
 
 
 @pytest.mark.parametrize("piece", ["un-", "no ", "second ", "I", "一", "Chapter "])

@@ -24,15 +24,16 @@ KIND_LEVELS = {
 }  # fmt: skip
 """Outermost first; kinds that are not named here stand beside chapters."""
 _KEYWORDS = {
-    "chapter": "chapter chap chapitre kapitel capitel capítulo capitolo capitolul capítol hoofdstuk kapittel"
+    "chapter": "chapter chap cap chapitre kapitel capitel capítulo capitolo capitolul capítol hoofdstuk kapittel"
     " kapitlet rozdział kapitola luku fejezet bölüm κεφάλαιο глава розділ فصل الفصل باب الباب פרק अध्याय",
     "book": "book livre buch libro boek liber livro księga könyv βιβλίο книга ספר",
-    "part": "part partie teil theil parte deel phase część osa rész kısım μέρος часть частина جزء الجزء חלק भाग",
+    "part": "part partie teil theil parte deel delen phase część osa rész kısım μέρος часть раздел частина"
+    " جزء الجزء חלק भाग",
     "volume": "volume vol tome tomo band τόμος том",
-    "act": "act acte akt aufzug atto acto actus ato действие",
-    "scene": "scene scène szene escena scena scaena scoena scæna cena сцена явление",
-    "canto": "canto chant gesang fytte",
-    "letter": "letter lettre brief epistle",
+    "act": "act acte akt akten aufzug atto acto jornada actus ato bedrijf dějství felvonás perde πράξη действие",
+    "scene": "scene scène szene auftritt escena scena scaena scoena scæna cena сцена явление",
+    "canto": "canto chant gesang fytte pieśń ének песнь ραψωδία",
+    "letter": "letter lettre brief lettera carta письмо epistle",
     "stave": "stave",
     "section": "section abschnitt",
     "article": "article art artikel articolo artículo artigo статья §",
@@ -41,8 +42,8 @@ _KEYWORDS = {
     "annex": "annex schedule",
     "title": "title",
     "lecture": "lecture sermon discourse dialogue essay",
-    "story": "story tale adventure episode chronicle narrative novel fable",
-    "day": "day night",
+    "story": "story tale novella geschichte рассказ adventure episode chronicle narrative novel fable",
+    "day": "day night giornata nuit nacht",
     "period": "period epoch",
     "poem": "sonnet ode psalm elegy idyl idyll",
     "legend": "legend rhapsody",
@@ -74,6 +75,20 @@ _NAMED = re.compile(
     r"|(?P<appendix>appendix|anhang|appendice) (?:[A-Z]|[IVX]{1,4}|\d{1,2})[.:]?(?: .{1,60})?",
     re.IGNORECASE,
 )
+_NAMED_ABROAD = frozenset(
+    map(
+        fold_word,
+        """vorrede geleitwort prolog schluss schluß schlußwort avant-propos avertissement postface épilogue
+        prefacio introducción conclusión prefazione introduzione conclusione prefácio introdução conclusão posfácio
+        voorwoord nawoord inleiding proloog epiloog förord inledning efterord forord efterskrift epilóg předmluva úvod
+        závěr doslov přílohy przedmowa wstęp zakończenie posłowie előszó bevezetés utószó befejezés önsöz giriş sonsöz
+        sonuç πρόλογος εισαγωγή επίλογος пролог предисловие введение вступление заключение послесловие эпилог передмова
+        вступ епілог مقدمة تمهيد خاتمة مقدمه הקדמה מבוא אחרית_דבר סוף_דבר प्रस्तावना भूमिका उपसंहार
+        序 序言 序章 前言 楔子 引子 尾声 尾聲 后记 後記 終章 终章 プロローグ エピローグ はじめに まえがき あとがき
+        おわりに 프롤로그 에필로그 머리말 서문 맺음말 후기""".split(),
+    )
+)
+"""Prefaces, prologues, introductions, conclusions and epilogues in other languages than English."""
 FRONT_NAMES = {
     "contents", "table of contents", "list of illustrations", "illustrations", "dedication", "transcriber's note",
     "transcriber's notes", "transcriber’s note", "transcriber’s notes", "dramatis personae", "dramatis personæ",
@@ -87,8 +102,8 @@ _BIBLIOGRAPHY = re.compile(
 _HAN = "〇零一二三四五六七八九十百"
 _EAST_ASIAN = re.compile(
     rf"(?:[第제]\s*(?P<number>[0-9\uff10-\uff19{_HAN}일이삼사오육칠팔구십]{{1,7}})\s*"
-    r"(?P<key>[章回話话節节部編编篇卷巻幕条條장부화권편조])"
-    rf"|(?P<digits>\d{{1,3}})\s?(?P<korean>[장부화])|(?P<volume>[卷巻])(?P<han>[{_HAN}]{{1,5}}))"
+    r"(?P<key>[章回話话節节部編编篇卷巻幕場场夜条條장부화권편막조])"
+    rf"|(?P<digits>\d{{1,3}})\s?(?P<korean>[장부화막])|(?P<volume>[卷巻])(?P<han>[{_HAN}]{{1,5}}))"
     r"(?P<mark>[\s:\uff1a、．.]*)(?P<rest>[^\n。]{0,60})"
 )
 _HAN_NUMBER = re.compile(
@@ -102,7 +117,9 @@ _EAST_ASIAN_KIND = {
         "section": "節节",
         "part": "部編编篇부편",
         "volume": "卷巻권",
-        "act": "幕",
+        "act": "幕막",
+        "scene": "場场",
+        "day": "夜",
         "article": "条條조",
     }.items()
     for key in keys
@@ -176,6 +193,8 @@ def parse_line(line: str, start: int = 0, end: int = 0, *, is_title: bool = Fals
     if len(text) <= 90 and (match := _NAMED.fullmatch(text)) and not text.islower():
         name = (match["name"] or "appendix").lower()
         return [Candidate(start, end, "front" if name in FRONT_NAMES else "named", 0, text, text)]
+    if fold_word(text.rstrip(".:")).replace(" ", "_") in _NAMED_ABROAD:
+        return [Candidate(start, end, "named", 0, text, text)]
     if _is_caps(text) and not _INITIALS.fullmatch(text):
         return [Candidate(start, end, "caps", 0, text, text)]
     return []

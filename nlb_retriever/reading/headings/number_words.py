@@ -9,7 +9,7 @@ from collections.abc import Mapping
 _ROMAN = r"(?=[IVXLCivxlc])[Cc]{0,3}(?:[Xx][Cc]|[Xx][Ll]|[Ll]?[Xx]{0,4})(?:[Ii][Xx]|[Ii][Vv]|[Vv]?[Ii]{0,4})"
 _FIGURES = re.compile(
     rf"(?:(?P<roman>{_ROMAN})(?:(?<=[IVX])(?:er|re|ère|e|ème))?"
-    r"|(?P<arabic>\d{1,3})(?:(?i:st|nd|rd|th|er|re|ère|e|ème)|[ºª°])?)(?![\w’'])"
+    r"|(?P<arabic>\d{1,3})(?:(?i:st|nd|rd|th|er|re|ère|e|ème|ο|η)|[ºª°])?)(?![\w’'])"
 )
 _ROMAN_LETTERS = tuple(
     zip(
@@ -20,6 +20,10 @@ _ROMAN_LETTERS = tuple(
 )
 _WORDS = re.compile(r"[^\W\d_]+(?:[-’' ][^\W\d_]+){0,2}")
 _JOINTS = "-’' "
+_LETTERS = re.compile(
+    r"(?:(?P<hebrew>[א-ת]{1,2})(?:[\"״](?P<last>[א-ת]))?['׳]?|(?P<greek>[Α-Ω]{1,3})['’΄ʹ´])(?![\w'’])"
+)
+"""Numbers that letters with marks stand for: "י״ב", "ΙΒ΄"."""
 _GOES_ON = re.compile(r"[\w’']")
 
 
@@ -154,6 +158,7 @@ _OTHERS = (
     ),
     {f"{one} عشر": 10 + n for one, n in _count("الحادي الثاني الثالث الرابع الخامس السادس السابع الثامن").items()},
     _count("ראשון/ראשונה שני/שנייה שלישי/שלישית רביעי חמישי שישי שביעי שמיני תשיעי עשירי"),
+    _count("α β γ δ ε στ ζ η θ ι ια ιβ ιγ ιδ ιε ιστ ιζ ιη ιθ κ κα κβ κγ κδ"),
     _count("א ב ג ד ה ו ז ח ט י יא יב יג יד טו טז יז יח יט כ כא כב כג כד כה כו כז כח כט ל"),
 )  # fmt: skip
 _COMPOSED = (
@@ -229,6 +234,10 @@ def roman(text: str) -> int:
     return sum(-d if d < max(digits[i + 1 :], default=0) else d for i, d in enumerate(digits))
 
 
+def _letters_of(match: re.Match[str]) -> str:
+    return fold_word(match["greek"] or match["hebrew"] + (match["last"] or ""))
+
+
 def match_number(text: str, at: int = 0, *, cardinals: bool = False) -> tuple[int, str, int] | None:
     """The number that stands at a place of a text, its style ("roman", "arabic", "word") and its end.
 
@@ -241,6 +250,8 @@ def match_number(text: str, at: int = 0, *, cardinals: bool = False) -> tuple[in
         if match["arabic"]:
             return int(match["arabic"]), "arabic", match.end()
         return roman(match["roman"]), "roman", match.end()
+    if (match := _LETTERS.match(text, at)) and (number := ORDINALS.get(_letters_of(match))):
+        return number, "word", match.end()
     match = _WORDS.match(text, at)
     words = match[0] if match else ""
     ends = [i for i, char in enumerate(words) if char in _JOINTS]
