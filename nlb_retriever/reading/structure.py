@@ -32,7 +32,7 @@ _SCENE_BREAK = re.compile(r"\n[ \t]*(?:[*#~=_•⁂—-][ \t]*){1,12}\n|\n[ \t]*
 _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
 _STATEMENT = re.compile(r"\n[^\W_]\S* \S+ \S.*[.!?:](?=\s|$)", re.MULTILINE)
 """A line below a title with a sentence of three words or more."""
-_SENTENCE = re.compile(r"[.!?…。！？][\"'”’»)\]]*\s+|[。！？]")
+_SENTENCE = re.compile(r"[.!?…。！？][\"'”’»“«)\]]*\s+|[。！？]")
 
 
 def partition(

@@ -61,7 +61,7 @@ _SEVERAL = 3
 _BOOK = re.compile(r"(?!(?:part|book|volume|act)\b)(?:[1-4] )?[^\W\d][^\d]*", re.IGNORECASE)
 """The name of a scripture's book: "Ruth", "1 Kings"."""
 _TALE = re.compile(r"(?:the )?(?:adventure|tale|story|fable|legend) of\b", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?:[.!?…।॥؟۔。！？｡]|(?<![:—-])[—-]+)[\s\"'”’)»_*\]」』】》〉）]*$")
+_SENTENCE = re.compile(r"(?:[.!?…।॥؟۔。！？｡]|(?<![:—-])[—-]+)[\s\"'”’)»“‘«_*\]」』】》〉）]*$")
 _THE_END = re.compile(
     r"\W*(?:the end|end|finis|(?:the )?curtain(?: falls)?|(?:exit|exeunt)\b[^\n]{0,80}|\[[^\]\n]{0,80}\]?)\W*",
     re.IGNORECASE,

@@ -6,6 +6,7 @@ import re
 from functools import cache
 
 from nlb_retriever.search.book_parts import ask_for_ends
+from nlb_retriever.search.digest_abroad import in_english
 from nlb_retriever.search.forms import Forms, compile_forms, match_form
 
 KINDS = (
@@ -47,7 +48,7 @@ _SHORT_FOR = re.compile(rf"\b({'|'.join(_SHORT)})\b\.? ?(?=\d|[IVXLC]+\b)", re.I
 
 def read_digest_question(question: str) -> tuple[str, re.Match[str]] | None:
     """What a question is on, with its groups: "part", "this", "named" or "called", or a kind of `ask_for_ends`."""
-    question = write_out(question)
+    question = write_out(in_english(question))
     if not OF_PARTS.search(question):
         return match_form(question, _OTHERS)
     parts, called = _part_forms()

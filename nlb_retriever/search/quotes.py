@@ -20,8 +20,9 @@ LEAST_WORDS = 5
 """Of a sentence that is quoted beside the best one: shorter ones ("My God!") say little."""
 LABEL_WORDS = 16
 """Most words of a line in italics that heads a letter or a day of a diary."""
-_ENDS = frozenset(".!?…;:\"'”’»)।॥؟۔。！？｡；：」』）")
-_CLOSERS = " \"'”’)»_*」』）"
+_ENDS = frozenset(".!?…;:\"'”’»“‘«)।॥؟۔。！？｡；：」』）")
+_GREEK_QUESTION = re.compile(r"[\u0370-\u03ff\u1f00-\u1fff];$")
+_CLOSERS = " \"'”’)»“‘«_*」』）"
 _LICENCE = re.compile(
     r"project gutenberg|gutenberg\.org|standard ebooks|standardebooks\.org|all rights reserved|creative commons"
     r"|in the public domain|copyright (?:©|\(c\)|[12]\d{3})|transcriber's note|this etext|ebook (?:is for the use|#)"
@@ -104,7 +105,8 @@ def is_prose(hit: Hit, start: int, end: int) -> bool:
 
 def is_question(hit: Hit, start: int, end: int) -> bool:
     """Whether a sentence of a hit asks, and so answers nothing."""
-    return hit.text[start:end].rstrip(_CLOSERS).endswith(("?", "？", "؟"))
+    text = hit.text[start:end].rstrip(_CLOSERS)
+    return text.endswith(("?", "？", "؟")) or _GREEK_QUESTION.search(text) is not None
 
 
 def is_code(hit: Hit, start: int, end: int) -> bool:

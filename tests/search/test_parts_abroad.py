@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nlb_retriever import Retriever, index_files
+from nlb_retriever.search.book_parts import ends_sentence
 from nlb_retriever.search.quotes import is_question
 from tests.search.test_book_parts import HIT
 
@@ -54,6 +55,31 @@ def test_a_chapter_without_spaces_has_a_digest(retriever: Retriever) -> None:
     assert "卖掉了房子" in retriever.answer("What happens in chapter 3 of 红楼?").citations[0].quote
 
 
+@pytest.mark.parametrize(
+    ("question", "section"),
+    [("Was passiert im dritten Kapitel von Die Stadt?", "Drittes Kapitel"), ("红楼第三回讲了什么？", "第三回 托内兄")],
+)
+def test_a_question_in_another_language_gets_a_digest_of_its_chapter(
+    retriever: Retriever, question: str, section: str
+) -> None:
+    assert {each.hit.section[-1] for each in retriever.answer(question).citations} == {section}
+
+
 def test_questions_in_any_script_are_questions() -> None:
-    for text in ("他是谁？", "من هو؟", "「何？」"):
+    for text in (
+        "他是谁？",
+        "من هو؟",
+        "「何？」",
+        "„Wer ist da?“",
+        "»Wer ist da?«",
+        "« Qui est là ? »",
+        "«Ποιος είναι;»",
+    ):
         assert is_question(replace(HIT, text=text), 0, len(text))
+    for text in ("He left;", "„Er ging.“", "Έφυγε."):
+        assert not is_question(replace(HIT, text=text), 0, len(text))
+
+
+@pytest.mark.parametrize("text", ["„Er ging.“", "»Er ging.«", "« Il partit. »", "彼は行った。」"])
+def test_sentences_end_with_the_quotation_marks_of_their_language(text: str) -> None:
+    assert ends_sentence(text)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Paragraphs = list[list[str]]
 """Of a page, each with its lines."""
 _SOFT_END = re.compile(r"\xad\s*\Z")
-_ENDS = frozenset(".!?:;\"'”’»)")
+_ENDS = frozenset(".!?:;\"'”’»“«)")
 _LINES = ".ocr_line, .ocrx_line, .ocr_header, .ocr_caption, .ocr_textfloat"
 
 

@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 from nlb_retriever.reading.headings.underlined import is_rule
 
 _BLANK = re.compile(r"\n(?:[ \t]*\n)+")
-_TERMINAL = re.compile(r"[.!?:;…]['\"”’»)\]_*]*$")
+_TERMINAL = re.compile(r"[.!?:;…]['\"”’»“«)\]_*]*$")
 _SAMPLE_LINES = 20_000
 _TERM = 0.6
 """Share of the width that a term on a line of its own takes at most, above what it means."""

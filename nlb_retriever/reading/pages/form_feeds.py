@@ -24,7 +24,7 @@ _NUMBERED = re.compile(r"[^\S\n]*(?:(\d{1,3})(?:\s[^\n]{,60})?|[^\W\d_][^\n]{,60
 _LEAST_GAPS, _LEAST_SHARE = 20, 0.5
 """Gaps at numbered lines: so many, and this share of all, are the ends of pages where sentences go on over many."""
 _LEAST_GOING_ON, _FEW = 0.25, 200
-_ENDS = frozenset(".!?:;\"'”’»)")
+_ENDS = frozenset(".!?:;\"'”’»“«)")
 
 
 def with_form_feeds(text: str) -> str:

@@ -14,7 +14,7 @@ from nlb_retriever.reading.headings.outline import choose_headings
 from nlb_retriever.reading.pages.page_numbers import DATE_WORDS
 from nlb_retriever.reading.pages.typography import FOOTNOTE_MARKS, Title, are_numbered, is_row
 
-_TERMINAL = re.compile(r"[.!?:…][\"'”’»)\]]*$")
+_TERMINAL = re.compile(r"[.!?:…][\"'”’»“«)\]]*$")
 _SPEECH = re.compile(r"[QA]\. |[A-Z][A-Z.'’]+ [A-Z.'’ ]{2,40}: ")
 """The beginning of what somebody says at a hearing: "A. Yes.", "MR SMITH: Yes."."""
 _NUMBERED = re.compile(r"\d{1,3}(?:\.\d{1,3})+\.? +[“\"‘'(]?[A-Z]|[A-Z][a-z]+ \d{1,3}[.:]?$")
