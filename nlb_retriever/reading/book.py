@@ -54,6 +54,8 @@ _SMALL = "a an and as at by for from in of on or the to with de la le les du des
 _SMALL_WORDS = frozenset(_SMALL.split())
 _BETWEEN_WORDS = re.compile(r"(?<!\d)(\d{4})[-_](0[1-9]|1[0-2])[-_]([0-2]\d|3[01])(?!\d)|(?!(?<=\d)\.\d)[_\-+.]+|\s+")
 """Or a date."""
+_HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
+"""Within a word, where spaces stand between words."""
 _ID = re.compile(r"(?<=\w) [0-9a-f]{32}$")
 """With which Notion ends the names of files."""
 _ZOTERO = re.compile(r"(?:(.+?) - )?(1[4-9]\d\d|20\d\d) - (.+)", re.DOTALL)
@@ -114,16 +116,18 @@ def read_book(path: Path, *, limits: Limits = DEFAULT) -> Book:
 
 
 def title_from_name(path: PurePath) -> str:
-    """A readable title from a file name: "moby-dick.txt" -> "Moby Dick"; a date keeps its hyphens."""
+    """A readable title from a file name: "moby-dick.txt" -> "Moby Dick"; dates and "The Half-Moon.txt" keep hyphens."""
     if named := _named_by_zotero(path):
         return one_line(clean(named[3]))
     stem = _stem(path)
     stem = (stem.rpartition("__")[2] or stem).removesuffix("_djvu")
+    if " " in stem:
+        stem = _HYPHEN.sub("\u2010", stem)
     words = _BETWEEN_WORDS.sub(_show_date, _ID.sub("", clean(stem))).split()
     if not any(c.isupper() for w in words for c in w):
         words = re.sub(r"(?<=\w\w) s ", "'s ", " ".join(words)).split()
         words = [w if i and w in _SMALL_WORDS else w[:1].upper() + w[1:] for i, w in enumerate(words)]
-    return one_line(" ".join(words)) or "Untitled"
+    return one_line(" ".join(words).replace("\u2010", "-")) or "Untitled"
 
 
 def _stem(path: PurePath) -> str:

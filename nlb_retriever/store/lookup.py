@@ -49,7 +49,7 @@ _ORDINALS = (("1", "i", "first"), ("2", "ii", "second"), ("3", "iii", "third"), 
 def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecord:
     """The one book that a name fits: by id, start of an id, path, title, part of a title, file, `is_short_for`.
 
-    Accents and the shapes of quotation marks and dashes do not count.
+    A hyphen is a space where nothing else fits. Accents and the shapes of quotation marks and dashes do not count.
 
     Args:
         name: what a person wrote.
@@ -69,6 +69,7 @@ def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecor
         [book for book in books if book.source in paths],
         [book for book in books if fold(book.title) == title],
         [book for book in books if title and title in fold(book.title)],
+        [book for book in books if title and _spaced(title) in _spaced(fold(book.title))],
         [book for book in books if title and fold(Path(book.source).name) == title],
         [book for book in books if title and fold(Path(book.source).stem) == title],
         [book for book in books if is_short_for(title, book)],
@@ -85,6 +86,10 @@ def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecor
     similar = [titles[match] for match in get_close_matches(title, titles, n=3, cutoff=0.4)]
     hint = "; ".join(f"{book.title} ({book.id})" for book in similar)
     raise QueryError(f"no book {name!r} in library {library}" + (f"; similar: {hint}" if hint else ": see `nlb books`"))
+
+
+def _spaced(title: str) -> str:
+    return title.replace("-", " ")
 
 
 def is_short_for(name: str, book: BookRecord) -> bool:

@@ -184,7 +184,7 @@ def test_old_gutenberg_wrappers_are_known_too() -> None:
         ("a_doll_s_house.txt", "A Doll's House"),
         ("u_s_history.txt", "U S History"),
         ("Harry S Truman.txt", "Harry S Truman"),
-        ("Middlemarch.txt", "Middlemarch"),
+        ("Le phare de Saint-Guénolé - brouillon.txt", "Le phare de Saint-Guénolé brouillon"),
         ("2024-03-12.txt", "2024-03-12"),
         ("2024_03_12.txt", "2024-03-12"),
         ("minutes-2024-03-12_harbour.txt", "Minutes 2024-03-12 Harbour"),

@@ -27,6 +27,11 @@ _KINDS = "novel|novella|story|tale|romance|play|drama|comedy|tragedy|poem|memoir
 _BY = re.compile(
     rf"\s*(?:\bwritten\s+|\ban?\s+(?:[\w-]{{1,20}}\s+){{0,2}}(?:{_KINDS})\s+)?\bby:?(?!\w)\s*", re.IGNORECASE
 )
+_BY_ABROAD = re.compile(
+    r"(?:von|par|por|door|av|af|VON|PAR|POR)\s+(?=[^\W\d_a-z][\w.’'-]*(?: (?:[a-z]{1,3} )*[^\W\d_a-z][\w.’'-]*){1,3}$)"
+    r"|(?:作者|著者|作|著|저자|지은이|글|[Аа]втор|Autor|Autorin|Auteur|Autore|Συγγραφέας)\s*[:：/／\u3000]\s*"
+)
+"""Before the author in other languages, below a blank line. Those that titles have, too, do not count: "de", "di"."""
 _NO_BYLINE = re.compile(r"(?:way|means|order|permission|arrangement) ", re.IGNORECASE)
 """Behind "by", what is no author: "by way of acknowledgement"."""
 _UNNAMED = re.compile(r"\b(?:authors|writers|hands)$", re.IGNORECASE)
@@ -135,7 +140,8 @@ def title_page(text: str) -> tuple[str | None, str | None]:
     for i, line in enumerate(short):
         if len(line) > 90 or (i and len(line) > 60 and not _BY.match(line)):
             break
-        if not (by := _BY.match(line)):
+        abroad = _BY_ABROAD.match(line) if i and not lines[lines.index(line) - 1] else None
+        if not (by := abroad or _BY.match(line)):
             continue
         author = line[by.end() :] or (short[i + 1] if i + 1 < len(short) else "")
         title = [t for t in short[:i] if not t.startswith("[") and "edited" not in t.lower()]
@@ -144,10 +150,16 @@ def title_page(text: str) -> tuple[str | None, str | None]:
             title = above.split("\n")
         if any(title[0] == " ".join(title[1:end]) for end in range(2, len(title) + 1)):
             del title[0]  # a half-title
-        if not title or not author or len(author) > 60 or not title_like(author) or _NO_BYLINE.match(author):
+        if (
+            not title
+            or not author
+            or len(author) > 60
+            or not (abroad or title_like(author))
+            or _NO_BYLINE.match(author)
+        ):
             return None, None
         if any(p[0].kind not in {"caps", "bare"} for t in title if (p := parse_line(t))):
             return None, None
         author = one_line(author.strip(" .;,"))
-        return one_line(" ".join(title).strip(" .;,")), None if _UNNAMED.search(author) else author
+        return one_line(" ".join(title).strip(" .;,《》『』")), None if _UNNAMED.search(author) else author
     return find_title(text), None

@@ -58,7 +58,9 @@ _OF_OTHERS = re.compile(
     re.IGNORECASE,
 )
 """What stands before "by" and is no title: "Translated", "Foreword"."""
-_FIELD = re.compile(r"(?P<name>[A-Z][\w ]{0,30}):\s+(?P<value>\S.*)")
+_FIELD = re.compile(r"(?P<name>[^\W\d_a-z][\w ]{0,30})\s?(?::\s+|：\s*)(?P<value>\S.*)")
+_TITLE_FIELDS = "title titel titre título titolo tytuł название 书名 書名 標題 标题 タイトル 題名 제목".split()
+_AUTHOR_FIELDS = "author authors by autor autorin auteur autore автор 作者 著者 저자 지은이".split()
 _SAMPLE = 100_000
 """Characters of a text in which a name may come in small letters."""
 _SHORT = 4
@@ -78,9 +80,11 @@ def read_first_lines(text: str) -> tuple[str, str | None] | None:
     for line in filter(None, map(str.strip, text[:1_500].split("\n"))):
         if not (field := _FIELD.fullmatch(line)):
             break
-        fields.setdefault(field["name"].casefold(), field["value"])
-    if title := fields.get("title"):
-        return one_line(title), fields.get("author") or fields.get("authors") or fields.get("by")
+        fields.setdefault(field["name"].casefold().strip(), field["value"])
+    if title := next((fields[name] for name in _TITLE_FIELDS if name in fields), None):
+        return one_line(title).strip("《》『』"), next(
+            (fields[name] for name in _AUTHOR_FIELDS if name in fields), None
+        )
     byline = _BYLINE.match(text)
     if not byline or not _RIGHTS.match(byline["below"]):
         return None
