@@ -25,7 +25,7 @@ from nlb_retriever.reader import Reading
 from nlb_retriever.records import Hit
 from nlb_retriever.search.question import MOST_WORDS, find_capitals, find_names
 from nlb_retriever.store import Filter, LibraryStore, StoreQuery
-from nlb_retriever.text.languages import ENGLISH, is_latin
+from nlb_retriever.text.languages import ENGLISH, find_language, is_latin
 from nlb_retriever.text.words import all_word_ids, word_ids
 
 COMPARED = 5
@@ -161,6 +161,27 @@ def share_of_words(
         if score is not None or word not in titled
     )
     return (best or 0.0) / (sum(scores) or 1.0)
+
+
+def is_abroad(query: str, hits: Sequence[Hit]) -> bool:
+    """Whether the book of the best hit is in another language than English and alone has all names of a query.
+
+    What the reader and the encoder, which know English, say does not count then: the name was found.
+
+    Args:
+        query: in English, cleaned.
+        hits: passages, best first; no more than `JUDGED` count.
+    """
+    hits = hits[:JUDGED]
+    if not hits or _is_english(hits[0]) or find_language(hits[0].text) == ENGLISH or not find_names(query):
+        return False
+    own = [hit for hit in hits if hit.book_id == hits[0].book_id]
+    return share_of_names(query, own) == 1.0 and share_of_names(query, [*filter(_is_english, hits)]) < 1.0
+
+
+def _is_english(hit: Hit) -> bool:
+    language: str = hit.metadata["language"] or ENGLISH
+    return language.partition("-")[0] == ENGLISH
 
 
 def share_of_names(query: str, hits: Sequence[Hit], language: str = ENGLISH) -> float:

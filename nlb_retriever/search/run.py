@@ -16,7 +16,7 @@ from nlb_retriever.search.overlap import Overlap, find_overlap
 from nlb_retriever.search.question import restore_capitals
 from nlb_retriever.search.ranking import rank
 from nlb_retriever.search.readings import READ, READ_TO_ANSWER, order_sections, read_hits
-from nlb_retriever.search.relevance import JUDGED, Judgement, judge_relevance, share_of_words
+from nlb_retriever.search.relevance import JUDGED, Judgement, is_abroad, judge_relevance, share_of_words
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.reranking import rerank
 from nlb_retriever.search.scope import Scope, resolve_scope
@@ -96,6 +96,8 @@ def run_search(
         if reader and (restored := restore_capitals(request.query, [hit.text for hit in hits])) != request.query:
             request = replace(request, query=restored)  # its names count
             hits, overlap = _find(request, scope, vectors, count, store, vectorizer)
+        of_other_language = reader is not None and request.level == "passage" and is_abroad(request.query, hits)
+        reader = None if of_other_language else reader
         if reader and request.level == "section":
             within = replace(request, level="passage")
             passages_of_sections, _ = fetch_hits(within, rank(within, scope, vectors, store), count and READ, store)
@@ -115,7 +117,7 @@ def run_search(
         read = read_hits(request.question, hits, reader, diversify=diversify)
         hits, readings, order = list(read.hits), read.readings, read.order
     judgement = Judgement(relevant=True)
-    if request.relevant_only:
+    if request.relevant_only and not of_other_language:
         judgement = judge_relevance(
             request.query,
             found,

@@ -118,3 +118,17 @@ def test_letters_that_the_encoder_does_not_know_are_judged_by_words(retriever: R
 def test_common_words_of_the_language_are_not_respelled(retriever: Retriever) -> None:
     for query in ("Warum, weshalb und wohin ging meiner Meinung nach der Schmied?", "Pourquoi voulait la boulangère?"):
         assert retriever.answer(query).searched is None
+
+
+def test_an_english_question_is_answered_from_the_only_book_that_has_its_names(tmp_path: Path) -> None:
+    german = (
+        "Konrad Lindner lebte mit seiner Schwester am Hafen. Er wollte die Insel kaufen und dort ein Krankenhaus bauen."
+        " Der Bürgermeister lachte über ihn und ging nach Hause, denn es war spät und der Wind kam aus dem Norden."
+    )
+    books = [("de", german), ("en", LIGHTHOUSE)]
+    index_books([book_from_text(text, source=f"{tag}.txt", title=f"Book {tag}") for tag, text in books], tmp_path)
+    with Retriever(tmp_path) as found:
+        answer = found.answer("What did Konrad Lindner want to build?")
+        assert answer.citations[0].hit.source == "de.txt"
+        assert answer.short is None
+        assert not found.answer("What did Edward Fairbanks want to build?").found
