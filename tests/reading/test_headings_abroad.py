@@ -109,6 +109,26 @@ def test_sentences_in_other_languages_are_no_headings(line: str) -> None:
     assert parse_line(line, 0, len(line)) == []
 
 
+@pytest.mark.parametrize(
+    "titles", [("第一章 到来", "第二章 信", "第三章 大火"), ("제1장 도착", "제2장 편지", "제3장 바다")]
+)
+def test_a_table_of_contents_with_titles_of_two_letters_is_no_part(titles: tuple[str, ...]) -> None:
+    assert paths("\n".join(titles) + "\n\n" + book(*titles)) == [(title,) for title in titles]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "title"),
+    [
+        (("第一章", "第二章", "第三章"), "绿色的信"),
+        (("الفصل الأول", "الفصل الثاني", "الفصل الثالث"), "الرسالة الخضراء"),
+        (("פרק א", "פרק ב", "פרק ג"), "המכתב"),
+    ],
+)
+def test_a_title_without_capitals_stands_below_its_number(numbers: tuple[str, ...], title: str) -> None:
+    assert paths(book(*(f"{number}\n\n{title}" for number in numbers))) == [(f"{n}. {title}",) for n in numbers]
+    assert paths(book(*(f"{number}\n\n{title}。" for number in numbers))) == [(number,) for number in numbers]
+
+
 @pytest.mark.parametrize("names", [("Пролог", "Эпилог"), ("序章", "後記"), ("Önsöz", "Sonsöz")])
 def test_a_prologue_and_an_epilogue_are_no_part_of_chapters(names: tuple[str, str]) -> None:
     first, last = names

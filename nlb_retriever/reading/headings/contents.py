@@ -47,7 +47,8 @@ def _keys(c: Candidate) -> set[_Key]:
         if not c.rest:
             keys.add((f"{c.kind} alone", c.number))
     title = normal(c.rest)
-    return keys | {("", title), (f"={title}", c.number)} if len(title) > 2 else keys
+    is_known = len(title) > 2 or title[:1] >= "\u2e80"  # words of Chinese, Japanese and Korean have one letter or two
+    return keys | {("", title), (f"={title}", c.number)} if is_known else keys
 
 
 def _sought(c: Candidate, many: bool) -> set[_Key]:

@@ -136,6 +136,9 @@ _INITIALS = re.compile(r"(?:[A-Z]\. ?){2,6}|(?:(?:SIR|LORD|LADY|MRS?\.) )?(?:[A-
 """A name below a preface, a letter or a poem, alone in its line: "A. B. C.", "A. PENWICK."."""
 _SPEECH = re.compile(r"[A-Z]{3}[A-Z’'. ]{0,30}(?:[.:]|\[.*?\])\s*\S")
 """Of a play: a name in capitals and what its bearer says, perhaps with a stage direction between."""
+_CASELESS = 40
+"""Characters of such a title."""
+_STOP = re.compile(r"[.!?…:;।॥؟؛،。！？：；，、]")
 _DECORATION = " \t_*=#~|/[]{}<>\\"
 _PAGE_TAIL = re.compile(r"(?<!\b[Nn]o)(?<!\bNO)(?:(?<![ .·…_]{2})[ .·…_]{2,}+|\t[ ]*)(?:\d{1,4}|[ivxl]{1,6})$")
 
@@ -298,9 +301,16 @@ def _is_caps(text: str) -> bool:
     return text[-1] not in ",;-—" and text.strip(" .!").lower() not in {"the end", "end", "finis", "fin", "amen"}
 
 
-def title_like(text: str) -> bool:
-    """Short, begins with a capital, most longer words capitalised, no sentence's end."""
+def title_like(text: str, *, caseless: bool = False) -> bool:
+    """Short, begins with a capital, most longer words capitalised, no sentence's end.
+
+    Args:
+        text: a line.
+        caseless: whether a shorter one without any stop in letters that have no capitals is like a title, too.
+    """
     text = text.strip(_DECORATION)
+    if caseless and text[:1].isalpha() and text[0].lower() == text[0].upper():
+        return len(text) <= _CASELESS and not _STOP.search(text)
     if not 2 <= len(text) <= 110 or text[-1] in ",;:-—" or not any(c.isalpha() for c in text):
         return False
     first = text.lstrip("“\"‘'(_—–-…. ")

@@ -310,8 +310,8 @@ def _take_title(text: str, spans: Sequence[tuple[int, int]], blank: Sequence[boo
         below = parse_line(line, start, end)
         if below and below[0].kind != "caps" and not (below[0].rest and _ROMAN_WORD.match(line)):
             break
-        follows_prose = j + 1 >= len(spans) or blank[j + 1]
-        if not (title_like(line) and (line.isupper() or (follows_prose and not is_speech(line)))):
+        alone = j + 1 >= len(spans) or blank[j + 1]
+        if not (title_like(line, caseless=alone) and (line.isupper() or (alone and not is_speech(line)))):
             break
         taken.append(line)
         c.end, c.line = end, j
