@@ -30,3 +30,9 @@ from tests.reading.test_plain import WRAPPED, read
 def test_a_title_page_in_another_language_is_read(tmp_path: Path, front: str, title: str, author: str | None) -> None:
     book = read(tmp_path, f"{front}\n\nThe salt and the water met there.\n\n{WRAPPED * 3}\n", "a.txt")
     assert (book.title, book.author) == (title, author)
+
+
+@pytest.mark.parametrize("title", ["설치 안내서", "安装手册", "Handbuch"])
+def test_the_first_line_of_a_manual_is_its_title_in_any_script(tmp_path: Path, title: str) -> None:
+    sections = "\n\n".join(f"{n}.{m}. Salt {n} {m}\n\n{WRAPPED}" for n in (1, 2, 3) for m in (1, 2, 3))
+    assert read(tmp_path, f"{title}\n\n{sections}\n", "a.txt").title == title

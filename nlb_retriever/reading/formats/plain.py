@@ -127,7 +127,8 @@ def _title_of_manual(draft: Draft) -> str | None:
     line = line.strip("#= ")
     alone = not rest.partition("\n")[0].strip()
     is_heading = parse_line(line, 0, len(line)) and not line.isupper()
-    return one_line(line) if alone and len(line) <= 60 and title_like(line) and not is_heading else None
+    is_title = len(line) <= 60 and title_like(line, caseless=True) and not is_heading
+    return one_line(line) if alone and is_title else None
 
 
 def title_page(text: str) -> tuple[str | None, str | None]:
