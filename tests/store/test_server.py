@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from qdrant_client import QdrantClient, models
 
-from nlb_retriever.errors import LibraryBusy
+from nlb_retriever.errors import LibraryBusy, StoreError
 from nlb_retriever.records import LEVELS
 from nlb_retriever.store import And, Condition, LibraryStore, StoreQuery
 from nlb_retriever.store.backends import server_points
@@ -140,3 +140,17 @@ def test_collections_of_a_former_version_have_no_vectors_of_spans(monkeypatch: p
     whole = StoreQuery(level="passage", dense=dense, limit=1)
     assert [[hit.id for hit in hits] for hits in store.search([spans, whole])] == [[], [ids[3]]]
     assert {*store.terms(ids).ids} == {*ids}
+
+
+@pytest.mark.parametrize("name", ["mine_books", "mine_passages"])
+def test_a_collection_of_somebody_else_is_not_touched(name: str) -> None:
+    client = QdrantClient(":memory:")
+    client.create_collection(name, models.VectorParams(size=2, distance=models.Distance.DOT))
+    client.upsert(name, [models.PointStruct(id=1, vector=[1.0, 0.0])])
+    with pytest.raises(StoreError, match=f"mine is no library: the server's collection {name} holds other points"):
+        open_on_server(Server(client, "mine"), "mine", create=MANIFEST, writer=True)
+    assert client.count(name).count == 1
+    assert [each.name for each in client.get_collections().collections] == [name]
+    client.delete(name, [1])
+    open_on_server(Server(client, "mine"), "mine", create=MANIFEST, writer=True).close()
+    client.close()

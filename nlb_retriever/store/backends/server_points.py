@@ -12,6 +12,7 @@ from qdrant_client import QdrantClient, models
 
 from nlb_retriever.encoding.packing import Packed, unpack
 from nlb_retriever.encoding.terms import TERM_BYTES
+from nlb_retriever.errors import StoreError
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store.backends.base import PayloadKeys, Point, PointQuery, StoredPoint
 from nlb_retriever.store.backends.server_client import Server
@@ -48,14 +49,25 @@ class Collections:
         self._server = server
         self._names = {level: f"{name}_{level}s" for level in LEVELS}
 
-    def exist(self) -> bool:
-        return self._server.call(lambda client: client.collection_exists(self._names["book"]))
+    def exist(self, level: Level = "book") -> bool:
+        return self._server.call(lambda client: client.collection_exists(self._names[level]))
 
     def create(self, dims: Mapping[Level, int]) -> None:
-        """Make empty collections; those of books, which `exist` looks for, come last."""
+        """Make empty collections; those of books, which `exist` looks for, come last.
+
+        Raises:
+            StoreError: one is there and not empty: somebody else's.
+        """
+        there = [level for level in LEVELS if self.exist(level)]
+        for level in there:
+            if self.count(level):
+                raise StoreError(
+                    f"{self._server.location} is no library: the server's collection {self._names[level]} holds other "
+                    "points: take another name"
+                )
         for level in reversed(LEVELS):
             name = self._names[level]
-            if self._server.call(lambda client, name=name: client.collection_exists(name)):  # type: ignore[misc]
+            if level in there:
                 self._server.call(lambda client, name=name: client.delete_collection(name))  # type: ignore[misc]
             vectors = {DENSE: models.VectorParams(size=dims[level], distance=_DISTANCES[level])}
             if level == "passage":
