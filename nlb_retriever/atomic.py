@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -13,6 +14,8 @@ from typing import IO
 
 TEMPORARY = ".part"
 """End of the names of unfinished files and folders; one that is found was left by a process that was killed."""
+_NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
+"""What a file system answers that does not sync folders."""
 
 
 def part_of(file: Path) -> Path:
@@ -73,10 +76,13 @@ def write_folder(folder: Path) -> Iterator[Path]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Return when the names of a folder's files are on the disk."""
+    """Return when the names of a folder's files are on the disk; not every file system can say so."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
+    except OSError as error:
+        if error.errno not in _NO_SYNC:
+            raise
     finally:
         os.close(handle)
 

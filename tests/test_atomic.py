@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
+import stat
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import IO
 
@@ -45,6 +49,21 @@ def test_a_file_keeps_its_content_where_writing_fails(tmp_path: Path) -> None:
         write_file(file, fail)
     assert file.read_bytes() == b"one"
     assert names(tmp_path) == ["a.json"]
+
+
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.EIO])
+def test_a_disk_that_syncs_no_folders_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    sync = os.fsync
+
+    def fsync(handle: int) -> None:
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(number, os.strerror(number))
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with nullcontext() if number == errno.EINVAL else pytest.raises(OSError, match="Input/output error"):
+        write_file(tmp_path / "a.json", b"one")
+    assert (tmp_path / "a.json").read_bytes() == b"one"
 
 
 def test_a_folder_is_replaced_with_all_that_is_in_it(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ class WriterLock:
 
         Raises:
             LibraryBusy: another process has it.
+            StoreError: the folder cannot be written or locked.
         """
         self._pid = os.getpid()
         self._folder = folder
@@ -35,11 +36,17 @@ class WriterLock:
         try:
             self._fd: int | None = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
-            raise StoreError(f"library {folder} cannot be written, it is read-only here ({error.strerror})") from error
-        if not _try_lock(self._fd):
+            raise StoreError(f"library {folder} cannot be written here ({error.strerror})") from error
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
             holder = _read_holder(self._fd)
-            self.release()
-            raise LibraryBusy(f"library {folder} is being written by {holder}: wait for it or stop it")
+            os.close(self._fd)
+            if isinstance(error, BlockingIOError):
+                raise LibraryBusy(f"library {folder} is being written by {holder}: wait for it or stop it") from None
+            raise StoreError(
+                f"library {folder} cannot be locked on its file system ({error.strerror}): use a folder on another disk"
+            ) from error
         note = {
             "pid": os.getpid(),
             "since": datetime.now().astimezone().isoformat(timespec="seconds"),
@@ -77,14 +84,6 @@ class WriterLock:
 
 def replaced(folder: Path) -> StoreError:
     return StoreError(f"library {folder} was replaced meanwhile: run the same command again")
-
-
-def _try_lock(fd: int) -> bool:
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _read_holder(fd: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import multiprocessing
 import os
@@ -190,6 +192,19 @@ def test_a_lock_is_given_back(tmp_path: Path) -> None:
     lock.release()
     assert not lock.is_held
     WriterLock(tmp_path).release()
+
+
+def test_a_disk_without_locks_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(fd: int, how: int) -> None:
+        raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    there = len([*Path("/dev/fd").iterdir()])
+    with pytest.raises(StoreError, match=r"cannot be locked on its file system \(Operation not supported\)"):
+        open_store(folder, writer=True)
+    assert len([*Path("/dev/fd").iterdir()]) == there
+    with open_store(folder) as store:
+        assert len(store.books()) == 1
 
 
 def test_a_closed_writer_writes_no_more(folder: Path) -> None:
