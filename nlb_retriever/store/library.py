@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from itertools import filterfalse
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -27,7 +26,7 @@ from nlb_retriever.store.backends.base import (
 from nlb_retriever.store.filters import Filter, check_metadata, matches, resolve
 from nlb_retriever.store.lock import WriterLock
 from nlb_retriever.store.lookup import find_book
-from nlb_retriever.store.points import BookVectors
+from nlb_retriever.store.points import BookVectors, KnownBooks
 from nlb_retriever.store.query import Candidate, StoreQuery, prepare, run
 from nlb_retriever.text.languages import ENGLISH, UNKNOWN, find_language, is_marked
 
@@ -49,7 +48,7 @@ class LibraryStore:
         """
         self._backend = backend
         self._lock = lock
-        self._known: tuple[View, list[BookRecord], tuple[str, ...], tuple[str, ...]] | None = None
+        self._known: KnownBooks | None = None
         self.manifest: Manifest = backend.read(lambda view: view.manifest)
 
     @property
@@ -69,11 +68,11 @@ class LibraryStore:
 
     def books(self) -> list[BookRecord]:
         """All published books, by title."""
-        return list(self._read(self._books))
+        return list(self._read(lambda view: self._know(view).books))
 
     def languages(self) -> tuple[str, ...]:
         """In which languages its books' words were counted (`text.languages`), each once."""
-        return self._read(lambda view: self._know(view)[2])
+        return self._read(lambda view: self._know(view).languages)
 
     def find_book(self, name: str) -> BookRecord:
         """The book with this id, unique start of an id (4 digits or more), file, title or part of a title.
@@ -158,7 +157,8 @@ class LibraryStore:
 
         def answer(view: View) -> list[list[Candidate]]:
             has_text = any(query.text is not None for query in queries)
-            languages, former = self._know(view)[2:] if has_text else ((), ())
+            known = self._know(view) if has_text else None
+            languages, former = (known.languages, known.former) if known else ((), ())
             prepared = [prepare(query, self.manifest.dims, languages, former) for query in queries]
             return run(view, prepared, self._find_books(view))
 
@@ -272,24 +272,15 @@ class LibraryStore:
 
         return self._backend.read(checked)
 
-    def _books(self, view: View) -> list[BookRecord]:
-        return self._know(view)[1]
-
-    def _know(self, view: View) -> tuple[View, list[BookRecord], tuple[str, ...], tuple[str, ...]]:
-        """The books, their words' languages, and those of books whose words a former version counted."""
-        if self._known is None or self._known[0] is not view:
-            found = view.books()
-            books = sorted(map(points.to_book_record, found), key=lambda book: (book.title.casefold(), book.id))
-            languages, former = (
-                tuple(sorted({*map(points.words_language, some)}))
-                for some in (found, filterfalse(points.is_counted_anew, found))
-            )
-            self._known = view, books, languages, former
-        return self._known
+    def _know(self, view: View) -> KnownBooks:
+        known = self._known
+        if known is None or known.view is not view:
+            self._known = known = KnownBooks.of(view)
+        return known
 
     def _find_books(self, view: View) -> Callable[[Filter], list[str]]:
         def find(where: Filter) -> list[str]:
-            books = self._books(view)
+            books = self._know(view).books
             check_metadata(where, map(vars, books))
             return [book.id for book in books if matches(where, vars(book))]
 
@@ -299,12 +290,11 @@ class LibraryStore:
         """A book's sections or passages in reading order."""
 
         def read(view: View) -> list[StoredPoint]:
-            for book in self._books(view):
-                if book.id == book_id:
-                    wanted = range(book.sections if level == "section" else book.passages)[max(first, 0) : last]
-                    ids = [points.point_id(book_id, book.version, level, ordinal) for ordinal in wanted]
-                    return view.retrieve(level, ids)
-            return []
+            book = self._know(view).by_id.get(book_id)
+            if book is None:
+                return []
+            wanted = range(book.sections if level == "section" else book.passages)[max(first, 0) : last]
+            return view.retrieve(level, [points.point_id(book_id, book.version, level, ordinal) for ordinal in wanted])
 
         return self._read(read)
 
@@ -334,6 +324,7 @@ class LibraryStore:
 
     def close(self) -> None:
         """Let go of the library."""
+        self._known = None
         try:
             self._backend.close()
         finally:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from itertools import filterfalse
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID, uuid5
 
 import numpy as np
@@ -14,7 +15,7 @@ from nlb_retriever.config import Manifest
 from nlb_retriever.encoding.packing import Packed
 from nlb_retriever.errors import StoreError
 from nlb_retriever.records import Book, BookRecord, Level, Page, Passage, PassageRecord, Section, SectionRecord
-from nlb_retriever.store.backends.base import Floats, PassagePart, Point, StoredPoint
+from nlb_retriever.store.backends.base import Floats, PassagePart, Point, StoredPoint, View
 from nlb_retriever.text.languages import ENGLISH
 from nlb_retriever.text.words import book_words, passage_words, section_words, weigh_document
 
@@ -182,15 +183,37 @@ def _pages_in(book: Book, section: Section) -> dict[str, Any]:
     return {"pages": [[page.start, page.number, page.label] for page in found]} if found else {}
 
 
-def words_language(point: StoredPoint) -> str:
+class KnownBooks(NamedTuple):
+    """The books of a view."""
+
+    view: View
+    books: list[BookRecord]
+    """By title."""
+    by_id: dict[str, BookRecord]
+    languages: tuple[str, ...]
+    """In which their words were counted, each once."""
+    former: tuple[str, ...]
+    """Those of books whose words a former version counted."""
+
+    @classmethod
+    def of(cls, view: View) -> KnownBooks:
+        found = view.books()
+        books = sorted(map(to_book_record, found), key=lambda book: (book.title.casefold(), book.id))
+        languages, former = (
+            tuple(sorted({*map(_words_language, some)})) for some in (found, filterfalse(_is_counted_anew, found))
+        )
+        return cls(view, books, {book.id: book for book in books}, languages, former)
+
+
+def _words_language(point: StoredPoint) -> str:
     """In which language a book's words were counted, from its point; English in libraries of former versions."""
     language: str = point.payload.get(WORDS_LANGUAGE, ENGLISH)
     return language
 
 
-def is_counted_anew(point: StoredPoint) -> bool:
+def _is_counted_anew(point: StoredPoint) -> bool:
     """Whether a book's words are counted as this version does; else as the first one did."""
-    return words_language(point) == ENGLISH or point.payload.get(WORDS_VERSION) == VERSION
+    return _words_language(point) == ENGLISH or point.payload.get(WORDS_VERSION) == VERSION
 
 
 def to_book_record(point: StoredPoint) -> BookRecord:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import gc
 import json
 import multiprocessing
 import os
@@ -23,6 +24,8 @@ from nlb_retriever.config import Manifest
 from nlb_retriever.errors import LibraryBusy, LibraryRebuilt, StoreError
 from nlb_retriever.store import LibraryStore, RescuedLibrary, StoreQuery, open_store
 from nlb_retriever.store.backends import folder as folder_module
+from nlb_retriever.store.backends import merging
+from nlb_retriever.store.backends.folder import FolderBackend
 from nlb_retriever.store.lock import WriterLock
 from tests.store.books import MANIFEST, make_book
 from tests.store.test_crash import start
@@ -234,6 +237,36 @@ def test_many_threads_share_one_library(folder: Path) -> None:
         for thread in threads:
             thread.join()
     assert errors == []
+
+
+def test_a_reading_thread_that_is_late_brings_no_old_version_back(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two steps of a writer it may remember the library as it was."""
+    with open_store(folder, writer=True) as store:
+        backend = store._backend
+        assert isinstance(backend, FolderBackend)
+        before = backend._state
+        monkeypatch.setattr(folder_module, "failpoint", lambda name: setattr(backend, "_state", before))
+        monkeypatch.setattr(merging, "due", list)
+        store.publish(*make_book(1, edition=1).parts)
+    with open_store(folder) as store:
+        assert [book.version for book in store.books()] == [store.passages(f"{1:016x}")[0].version]
+        assert store.book_text(f"{1:016x}") == make_book(1, edition=1).book.text
+        assert store.verify() == []
+
+
+def test_a_closed_library_keeps_no_file_open(folder: Path) -> None:
+    store = open_store(folder)
+    there = Path("/proc/self/maps")
+    if not there.exists():
+        pytest.skip("needs Linux, to see which files are open")
+    assert ".seg" in there.read_text()
+    store.books()
+    store.close()
+    gc.collect()
+    assert str(folder) not in there.read_text()
+    assert len(store.books()) == 1, "a later call opens it again"
 
 
 def test_threads_that_publish_take_turns(folder: Path) -> None:

@@ -33,6 +33,7 @@ from nlb_retriever.store.backends.base import NewVersion, PayloadKeys, StoredPoi
 from nlb_retriever.store.backends.compose import merged_columns, new_columns, runs_of
 from nlb_retriever.store.backends.head import (
     HEAD,
+    UNREAD,
     Head,
     SegmentRef,
     read_head,
@@ -42,7 +43,7 @@ from nlb_retriever.store.backends.head import (
 from nlb_retriever.store.backends.leftovers import clean
 from nlb_retriever.store.backends.reading import SEGMENTS, Reader, State, files_of
 from nlb_retriever.store.backends.segment import Segment
-from nlb_retriever.store.backends.snapshot import Part
+from nlb_retriever.store.backends.snapshot import Part, Snapshot
 from nlb_retriever.store.failpoint import failpoint
 from nlb_retriever.store.lock import WriterLock, replaced
 
@@ -71,7 +72,7 @@ class FolderBackend:
         self._name = head
         self._reader = Reader(folder, head)
         self._pinned = threading.local()
-        self._writing = threading.RLock()
+        self._writing = threading.Lock()
         self._state = self._reader.read()
         if lock is not None and head == HEAD:
             lock.library = self._state.head.library
@@ -137,44 +138,43 @@ class FolderBackend:
             segment = self._write(new_columns(compose(None)), state)
             failpoint("written")
             head = _without(state, {book_id})
-            self._commit(replace(head, segments=(*head.segments, _ref(segment))), (segment,))
+            now = self._commit(state, replace(head, segments=(*head.segments, _ref(segment))), (segment,))
             failpoint("published")
-            self._merge(merging.due(self._state.snapshot.parts))
+            self._merge(now, merging.due(now.snapshot.parts))
 
     def remove(self, *book_ids: str) -> None:
         with self._change() as state:
             head = _without(state, set(book_ids))
             if head.segments != state.head.segments:
-                self._commit(head)
+                self._commit(state, head)
                 failpoint("removed")
 
     def rename(self, sources: Mapping[str, str]) -> None:
         with self._change() as state:
             books = ChainMap(*(part.segment.index_of for part in state.snapshot.parts))
             if renamed := {book_id: source for book_id, source in sources.items() if book_id in books}:
-                self._commit(replace(state.head, sources={**state.head.sources, **renamed}))
+                self._commit(state, replace(state.head, sources={**state.head.sources, **renamed}))
                 failpoint("renamed")
 
     def optimize(self, *, purge: bool = False) -> bool:
         with self._change() as state:
-            return self._merge(merging.worthwhile(state.snapshot.parts, purge=purge))
+            return self._merge(state, merging.worthwhile(state.snapshot.parts, purge=purge))
 
-    def _merge(self, parts: Sequence[Part]) -> bool:
+    def _merge(self, state: State, parts: Sequence[Part]) -> bool:
         """Let one segment take the place of several."""
         if not parts:
             return False
-        with self._change() as state:
-            runs = [run for part in parts for run in runs_of(part.segment, part.books())]
-            old = {part.segment.file.seal.digest for part in parts}
-            kept = [ref for ref in state.head.segments if ref.seal.digest not in old]
-            sources, fresh = dict(state.head.sources), []
-            if runs:
-                fresh = [self._write(merged_columns(runs, sources), state)]
-                failpoint("merged")
-                for book_id in fresh[0].index_of:
-                    sources.pop(book_id, None)
-            self._commit(replace(state.head, segments=(*kept, *map(_ref, fresh)), sources=sources), fresh)
-            failpoint("swapped")
+        runs = [run for part in parts for run in runs_of(part.segment, part.books())]
+        old = {part.segment.file.seal.digest for part in parts}
+        kept = [ref for ref in state.head.segments if ref.seal.digest not in old]
+        sources, fresh = dict(state.head.sources), []
+        if runs:
+            fresh = [self._write(merged_columns(runs, sources), state)]
+            failpoint("merged")
+            for book_id in fresh[0].index_of:
+                sources.pop(book_id, None)
+        self._commit(state, replace(state.head, segments=(*kept, *map(_ref, fresh)), sources=sources), fresh)
+        failpoint("swapped")
         return True
 
     @contextlib.contextmanager
@@ -183,11 +183,11 @@ class FolderBackend:
         if self.lock is None or not self.lock.is_held:
             raise StoreError(f"library {self.location} was opened for reading: open it with writer=True")
         with self._writing, disk.errors(self.location, "writing"):
-            self._state = self._reader.read(self._state)
+            self._state = state = self._reader.read(self._state)
             self.lock.check_place()
-            if self._name == HEAD and self._state.head.library != self.lock.library:
+            if self._name == HEAD and state.head.library != self.lock.library:
                 raise replaced(self.folder)
-            yield self._state
+            yield state  # a thread that reads may put an older one into its place
 
     def _write(self, columns: Mapping[str, Column], state: State) -> Segment:
         folder = self.folder / SEGMENTS
@@ -200,9 +200,8 @@ class FolderBackend:
         self._reader.vouch(file, state.head.library)
         return Segment(file)
 
-    def _commit(self, head: Head, fresh: Sequence[Segment] = ()) -> None:
+    def _commit(self, before: State, head: Head, fresh: Sequence[Segment] = ()) -> State:
         """Let this be the library, and delete what only the one before consisted of."""
-        before = self._state
         head = replace(head, serial=before.head.serial + 1)
         try:
             if self.lock is not None:
@@ -221,6 +220,7 @@ class FolderBackend:
         for digest, segment in before.segments.items():
             if digest not in state.segments:
                 disk.remove(segment.file.path)
+        return state
 
     def _forsake(self, fresh: Sequence[Segment]) -> None:
         """Delete segments that could not be committed, unless they were after all."""
@@ -232,6 +232,8 @@ class FolderBackend:
 
     def close(self) -> None:
         """Let go of the segments; a later call opens them again."""
+        head = self._state.head
+        self._state = State(UNREAD, head, Snapshot(head.manifest, ()), {})
 
 
 def _ref(segment: Segment) -> SegmentRef:

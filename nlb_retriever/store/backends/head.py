@@ -28,8 +28,9 @@ REBUILD = "rebuild.json"
 FORMAT = 1
 """Of the folder's layout; raised when older ones can no longer be read."""
 
-
 Mark = tuple[int, int, int]
+UNREAD: Mark = (0, 0, 0)
+"""Of no head."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -81,13 +81,13 @@ class ServerView:
 
     def __init__(self, collections: Collections, state: State) -> None:
         self._collections = collections
-        self._state = state
+        self.state = state
         hidden = tuple(_version(*pair) for pair in state.hidden)
         self._seen = Not(hidden) if hidden else None
 
     @property
     def manifest(self) -> Manifest:
-        return self._state.manifest
+        return self.state.manifest
 
     @cached_property
     def _books(self) -> list[StoredPoint]:
@@ -108,7 +108,7 @@ class ServerView:
     def retrieve(
         self, level: Level, ids: Sequence[str], *, payload: PayloadKeys = True, vectors: bool = False
     ) -> list[StoredPoint]:
-        hidden = set(self._state.hidden)
+        hidden = set(self.state.hidden)
         keys = payload
         if hidden and payload is not True:
             keys = tuple({*(payload or ()), "book_id", "version"})
@@ -133,7 +133,7 @@ class ServerView:
         return all_of(_BOOKS_ONLY if level == "book" else None, where, self._seen)
 
     def _renamed(self, point: StoredPoint) -> StoredPoint:
-        renaming = self._state.renaming
+        renaming = self.state.renaming
         if not renaming or point.payload.get("book_id") != renaming[0] or "source" not in point.payload:
             return point
         return replace(point, payload={**point.payload, "source": renaming[1]})
@@ -158,7 +158,7 @@ class ServerBackend:
         self.collections = Collections(server, name)
         self._server = server
         self._writer = uuid.uuid4().hex if writer else None
-        self._view: tuple[State, ServerView] | None = None
+        self._view: ServerView | None = None
         if not self.collections.exist():
             raise missing_library(self.location)
         state = self.state()
@@ -180,10 +180,10 @@ class ServerBackend:
 
     def read(self, work: Callable[[View], T]) -> T:
         for _ in range(_READ_TRIES):
-            state = self.state()
-            if self._view is None or self._view[0] != state:
-                self._view = state, ServerView(self.collections, state)
-            result = work(self._view[1])
+            state, view = self.state(), self._view
+            if view is None or view.state != state:
+                self._view = view = ServerView(self.collections, state)
+            result = work(view)
             if self.state().generation == state.generation:
                 break
         return result
