@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nlb_retriever.errors import QueryError
+from nlb_retriever.errors import QueryError, brief
 from nlb_retriever.records import Hit, Level
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import And, Condition, Filter, Not, Or
@@ -76,7 +76,7 @@ def to_condition(name: str, op: Operator, value: Any, keys: Keys | None) -> Filt
     if name not in keys.own:
         if isinstance(field, Condition) and field.key.startswith(METADATA):
             known = sorted({*keys.own, *KEYWORD_KEYS[keys.level], *NUMBER_KEYS[keys.level]})
-            raise QueryError(f"cannot filter by {name!r}, which no book has; known keys: {', '.join(known)}")
+            raise QueryError(f"cannot filter by {brief(name)}, which no book has; known keys: {', '.join(known)}")
         return _checked(field, name, keys.level)
     own, missing = Condition(METADATA + name, op, value), Condition(METADATA + name, "is_empty")
     try:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nlb_integrations.conventions import Keys, as_retriever, to_condition, to_metadata
-from nlb_retriever.errors import QueryError, extra
+from nlb_retriever.errors import QueryError, brief, extra
 from nlb_retriever.records import Level, Mode, Strategy
 from nlb_retriever.search.request import check_choices, check_count
 from nlb_retriever.search.retriever import Retriever
@@ -196,7 +196,7 @@ def to_filter(filters: Mapping[str, Any] | None, keys: Keys | None = None) -> Fi
     known = isinstance(filters, Mapping) and "operator" in filters
     if not known or not ("field" in filters or isinstance(filters.get("conditions"), list)):
         raise QueryError(
-            f'{filters!r} is not a filter: use {{"field": "meta.title", "operator": "==", "value": ...}} '
+            f'{brief(filters)} is not a filter: use {{"field": "meta.title", "operator": "==", "value": ...}} '
             'or {"operator": "AND", "conditions": [...]}'
         )
     operator = filters["operator"]
@@ -204,17 +204,19 @@ def to_filter(filters: Mapping[str, Any] | None, keys: Keys | None = None) -> Fi
         return _comparison(str(filters["field"]).removeprefix("meta."), operator, filters, keys)
     children = tuple(child for each in filters["conditions"] if (child := to_filter(each, keys)) is not None)
     if operator not in ("AND", "OR", "NOT"):
-        raise QueryError(f"unknown filter operator {operator!r}; known: AND, OR, NOT")
+        raise QueryError(f"unknown filter operator {brief(operator)}; known: AND, OR, NOT")
     if not children:
         raise QueryError(f"the filter's {operator} needs at least one condition")
     return Or(children) if operator == "OR" else And(children) if operator == "AND" else Not((And(children),))
 
 
 def _comparison(field: str, operator: Any, filters: Mapping[str, Any], keys: Keys | None) -> Filter:
-    if operator not in _COMPARISONS:
-        raise QueryError(f"unknown filter operator {operator!r} on {field!r}; known: {', '.join(_COMPARISONS)}")
+    if not isinstance(operator, str) or operator not in _COMPARISONS:
+        raise QueryError(
+            f"unknown filter operator {brief(operator)} on {brief(field)}; known: {', '.join(_COMPARISONS)}"
+        )
     if "value" not in filters:
-        raise QueryError(f"the filter on {field!r} has no value to compare with")
+        raise QueryError(f"the filter on {brief(field)} has no value to compare with")
     value = filters["value"]
     if value is None and operator in ("==", "!="):
         empty = to_condition(field, "is_empty", None, keys)

@@ -100,14 +100,14 @@ def check(where: Filter, level: Level) -> Filter:
     """
     if not isinstance(where, Condition):
         if not isinstance(where, And | Or | Not):
-            raise QueryError(f"{where!r} is not a filter: use Condition, And, Or, Not")
+            raise QueryError(f"{brief(where)} is not a filter: use Condition, And, Or, Not")
         children = tuple(where.children) if isinstance(where.children, Iterable) else (where.children,)
         if not children:
             raise QueryError(f"a filter's {type(where).__name__} needs at least one condition")
         return type(where)(tuple(check(child, level) for child in children))
     words, numbers = KEYWORD_KEYS[level], NUMBER_KEYS[level]
     if where.op not in OPERATORS:
-        raise QueryError(f"unknown filter operator {where.op!r}; known: {', '.join(OPERATORS)}")
+        raise QueryError(f"unknown filter operator {brief(where.op)}; known: {', '.join(OPERATORS)}")
     if not isinstance(where.key, str):
         raise QueryError(f"a filter's key must be a string, not {brief(where.key)}")
     if where.key.startswith(METADATA):
@@ -116,7 +116,7 @@ def check(where: Filter, level: Level) -> Filter:
     if where.key not in words + numbers and not wordy:
         known = ", ".join(sorted(words + numbers))
         wordy_hint = "" if level == "book" else " (and text, with text_match)"
-        raise QueryError(f"cannot filter a {level} by {where.key!r}; known keys: {known}{wordy_hint}")
+        raise QueryError(f"cannot filter a {level} by {brief(where.key)}; known keys: {known}{wordy_hint}")
     if where.op == "is_empty":
         return Condition(where.key, "is_empty")
     if where.op in _LISTS:
@@ -130,9 +130,8 @@ def _check_metadata_condition(where: Condition) -> Condition:
         return Condition(where.key, where.op, _listed(where))
     orderly = str if where.op in TEXT_OPERATORS else str | int | float
     if where.op in (*TEXT_OPERATORS, *RANGES) and not isinstance(where.value, orderly):
-        raise QueryError(
-            f"filter {where.key} {where.op} needs words{'' if orderly is str else ' or a number'}, not {where.value!r}"
-        )
+        needed = "words" if orderly is str else "words or a number"
+        raise QueryError(f"filter {where.key} {where.op} needs {needed}, not {brief(where.value)}")
     return where
 
 
@@ -148,32 +147,32 @@ def check_metadata(where: Filter, books: Iterable[Mapping[str, Any]]) -> None:
     known = {METADATA + key for book in books for key in book.get("metadata", ())}
     if unknown := sorted(wanted - known):
         keys = sorted(known | {key for level in (KEYWORD_KEYS, NUMBER_KEYS) for keys in level.values() for key in keys})
-        raise QueryError(f"cannot filter by {unknown[0]!r}, which no book has; known keys: {', '.join(keys)}")
+        raise QueryError(f"cannot filter by {brief(unknown[0])}, which no book has; known keys: {', '.join(keys)}")
 
 
 def _listed(where: Condition) -> tuple[Any, ...]:
     if isinstance(where.value, str) or not isinstance(where.value, Iterable):
-        raise QueryError(f"filter {where.key} {where.op} needs a list of values, not {where.value!r}")
+        raise QueryError(f"filter {where.key} {where.op} needs a list of values, not {brief(where.value)}")
     return tuple(where.value)
 
 
 def _typed(where: Condition, value: Any, numbers: Sequence[str]) -> Any:
     if where.op in TEXT_OPERATORS:
         if where.key in numbers or not isinstance(value, str):
-            raise QueryError(f"filter {where.key} {where.op} needs a key and a value of words, not {value!r}")
+            raise QueryError(f"filter {where.key} {where.op} needs a key and a value of words, not {brief(value)}")
         return value
     if where.key not in numbers:
         if where.op in RANGES:
             raise QueryError(f"filter {where.key} {where.op}: only numbers have an order ({', '.join(numbers)})")
         if isinstance(value, str | int):
             return str(value)
-        raise QueryError(f"filter {where.key} {where.op} needs words, not {value!r}")
+        raise QueryError(f"filter {where.key} {where.op} needs words, not {brief(value)}")
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number) or isinstance(value, bool):
-        raise QueryError(f"filter {where.key} {where.op} needs a number, not {value!r}")
+        raise QueryError(f"filter {where.key} {where.op} needs a number, not {brief(value)}")
     return int(number) if number.is_integer() else number
 
 

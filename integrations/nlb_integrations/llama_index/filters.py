@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from llama_index.core.vector_stores.types import FilterCondition, FilterOperator, MetadataFilter, MetadataFilters
 
 from nlb_integrations.conventions import Keys, to_condition
-from nlb_retriever.errors import QueryError
+from nlb_retriever.errors import QueryError, brief
 from nlb_retriever.store import And, Condition, Filter, Not, Or
 from nlb_retriever.store.filters import METADATA, Operator
 
@@ -63,7 +63,7 @@ def to_filter(filters: MetadataFilters | MetadataFilter | None, keys: Keys | Non
     if isinstance(filters, MetadataFilter):
         if filters.operator not in _OPERATORS:
             known = ", ".join(each.value for each in _OPERATORS)
-            raise QueryError(f"unknown filter operator {filters.operator!r} on {filters.key!r}; known: {known}")
+            raise QueryError(f"unknown filter operator {filters.operator!r} on {brief(filters.key)}; known: {known}")
         operator = _OPERATORS[filters.operator]
         if filters.key not in _OTHER_NAMES:
             return to_condition(filters.key, operator, filters.value, keys)
@@ -71,7 +71,7 @@ def to_filter(filters: MetadataFilters | MetadataFilter | None, keys: Keys | Non
         tests = tuple(Condition(key, operator, filters.value) for key in (*_OTHER_NAMES[filters.key], *own))
         return And(tests) if operator in _NEGATIVE else Or(tests)
     if not isinstance(filters, MetadataFilters):
-        raise QueryError(f"{filters!r} is not a filter: use LlamaIndex's MetadataFilters")
+        raise QueryError(f"{brief(filters)} is not a filter: use LlamaIndex's MetadataFilters")
     if filters.condition not in _CONDITIONS:
         known = ", ".join(each.value for each in FilterCondition)
         raise QueryError(f"unknown filter condition {filters.condition!r}; known: {known}")
