@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
 from nlb_retriever.errors import QueryError
-from nlb_retriever.records import BookRecord, SectionRecord
+from nlb_retriever.records import BookRecord, SectionRecord, source_of
 from nlb_retriever.text.folding import fold
 
 _ID_START = 4
@@ -60,21 +60,8 @@ def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecor
         QueryError: no book fits, or several do.
     """
     _check_length(name, "book")
-    wanted = name.strip()
-    title = fold(wanted)
-    paths = _paths(wanted)
-    steps = (
-        [book for book in books if book.id == wanted],
-        [book for book in books if len(wanted) >= _ID_START and book.id.startswith(wanted.lower())],
-        [book for book in books if book.source in paths],
-        [book for book in books if fold(book.title) == title],
-        [book for book in books if title and title in fold(book.title)],
-        [book for book in books if title and _spaced(title) in _spaced(fold(book.title))],
-        [book for book in books if title and fold(Path(book.source).name) == title],
-        [book for book in books if title and fold(Path(book.source).stem) == title],
-        [book for book in books if is_short_for(title, book)],
-    )
-    for matching in steps:
+    title = fold(name.strip())
+    for matching in _find_fitting(name.strip(), books):
         if len(matching) == 1:
             return matching[0]
         if matching:
@@ -86,6 +73,21 @@ def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecor
     similar = [titles[match] for match in get_close_matches(title, titles, n=3, cutoff=0.4)]
     hint = "; ".join(f"{book.title} ({book.id})" for book in similar)
     raise QueryError(f"no book {name!r} in library {library}" + (f"; similar: {hint}" if hint else ": see `nlb books`"))
+
+
+def _find_fitting(name: str, books: Sequence[BookRecord]) -> Iterator[list[BookRecord]]:
+    """The books that a name fits in one way after the other."""
+    title, paths = fold(name), _paths(name)
+    yield [book for book in books if book.id == name]
+    yield [book for book in books if len(name) >= _ID_START and book.id.startswith(name.lower())]
+    yield [book for book in books if book.source in paths]
+    yield [book for book in books if fold(book.title) == title]
+    if title:
+        yield [book for book in books if title in fold(book.title)]
+        yield [book for book in books if _spaced(title) in _spaced(fold(book.title))]
+        yield [book for book in books if fold(Path(book.source).name) == title]
+        yield [book for book in books if fold(Path(book.source).stem) == title]
+        yield [book for book in books if is_short_for(title, book)]
 
 
 def _spaced(title: str) -> str:
@@ -104,7 +106,7 @@ def _paths(name: str) -> set[str]:
     """What a file's source may be if a name is its path."""
     try:
         path = Path(name).absolute()
-        return {name, str(path), os.path.normpath(path), str(path.resolve())}
+        return {name, *map(source_of, (str(path), os.path.normpath(path), str(path.resolve())))}
     except (OSError, ValueError):  # a NUL, a lone surrogate, a loop of links
         return {name}
 

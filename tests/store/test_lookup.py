@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import pytest
 
 from nlb_retriever import book_from_text, index_books
 from nlb_retriever.errors import QueryError
-from nlb_retriever.records import Section
+from nlb_retriever.records import Section, source_of
 from nlb_retriever.store import LibraryStore, open_store
 from nlb_retriever.store.lookup import find_book, find_sections
 from nlb_retriever.text.folding import fold
@@ -75,6 +76,14 @@ def test_a_book_is_found_as_it_is_typed(store: LibraryStore, name: str) -> None:
 @pytest.mark.parametrize("name", ["les miserables - a tale", "Miserables", "Misérables"])
 def test_accents_and_dashes_do_not_count(store: LibraryStore, name: str) -> None:
     assert store.find_book(name).title == "Les Misérables — a tale"
+
+
+def test_a_file_whose_name_is_no_utf8_is_found_by_its_path(store: LibraryStore) -> None:
+    path = os.fsdecode(b"/books/caf\xe9.txt")
+    book = replace(store.books()[0], source=source_of(path))
+    assert find_book(path, [book], "library") == book
+    with pytest.raises(QueryError, match="no book"):
+        find_book("/books/\ud800.txt", [book], "library")
 
 
 def test_a_book_may_be_named_in_short(store: LibraryStore) -> None:
