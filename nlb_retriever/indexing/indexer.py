@@ -229,7 +229,7 @@ def _with_library(inputs: Inputs, store: LibraryStore | RescuedLibrary, records:
     texts: list[TextSource] = []
     failed: list[FailedFile] = []
     for record in records:
-        text = _stored_text(store, record)
+        text = TextSource.of_record(record, store.read_book)
         file = named.get(record.source)
         if file is None and record.from_file:
             try:
@@ -251,15 +251,6 @@ def _with_library(inputs: Inputs, store: LibraryStore | RescuedLibrary, records:
         files=(*own.values(), *(file for file in inputs.files if file.source not in own)),
         texts=tuple(texts),
         failed=(*inputs.failed, *(each for each in failed if each not in inputs.failed)),
-    )
-
-
-def _stored_text(store: LibraryStore | RescuedLibrary, record: BookRecord) -> TextSource:
-    def load() -> Book | ReadingError:
-        return store.read_book(record) or ReadingError(f"{record.source}: its stored text is gone or damaged")
-
-    return TextSource(
-        source=record.source, content_hash=record.content_hash, size=record.chars, load=load, book_id=record.id
     )
 
 

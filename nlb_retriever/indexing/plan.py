@@ -9,7 +9,6 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -38,6 +37,22 @@ class TextSource:
     load: Callable[[], Book | ReadingError]
     book_id: str | None = None
     """The lasting id that it has already, if any."""
+
+    @classmethod
+    def of_book(cls, book: Book) -> TextSource:
+        """A book as a program gives it."""
+        return cls(source=book.source, content_hash=book.content_hash, size=len(book.text), load=lambda: book)
+
+    @classmethod
+    def of_record(cls, record: BookRecord, read: Callable[[BookRecord], Book | None]) -> TextSource:
+        """A book whose text a library holds, which `read` gives; None where it is gone or damaged."""
+
+        def load() -> Book | ReadingError:
+            return read(record) or ReadingError(f"{shown(record.source)}: its stored text is gone or damaged")
+
+        return cls(
+            source=record.source, content_hash=record.content_hash, size=record.chars, load=load, book_id=record.id
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,12 +135,7 @@ def collect_inputs(discovery: Discovery, books: Iterable[Book] = ()) -> Inputs:
     return Inputs(
         discovery=discovery,
         files=tuple(files),
-        texts=tuple(
-            TextSource(
-                source=book.source, content_hash=book.content_hash, size=len(book.text), load=partial(_identity, book)
-            )
-            for book in books
-        ),
+        texts=tuple(map(TextSource.of_book, books)),
         failed=(*discovery.failed, *failed),
     )
 
@@ -336,7 +346,3 @@ def _choose_id(item: FileSource | TextSource, old: BookRecord | None, taken: Set
     while book_id in taken:
         book_id = hashlib.sha256(f"{book_id}\0{item.source}".encode(errors="surrogateescape")).hexdigest()[:16]
     return book_id
-
-
-def _identity(book: Book) -> Book:
-    return book

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nlb_retriever.encoding import ChunkEncoder, load_encoder
 from nlb_retriever.errors import LibraryDamaged, ReadingError
 from nlb_retriever.indexing.pipeline import carry_out
 from nlb_retriever.indexing.plan import FileSource, Plan, Task, TextSource, hash_source
-from nlb_retriever.records import Book, BookRecord, path_of
+from nlb_retriever.records import BookRecord, path_of
 from nlb_retriever.store import LibraryStore, RescuedLibrary, open_store
 
 
@@ -70,13 +69,7 @@ def _copy(record: BookRecord, old: RescuedLibrary, new: LibraryStore, lines: lis
     if book is not None and vectors is not None:
         new.publish(book, *vectors)
         return None
-    stored = TextSource(
-        source=record.source,
-        content_hash=record.content_hash,
-        size=record.chars,
-        load=partial(_read, old, record),
-        book_id=record.id,
-    )
+    stored = TextSource.of_record(record, old.read_book)
     source: FileSource | TextSource = stored
     if book is None and record.from_file:
         try:
@@ -84,16 +77,5 @@ def _copy(record: BookRecord, old: RescuedLibrary, new: LibraryStore, lines: lis
         except ReadingError as error:
             lines.append(f"the stored text of {record.title} is damaged, and its file cannot be read ({error})")
         else:
-            source = FileSource(
-                source=record.source,
-                path=file.path,
-                content_hash=file.content_hash,
-                size=file.size,
-                book_id=record.id,
-                fallback=stored,
-            )
+            source = replace(file, source=record.source, book_id=record.id, fallback=stored)
     return Task(input=source, book_id=record.id, replaces=None)
-
-
-def _read(old: RescuedLibrary, record: BookRecord) -> Book | ReadingError:
-    return old.read_book(record) or ReadingError(f"{record.title} ({record.source}): its stored text is damaged")
