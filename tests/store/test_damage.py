@@ -16,6 +16,7 @@ from nlb_retriever.errors import LibraryDamaged, StoreError
 from nlb_retriever.indexing.repair import repair_library
 from nlb_retriever.store import RescuedLibrary, open_store
 from nlb_retriever.store.backends.array_file import ArrayFile
+from nlb_retriever.store.backends.head import read_head, write_head
 from tests.store.books import MANIFEST, make_book
 from tests.store.sample import BOOKS, make_library, read_all
 
@@ -268,3 +269,15 @@ def test_a_file_that_a_stranger_made_is_refused_without_a_traceback(tmp_path: Pa
                 file[name].sum()
         except (LibraryDamaged, KeyError):
             pass
+
+
+@pytest.mark.parametrize("field", ["library", "segment"])
+def test_a_head_that_a_stranger_made_leads_to_no_other_folder(copy: Path, tmp_path: Path, field: str) -> None:
+    head = read_head(copy / "library.json")[0]
+    [first, *others] = head.segments
+    shutil.copy(copy / "segments" / first.name, tmp_path / "other.seg")
+    outside = replace(first, name=os.path.relpath(tmp_path / "other.seg", copy / "segments"))
+    changes = {"library": "../other"} if field == "library" else {"segments": (outside, *others)}
+    write_head(copy, replace(head, **changes))
+    with pytest.raises(LibraryDamaged, match="makes no sense"):
+        open_store(copy)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
@@ -27,6 +28,7 @@ REBUILD = "rebuild.json"
 """Head of a library that is being rebuilt: it becomes `library.json` when it is complete."""
 FORMAT = 1
 """Of the folder's layout; raised when older ones can no longer be read."""
+_FILE_NAME = re.compile(r"\w[\w.-]*")
 
 Mark = tuple[int, int, int]
 UNREAD: Mark = (0, 0, 0)
@@ -102,6 +104,9 @@ def read_head(path: Path) -> tuple[Head, Mark]:
             "use that version, or index your books into another library"
         )
     try:
+        names = [content["library"], *(one["name"] for one in content["segments"])]
+        if not all(map(_FILE_NAME.fullmatch, names)):  # a stranger's library leads to no other folder
+            raise ValueError("a name is a path")
         segments = tuple(
             SegmentRef(**{**one, "seal": Seal(**one["seal"]), "hidden": tuple(one["hidden"])})
             for one in content["segments"]
@@ -109,7 +114,7 @@ def read_head(path: Path) -> tuple[Head, Mark]:
         replaces = content["replaces"]
         known = {**content, "segments": segments, "replaces": (replaces[0], replaces[1]) if replaces else None}
         return Head(**{**known, "manifest": Manifest.from_dict(content["manifest"])}), mark
-    except (KeyError, TypeError, IndexError) as error:
+    except (KeyError, TypeError, IndexError, ValueError) as error:
         raise LibraryDamaged(f"{path.name} makes no sense ({error})") from error
 
 
