@@ -319,6 +319,6 @@ def source_of(path: str | Path) -> str:
 
 def path_of(source: str) -> Path:
     """The path that `source_of` made this text of; a file whose name is the text itself goes before."""
-    if os.path.lexists(source):
+    if "\\x" not in source or os.path.lexists(source):
         return Path(source)
     return Path(_ESCAPED.sub(lambda match: chr(0xDC00 + int(match[1], 16)), source))

@@ -259,24 +259,26 @@ def _find_other_names(files: Sequence[FileSource], records: Sequence[BookRecord]
     disk for which both are one name.
     """
     found = {file.source for file in files}
-    others = [record for record in records if record.source not in found and _has_file(record)]
-    folded = {_fold(file.path): file for file in files} if others else {}
-    return {
-        record.source: file.source
-        for record in others
-        if (file := folded.get(_fold(path_of(record.source)))) and _is_same(record, file)
-    }
+    others = [record.source for record in records if record.source not in found] if files else []
+    by_place: dict[tuple[int, int] | None, list[FileSource]] = defaultdict(list)
+    for file in files if others else ():
+        by_place[_find_place(file.path)].append(file)
+    by_place.pop(None, None)
+    pairs = ((source, file) for source in others for file in by_place.get(_find_place(path_of(source)), ()))
+    return {source: file.source for source, file in pairs if _fold(file.path) == _fold(path_of(source))}
+
+
+def _find_place(path: Path) -> tuple[int, int] | None:
+    """Device and inode of a file; None where it is gone."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _fold(path: Path) -> str:
     return unicodedata.normalize("NFC", os.path.realpath(path)).casefold()
-
-
-def _is_same(record: BookRecord, file: FileSource) -> bool:
-    try:
-        return path_of(record.source).samefile(file.path)
-    except (OSError, ValueError):
-        return False
 
 
 def _plan_texts(texts: Sequence[TextSource], records: Sequence[BookRecord], *, taken: Set[str]) -> Plan:

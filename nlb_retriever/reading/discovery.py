@@ -63,6 +63,8 @@ class Discovery:
 
     def has_lost(self, source: str) -> bool:
         """Whether a file was in one of the named folders and is not found there now."""
+        if not self.folders:
+            return False
         path = path_of(source)
         return any(path.is_relative_to(folder) for folder in self.folders) and not is_book_file(path)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from nlb_retriever import book_from_text
 from nlb_retriever.errors import ReadingError
 from nlb_retriever.indexing.plan import FileSource, Inputs, Plan, collect_inputs, hash_source, is_random_name, make_plan
 from nlb_retriever.reading import Discovery, discover
@@ -302,3 +303,13 @@ def test_only_a_random_uuid_is_no_name() -> None:
         "16fd2706-8baf-433b-82eb-8c7fada847da.txt",
     ):
         assert not is_random_name(name)
+
+
+def test_no_file_of_the_library_is_looked_at_for_a_text(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inputs = collect_inputs(discover([]), [book_from_text("Rye makes a dark loaf.", source="rye")])
+    records = [record_of(folder / "two" / "c.txt")]
+    with monkeypatch.context() as patch:
+        for name in ("stat", "lstat"):
+            patch.setattr(os, name, lambda *_, **__: pytest.fail("a file is looked at"))
+        plan = make_plan(inputs, records)
+    assert [task.input.source for task in plan.tasks] == ["rye"]
