@@ -207,12 +207,13 @@ def _check_url(url: str) -> str:
 
     try:
         parts = urlsplit(url)
+        is_address = parts.hostname and parts.port != 0 and not parts.netloc.endswith(":")
     except ValueError:
         raise StoreError("this is not a library's URL: write http://HOST:6333/NAME") from None
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise StoreError(
             "a library's URL is http://HOST:6333/NAME, without user, password or '?': put the key into QDRANT_API_KEY"
         )
-    if parts.scheme not in {"http", "https"} or not parts.hostname or not _NAME.fullmatch(parts.path.strip("/")):
+    if parts.scheme not in {"http", "https"} or not is_address or not _NAME.fullmatch(parts.path.strip("/")):
         raise StoreError(f"{url} is not a library's URL: write http://HOST:6333/NAME")
-    return url
+    return parts.geturl()

@@ -1,4 +1,4 @@
-"""A library's manifest: closed, comparable, and refused where it is not this version's."""
+"""A library's manifest: closed, comparable, and refused where it is not this version's; and its address."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from nlb_retriever.config import FORMAT, Manifest
-from nlb_retriever.errors import MismatchError
+from nlb_retriever.config import FORMAT, Manifest, locate_library
+from nlb_retriever.errors import MismatchError, StoreError
 
 MANIFEST = Manifest(
     chunk_encoder="all-MiniLM-L6-v2",
@@ -70,3 +70,11 @@ def test_a_library_without_terms_is_as_former_versions_made_it() -> None:
     assert "terms_sha256" not in MANIFEST.to_dict()
     assert Manifest.from_dict(with_terms.to_dict()) == with_terms
     assert with_terms.fingerprint() != MANIFEST.fingerprint() == "622058d3a32af2a3"
+
+
+def test_a_librarys_address_has_a_port_and_its_scheme_in_small_letters() -> None:
+    assert locate_library("HTTP://Host:6333/shelf") == "http://Host:6333/shelf"
+    assert locate_library("https://host/shelf/") == "https://host/shelf/"
+    for port in ("abc", "99999", "0", ""):
+        with pytest.raises(StoreError, match="is not a library's URL: write http://HOST:6333/NAME"):
+            locate_library(f"http://host:{port}/shelf")
