@@ -104,6 +104,11 @@ def brief(value: object) -> str:
     return line if len(line) <= _LINE else f"{line[:_LINE]}…"
 
 
+def counted(count: int, noun: str) -> str:
+    """A number of things: "1 book", "3,000 books"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def several(given: Any, kind: Any, wanted: str, error: type[NlbError] = QueryError) -> tuple[Any, ...]:
     """What may be given as one or as several of a kind, as a tuple.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from packaging.requirements import Requirement
 
 from nlb_retriever.config import RELEASED, Manifest, home, locate_library
-from nlb_retriever.errors import LibraryNotFound, NlbError
+from nlb_retriever.errors import LibraryNotFound, NlbError, counted
 
 if TYPE_CHECKING:
     from nlb_retriever.encoding.load import Use
@@ -203,7 +203,7 @@ def _library(location: str | Path, *, named: bool) -> tuple[Manifest | None, lis
         with open_store(location) as store:
             books = len(store.books())
             problems = [Check("library", "problem", line) for line in store.verify()]
-            whole = Check("library", "ok", f"{location}, {books:,} book{'' if books == 1 else 's'}, all whole")
+            whole = Check("library", "ok", f"{location}, {counted(books, 'book')}, all whole")
             return store.manifest, problems or [whole]
     except LibraryNotFound as error:
         if named:

@@ -11,6 +11,7 @@ from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, ConfigDict
 
 from nlb_integrations.conventions import CHAPTER_SEPARATOR
+from nlb_retriever.errors import counted
 from nlb_retriever.reading.text import to_year
 from nlb_retriever.records import Answer, BookRecord, Citation, Confidence, Hit, SectionRecord
 
@@ -160,7 +161,7 @@ class BookItem(_Record):
 
     def line(self) -> str:
         year = f", {self.year}" if self.year else ""
-        return f"{_line(self.title, self.author)}{year} (book {self.book_id}, {self.sections} sections)"
+        return f"{_line(self.title, self.author)}{year} (book {self.book_id}, {counted(self.sections, 'section')})"
 
 
 class BookList(_Result):

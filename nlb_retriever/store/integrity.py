@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from nlb_retriever.config import Manifest
-from nlb_retriever.errors import LibraryDamaged
+from nlb_retriever.errors import LibraryDamaged, counted
 from nlb_retriever.records import LEVELS, BookRecord, Level
 from nlb_retriever.store.backends.base import Backend, Floats
 from nlb_retriever.store.points import to_book_record
@@ -37,7 +37,7 @@ def find_problems(backend: Backend, manifest: Manifest) -> list[str]:
     for pair, book in books.items():
         lines += [f"book {book.id} ({book.title}): {fault}" for fault in _faults(book, found[pair])]
     for pair in found.keys() - books.keys():
-        counts = ", ".join(f"{len(each)} {level}s" for level, each in found[pair].ordinals.items())
+        counts = ", ".join(counted(len(each), level) for level, each in found[pair].ordinals.items())
         lines.append(f"{counts} belong to no book (id {pair[0]}, version {pair[1]})")
     return sorted(lines)
 
@@ -89,10 +89,10 @@ def _faults(book: BookRecord, found: _Found) -> list[str]:
     for level, expected in sizes.items():
         ordinals = sorted(found.ordinals[level])
         if ordinals != list(range(expected)):
-            faults.append(f"has {len(ordinals)} {level}s instead of {expected}")
+            faults.append(f"has {counted(len(ordinals), level)} instead of {expected:,}")
     spans = sorted(found.spans)
     borders = [0, *(end for _, end in spans)]
     if [start for start, _ in spans] != borders[:-1] or borders[-1] != book.chars:
         faults.append("has gaps in its text")
-    faults += [f"has {bad} damaged {level} vectors" for level, bad in found.bad.items()]
+    faults += [f"has {counted(bad, f'damaged {level} vector')}" for level, bad in found.bad.items()]
     return [f"{fault}: repair the library, then index the book again" for fault in faults]

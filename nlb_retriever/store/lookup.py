@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from nlb_retriever.errors import QueryError
+from nlb_retriever.errors import QueryError, counted
 from nlb_retriever.records import BookRecord, SectionRecord, source_of
 from nlb_retriever.text.folding import fold
 
@@ -137,7 +137,7 @@ def find_sections(name: str, sections: Sequence[SectionRecord], book: BookRecord
         return (int(wanted) - 1,)
     paths = [[fold(part) for part in section.path] for section in sections]
     if wanted.isdecimal() and not any(wanted in path for path in paths):
-        raise QueryError(f"{book.title} has {len(sections)} sections, no number {name}: see `nlb show`")
+        raise QueryError(f"{book.title} has {counted(len(sections), 'section')}, no number {name}: see `nlb show`")
     named = (
         [index for index, path in enumerate(paths) if wanted in path],
         _find_dotted(name.strip(), sections),

@@ -17,7 +17,7 @@ import numpy as np
 
 from nlb_retriever.config import Manifest, missing_library
 from nlb_retriever.encoding.packing import Packed
-from nlb_retriever.errors import LibraryDamaged, NlbError
+from nlb_retriever.errors import LibraryDamaged, NlbError, counted
 from nlb_retriever.records import LEVELS, Book, BookRecord, Level, Passage
 from nlb_retriever.store import points
 from nlb_retriever.store.backends import disk, rebuild
@@ -174,7 +174,7 @@ class RescuedLibrary:
             return _Rescued(ArrayFile(self._folder / SEGMENTS / name, ref.seal if ref else None, is_strict=False))
         except (LibraryDamaged, FileNotFoundError) as error:
             count = ref.books - len(ref.hidden) if ref else 0
-            books = f"{count:,} book{'' if count == 1 else 's'}" if ref else "the books"
+            books = counted(count, "book") if ref else "the books"
             lost.append(f"{books} of segment {name} {'is' if count == 1 else 'are'} lost ({_reason(error)}): {_AGAIN}")
             return None
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 import typer
 
-from nlb_retriever import open_store
+from nlb_retriever import book_from_text, index_books, open_store
 from nlb_retriever.records import BookRecord
 from tests.cli.conftest import InProcess, OnTerminal, Started
 
@@ -66,6 +66,14 @@ def test_a_terminal_gets_a_table_that_fits(nlb_terminal: OnTerminal, shelf: Path
     assert ran.code == 0
     assert "─" * 40 in ran.out
     assert "\x1b[1mOrchard Letters" in ran.out
+
+
+def test_one_thing_is_no_several(nlb: InProcess, tmp_path: Path) -> None:
+    index_books(book_from_text("Rye makes a dark loaf.", source="rye", title="On Rye"), tmp_path / "library")
+    ran = nlb("show", "rye", "--library", tmp_path / "library")
+    assert "\n1 section, 1 passage, 22 characters\n" in ran.out.replace("en, ", "")
+    ran = nlb("show", "rye", "--section", "2", "--library", tmp_path / "library")
+    assert "On Rye has 1 section, no number 2" in ran.err
 
 
 def test_a_book_is_shown_as_its_tree_of_sections(nlb: InProcess, shelf: Path) -> None:

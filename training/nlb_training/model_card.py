@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from nlb_retriever.errors import counted
 from nlb_training.corpus import Corpus
 from nlb_training.data.examples import Example, read_lines
 
@@ -88,7 +89,7 @@ def format_model_card(name: str, facts: Mapping[str, Any]) -> str:
         "",
         "## Data",
         "",
-        f"- {books['count']} book{'' if books['count'] == 1 else 's'}, {books['tokens']:,} tokens, cut into "
+        f"- {counted(books['count'], 'book')}, {books['tokens']:,} tokens, cut into "
         f"{books['chunks']:,} chunks "
         f"({'; '.join(books['chunkings'])}). Licence: {books['licence']}",
         *_examples(data, trained=facts.get("retrieval") is not None),

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nlb_cli.options import ChunkEncoder, Json, Library
-from nlb_cli.output.progress import books, duration, watch
+from nlb_cli.output.progress import duration, watch
 from nlb_cli.output.terminal import Line, exact, line, note, write_json, write_lines
 from nlb_cli.output.warnings import print_warnings
+from nlb_retriever.errors import counted
 
 if TYPE_CHECKING:
     from nlb_retriever.indexing.report import IndexReport
@@ -111,7 +112,7 @@ def _report_lines(report: IndexReport, *, prune: bool) -> Iterator[Line]:
         which = f" ({changed} of them changed)" if changed else ""
         rate = f", {report.tokens / report.seconds:,.0f} a second" if report.tokens >= _LEAST_TOKENS else ""
         took = f" in {duration(report.seconds)}: {report.tokens:,} tokens{rate}"
-        yield line((f"Indexed {books(len(report.indexed))}", "bold"), f"{which}{took}.")
+        yield line((f"Indexed {counted(len(report.indexed), 'book')}", "bold"), f"{which}{took}.")
     elif report.removed or report.renamed:
         yield line(("Nothing to index.", "bold"))
     elif report.unchanged:
@@ -119,7 +120,7 @@ def _report_lines(report: IndexReport, *, prune: bool) -> Iterator[Line]:
     else:
         yield line(("Nothing is indexed.", "bold"))
     counts = {"unchanged": report.unchanged, "renamed": report.renamed, "removed": report.removed}
-    if parts := [f"{books(len(refs))} {what}" for what, refs in counts.items() if refs]:
+    if parts := [f"{counted(len(refs), 'book')} {what}" for what, refs in counts.items() if refs]:
         yield line(f"{', '.join(parts)}.")
     for what, refs in (("Renamed", report.renamed), ("Removed", report.removed)):
         yield from (line(f"{what}: {exact(ref.source)}") for ref in refs[:_REFS])
@@ -135,7 +136,7 @@ def _plan_lines(report: IndexReport, *, prune: bool) -> Iterator[Line]:
     changed = [ref for ref in report.indexed if ref.changed]
     for verb, refs in (("index", new), ("update", changed), ("rename", report.renamed), ("remove", report.removed)):
         yield from (line(exact(ref.source), lead=f"  {verb:<8}") for ref in refs)
-    yield line(f"{books(len(report.unchanged))} unchanged", lead="  keep    ")
+    yield line(f"{counted(len(report.unchanged), 'book')} unchanged", lead="  keep    ")
     yield from _left_out(report, prune=prune)
     yield line(f"Library: {exact(report.library)}")
 
@@ -143,7 +144,7 @@ def _plan_lines(report: IndexReport, *, prune: bool) -> Iterator[Line]:
 def _left_out(report: IndexReport, *, prune: bool) -> Iterator[Line]:
     if report.kept:
         first = exact(report.kept[0].source)
-        others = f" and {books(len(report.kept) - 1)} more" if len(report.kept) > 1 else ""
+        others = f" and {counted(len(report.kept) - 1, 'book')} more" if len(report.kept) > 1 else ""
         why = ", but the folder cannot be read or holds no book, or the file is in a cloud" if prune else ""
         how = "--prune --prune-empty" if prune else "--prune"
         yield line(f"Kept: {first}{others} cannot be found{why}: give {how} to remove.")

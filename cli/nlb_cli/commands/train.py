@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nlb_cli.options import ChunkEncoder, Json
-from nlb_cli.output.progress import books as count_books
 from nlb_cli.output.progress import duration
 from nlb_cli.output.terminal import Line, exact, line, note, write_json, write_lines
 from nlb_cli.output.training_progress import watch_training
 from nlb_cli.output.warnings import print_warnings
-from nlb_retriever.errors import extra
+from nlb_retriever.errors import counted, extra
 
 if TYPE_CHECKING:
     from nlb_training.report import TrainingReport
@@ -114,7 +113,7 @@ def train(
 def _report_lines(report: TrainingReport, chunk_encoder: str | None) -> Iterator[Line]:
     result = report.to_json()
     yield line(
-        (f"Trained on {count_books(result['books'])}", "bold"),
+        (f"Trained on {counted(result['books'], 'book')}", "bold"),
         f" in {duration(report.seconds)}: {result['chunks']:,} chunks.",
     )
     if figures := result["pretraining"]:
@@ -131,7 +130,7 @@ def _report_lines(report: TrainingReport, chunk_encoder: str | None) -> Iterator
 
 def _retrieval_lines(retrieval: Mapping[str, Any]) -> Iterator[Line]:
     held_out, count = retrieval.get("held_out"), retrieval["examples"]
-    examples = f"{count:,} example{'' if count == 1 else 's'}"
+    examples = counted(count, "example")
     reranked = retrieval.get("reranker", {})
     if retrieval["trained"]:
         yield line(f"Retrieval training: {examples}, {retrieval['steps']:,} steps.")
@@ -141,7 +140,7 @@ def _retrieval_lines(retrieval: Mapping[str, Any]) -> Iterator[Line]:
         yield line("Retrieval: no examples to train on; the projections are those of the start.")
         return
     if held_out:
-        yield line(f"MRR on {count_books(held_out['books'])} held out, chunk encoder alone -> start -> trained:")
+        yield line(f"MRR on {counted(held_out['books'], 'book')} held out, chunk encoder alone -> start -> trained:")
         for name, raw in held_out["raw"].items():
             yield line(f"  {name}: {raw:.1f} -> {held_out['start'][name]:.1f} -> {held_out['trained'][name]:.1f}")
     if held_out and not retrieval["trained"]:

@@ -20,6 +20,7 @@ from nlb_cli.output.terminal import (
     write_lines,
     write_rich,
 )
+from nlb_retriever.errors import counted
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
@@ -188,7 +189,8 @@ def _about(book: BookRecord) -> Iterator[Line]:
     yield line((inline(book.title), "bold"), author)
     facts = [str(book.year)] if book.year else []
     facts += [inline(book.language)] if book.language else []
-    facts += [f"{book.sections:,} sections", f"{book.passages:,} passages", f"{book.chars:,} characters"]
+    counts = {"section": book.sections, "passage": book.passages, "character": book.chars}
+    facts += [counted(count, noun) for noun, count in counts.items()]
     yield line(", ".join(facts))
     if book.description:
         yield line(inline(book.description))

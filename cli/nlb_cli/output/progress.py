@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from nlb_cli.output.terminal import console, inline, is_styled, note
+from nlb_retriever.errors import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -40,7 +41,7 @@ class Watch:
         """How many books this run has published, with its verb: "1 of 3 books is"."""
         if not self.total:
             return "no book is"
-        return f"{self.published} of {books(self.total)} {'is' if self.published == 1 else 'are'}"
+        return f"{self.published} of {counted(self.total, 'book')} {'is' if self.published == 1 else 'are'}"
 
 
 @contextmanager
@@ -83,10 +84,6 @@ def show_line(event: IndexEvent) -> None:
         note(f"{number} {_name(event)}{' failed' if event.kind == 'failed' else ''}")
 
 
-def books(count: int) -> str:
-    return f"{count:,} book{'' if count == 1 else 's'}"
-
-
 def _name(event: IndexEvent) -> str:
     """The book's title; the name of its file where it has failed or has not been read yet."""
     return inline(event.title if event.title and event.kind != "failed" else PurePath(event.source).name)
@@ -127,7 +124,7 @@ class Bars:
         self._progress.update(self._run, description=self._describe(event, share), completed=share * 100, total=100.0)
 
     def _describe(self, event: IndexEvent, share: float) -> str:
-        parts = [f"{self._finished} of {books(event.total)}"]
+        parts = [f"{self._finished} of {counted(event.total, 'book')}"]
         elapsed = time.monotonic() - self._started if self._started else 0.0
         if elapsed > 1 and event.tokens:
             parts.append(f"{event.tokens / elapsed:,.0f} tokens/s")

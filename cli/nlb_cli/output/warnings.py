@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from nlb_cli.output.terminal import exact, note
+from nlb_retriever.errors import counted
 
 
 def print_warnings(warnings: Iterable[tuple[str, str]], *, quiet: bool) -> None:
@@ -18,5 +19,4 @@ def print_warnings(warnings: Iterable[tuple[str, str]], *, quiet: bool) -> None:
         elif warning.startswith(LEFT_OUT) or not quiet:
             note(exact(f"nlb: warning: {source}: {warning}"))
     if skipped and not quiet:
-        files = f"{len(skipped):,} file{'' if len(skipped) == 1 else 's'}"
-        note(f"nlb: boilerplate was skipped in {files}")
+        note(f"nlb: boilerplate was skipped in {counted(len(skipped), 'file')}")

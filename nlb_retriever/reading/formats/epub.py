@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from pathlib import PurePosixPath
 
-from nlb_retriever.errors import NlbError, NotABook, ReadingLimit
+from nlb_retriever.errors import NlbError, NotABook, ReadingLimit, counted
 from nlb_retriever.reading.containers.archive import Archive, Files, shown_name
 from nlb_retriever.reading.containers.package import Entry, Package, open_package, package_names
 from nlb_retriever.reading.draft import Draft, Heading
@@ -161,9 +161,7 @@ class _Chapters:
             start += len(page.text) + len(_GAP)
             if start > self.limits.chars:
                 raise ReadingLimit(f"holds more than {self.limits.chars} characters")
-        self.draft.warnings += [
-            f"{warning} (in {count:,} chapter{'' if count == 1 else 's'})" for warning, count in encodings.items()
-        ]
+        self.draft.warnings += [f"{warning} (in {counted(count, 'chapter')})" for warning, count in encodings.items()]
         self._note_unlisted(names)
         return parts
 

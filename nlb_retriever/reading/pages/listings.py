@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from nlb_retriever.errors import counted
 from nlb_retriever.reading.headings.number_words import roman
 from nlb_retriever.reading.omissions import Omissions, count_words
 
@@ -91,7 +92,7 @@ def without_listings(pages: Sequence[list[str]], omissions: Omissions) -> list[l
     if not any(kept_pages):
         return [list(lines) for lines in pages]
     if listed:
-        omissions.skip(f"contents or index on {listed:,} page{'' if listed == 1 else 's'}", words)
+        omissions.skip(f"contents or index on {counted(listed, 'page')}", words)
     return kept_pages
 
 
