@@ -146,7 +146,8 @@ class NLBRetriever(BaseRetriever):
         store = self.library.store
         records = store.get_passages(ids), store.get_sections(ids)
         nodes = [scored.node for level in records for scored in to_nodes([to_hit(each) for each in level], store)]
-        return sorted(nodes, key=lambda node: ids.index(node.node_id))
+        found = {node.node_id: node for node in nodes}
+        return [found[each] for each in ids if each in found]
 
     def answer(self, question: str) -> Answer:
         """The library's own answer: at most `similarity_top_k` sentences of passages that this finds.

@@ -9,6 +9,7 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
+from nlb_integrations.conventions import as_retriever
 from nlb_integrations.llama_index.retriever import NLBRetriever
 from nlb_retriever.errors import QueryError
 from nlb_retriever.search.request import check_count
@@ -19,9 +20,7 @@ Library = str | Path | Retriever | NLBRetriever | None
 
 def open_library(library: Library) -> Retriever:
     """The retriever of a library; one that is passed is shared. Opens nothing."""
-    if isinstance(library, NLBRetriever):
-        return library.library
-    return library if isinstance(library, Retriever) else Retriever(library)
+    return as_retriever(library.library if isinstance(library, NLBRetriever) else library)
 
 
 class LibraryPostprocessor(BaseNodePostprocessor):
