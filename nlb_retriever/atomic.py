@@ -1,4 +1,4 @@
-"""Atomic writes of files and folders: after any interruption there is the old content or the new one."""
+"""Atomic writes of files and folders: after an interruption there is the old content or the new one, and no half."""
 
 from __future__ import annotations
 
@@ -51,6 +51,8 @@ def write_file(file: Path, content: bytes | Callable[[IO[bytes]], object]) -> No
 @contextmanager
 def write_folder(folder: Path) -> Iterator[Path]:
     """Write a folder atomically: the block fills a new one, which replaces `folder` after the block.
+
+    A kill in the moment between the two renames leaves both in the part, and no `folder`.
 
     Args:
         folder: to write; its parents are made, and what was there is replaced.

@@ -9,7 +9,6 @@ from nlb_retriever.config import Manifest, missing_library
 from nlb_retriever.errors import LibraryDamaged, StoreError
 from nlb_retriever.store.backends.folder import FolderBackend
 from nlb_retriever.store.backends.head import COPY, HEAD
-from nlb_retriever.store.backends.leftovers import is_unfinished
 from nlb_retriever.store.backends.reading import SEGMENTS
 from nlb_retriever.store.library import LibraryStore
 from nlb_retriever.store.lock import LOCK, WriterLock
@@ -85,8 +84,8 @@ def _open_folder(folder: Path, create: Manifest | None, *, writer: bool) -> Libr
 def _check_folder(folder: Path, create: bool) -> bool:
     """Refuse what is no library's folder; returns whether a library is to be made in it.
 
-    Nothing that is there is ever touched: a library is made only in a folder that is empty, but for what a writer
-    leaves that was stopped while making one.
+    Nothing that is there is ever touched: a library is made only in a folder that is empty, but for hidden files, as
+    of the Finder, and what a writer leaves that was stopped while making one.
     """
     try:
         if folder.exists() and not folder.is_dir():
@@ -104,7 +103,7 @@ def _check_folder(folder: Path, create: bool) -> bool:
                 f"library {folder} was made by an earlier version of nlb, which this one cannot read: "
                 "remove the folder, then index your books again"
             )
-        if foreign := sorted(name for name in names - {LOCK} if not is_unfinished(name)):
+        if foreign := sorted(name for name in names - {LOCK} if not name.startswith(".")):
             raise StoreError(f"{folder} is no library: it holds other files ({', '.join(foreign[:3])})")
         if not create:
             raise missing_library(folder)

@@ -36,6 +36,15 @@ def test_nobody_elses_file_is_touched(tmp_path: Path, name: str) -> None:
     assert [path.name for path in (tmp_path / "thesis").iterdir()] == [Path(name).parts[0]]
 
 
+def test_a_hidden_file_is_in_no_librarys_way(tmp_path: Path) -> None:
+    (tmp_path / ".DS_Store").write_text("mine")
+    with pytest.raises(LibraryNotFound):
+        open_store(tmp_path)
+    with open_store(tmp_path, create=MANIFEST, writer=True) as store:
+        store.publish(*make_book(1).parts)
+    assert (tmp_path / ".DS_Store").read_text() == "mine"
+
+
 def test_files_that_somebody_puts_into_a_library_stay(tmp_path: Path) -> None:
     make_library(tmp_path)
     for name in ("notes.txt", "segments/notes.txt", "segments/old.seg"):

@@ -14,11 +14,7 @@ from nlb_retriever.store.backends.reading import SEGMENTS
 
 _NAME = re.compile(r"[0-9a-f]{8}-[0-9a-f]{8}\.seg")
 _UNFINISHED = re.compile(rf"\.({'|'.join(map(re.escape, (HEAD, COPY, REBUILD)))})\.\d+{re.escape(TEMPORARY)}")
-
-
-def is_unfinished(name: str) -> bool:
-    """Whether a file of this name is the begin of a head that was never finished."""
-    return _UNFINISHED.fullmatch(name) is not None
+"""The begin of a head that was never finished."""
 
 
 def find_rebuild(folder: Path, replaces: tuple[str, int]) -> Head | None:
@@ -43,7 +39,7 @@ def clean(folder: Path, head: Head) -> None:
     named = {ref.name for own in (head, rebuild) if own for ref in own.segments}
     with contextlib.suppress(OSError):
         for path in folder.iterdir():
-            if is_unfinished(path.name):
+            if _UNFINISHED.fullmatch(path.name):
                 disk.remove(path)
         for path in (folder / SEGMENTS).iterdir():
             if _NAME.fullmatch(path.name) and path.name not in named:
