@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
+from nlb_retriever.search.forms import LONGEST
 from nlb_retriever.text.persons import find_person
 from nlb_retriever.text.words import word_ids
 
@@ -135,8 +136,11 @@ def as_question(query: str) -> str:
 
     "The keeper lost his ____." becomes "The keeper lost his what.", "Name the keeper." "Who is the keeper?", and
     "Define keeper" "What is keeper?". A question without a question mark gets one. A clause before what is asked goes
-    to the end, so that "When the keeper died, who took the lamp?" is not taken to ask when.
+    to the end, so that "When the keeper died, who took the lamp?" is not taken to ask when. A query of more than
+    `LONGEST` characters is left as it is.
     """
+    if len(query) > LONGEST:
+        return query
     if late := _CLAUSE_FIRST.fullmatch(query):
         clause, asking = late["clause"], late["asking"]
         query = f"{asking[0].upper()}{asking[1:]} {clause[0].lower()}{clause[1:]}?"
@@ -162,8 +166,8 @@ def kind_of(question: str) -> Kind | None:
     Sentences, and not words of one, are wanted by those who ask how something is done ("How do I write a test?"), when
     they may do it, or what the difference is.
     """
-    words = _WORD.findall(question.lower().replace("’", "'"))
-    if not 2 <= len(words) <= MOST_WORDS:
+    words = _WORD.findall(question.lower())
+    if len(question) > LONGEST or not 2 <= len(words) <= MOST_WORDS:
         return None
     if words[0] in _AUXILIARIES:
         return "yes or no"
@@ -207,7 +211,8 @@ def _asks_for_difference(after: list[str]) -> bool:
 def is_statement(query: str) -> bool:
     """Whether a query is a phrase or sentence in English that asks nothing: "a duel at dawn"; no list of words."""
     words = _WORD.findall(query.lower())
-    return 2 <= len(words) <= MOST_WORDS and not _SAID.isdisjoint(words) and kind_of(query) is None
+    is_short = len(query) <= LONGEST and 2 <= len(words) <= MOST_WORDS
+    return is_short and not _SAID.isdisjoint(words) and kind_of(query) is None
 
 
 def _is_measure(after: list[str]) -> bool:

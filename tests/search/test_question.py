@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from nlb_retriever.search.forms import LONGEST
 from nlb_retriever.search.question import (
     MOST_WORDS,
     Kind,
     as_question,
     asks_about_name,
     fits,
+    is_statement,
     kind_of,
     restore_capitals,
 )
@@ -128,6 +130,12 @@ def test_small_letters_get_the_capitals_that_the_passages_have() -> None:
 
 def test_a_page_of_text_is_no_question() -> None:
     assert kind_of("What " + "is it " * MOST_WORDS) is None
+
+
+@pytest.mark.parametrize("words", ["When a, " + "who a, " * LONGEST + "who?", f"Who is A{'.' * LONGEST}!"])
+def test_what_has_few_words_and_many_characters_is_no_question(words: str) -> None:
+    assert (as_question(words), kind_of(words)) == (words, None)
+    assert not is_statement(f"the {words[8:]}")
 
 
 @pytest.mark.parametrize(
