@@ -17,7 +17,7 @@ from nlb_retriever.store import LibraryStore, StoreQuery
 FOUND = 200
 """Best sections by the words of a date among which its heading is looked for in the whole library."""
 _MONTHS = "January February March April May June July August September October November December".split()
-_NUMBERS = {month[:3].lower(): number for number, month in enumerate(_MONTHS, 1)}
+_NUMBERS = {month[:3].casefold(): number for number, month in enumerate(_MONTHS, 1)}
 _MONTH = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
@@ -27,7 +27,7 @@ _YEAR = r"(?:,? (?P<year>\d{4})\b)?"
 _DATES = [
     re.compile(form, re.IGNORECASE)
     for form in (
-        r"\b(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)\b",
+        r"\b(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])-(?P<day>\d\d)\b",
         rf"\b{_DAY}(?: day)?(?: of)? {_MONTH}{_YEAR}",
         rf"\b{_MONTH} (?:the )?{_DAY}{_YEAR}",
     )
@@ -54,7 +54,7 @@ def read_dates(text: str) -> list[tuple[Date, tuple[int, int]]]:
     found = []
     for match in (match for form in _DATES for match in form.finditer(text)):
         month = match["month"]
-        number = int(month) if month.isdecimal() else _NUMBERS[month[:3].lower()]
+        number = int(month) if month.isdecimal() else _NUMBERS[month[:3].casefold()]
         year = int(match["year"]) if match["year"] else None
         found.append((Date(year, number, int(match["day"])), match.span()))
     return found
@@ -106,8 +106,7 @@ def _find_days(date: Date, scope: Scope, store: LibraryStore) -> list[str]:
 def _words(date: Date) -> str:
     """A date as headings write it."""
     year = date.year or ""
-    month = _MONTHS[date.month - 1] if date.month <= len(_MONTHS) else ""
-    return f"{date.day} {month} {year} {year}-{date.month:02}-{date.day:02}"
+    return f"{date.day} {_MONTHS[date.month - 1]} {year} {year}-{date.month:02}-{date.day:02}"
 
 
 def _is_of(date: Date, heading: str, above: Sequence[str]) -> bool:

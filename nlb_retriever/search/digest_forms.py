@@ -39,8 +39,6 @@ OF_PARTS = re.compile(
     re.IGNORECASE,
 )
 """What a question on a part has: only then its forms are looked at and compiled, which takes longer than a search."""
-
-
 _SHORT = {"ch": "chapter", "bk": "book", "pt": "part", "sec": "section"}
 _SHORT_FOR = re.compile(rf"\b({'|'.join(_SHORT)})\b\.? ?(?=\d|[IVXLC]+\b)", re.IGNORECASE)
 """Before a number: "ch. 3"."""
@@ -57,7 +55,7 @@ def read_digest_question(question: str) -> tuple[str, re.Match[str]] | None:
 
 def write_out(question: str) -> str:
     """A question with "chapter 3" for "ch. 3"."""
-    return _SHORT_FOR.sub(lambda short: f"{_SHORT[short[1].lower()]} ", question)
+    return _SHORT_FOR.sub(lambda short: f"{_SHORT[short[1].casefold()]} ", question)
 
 
 def _forms_of(kind: str, *meanings: str) -> list[tuple[str, str]]:

@@ -77,6 +77,8 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("on March 3, 1665, and on the 4th of March", [Date(None, 3, 4), Date(1665, 3, 3)]),
         ("the 21st day of May", [Date(None, 5, 21)]),
         ("Sept. 9", [Date(None, 9, 9)]),
+        ("the 2d of ſeptember, 3 ſeptember 1665", [Date(1665, 9, 3)]),
+        ("2024-00-12, 2024-13-12", []),
         ("How far did they march in 1665?", []),
         ("Chapter 3 of Mayhem", []),
     ],
