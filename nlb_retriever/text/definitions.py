@@ -52,7 +52,8 @@ _CALLED = r"(?:called|termed|named|dubbed|known as|referred to as|labell?ed)"
 _ASIDE = r"(?:\s*\([^)]{1,80}\))?(?:,\s[^,.;]{1,90},\s|\s?—[^—.;]{1,90}—\s?|\s)\s*"
 """Between a term and its verb: "(CSR)", ", as Sumner described it,"."""
 _BEGIN = (
-    r"^(?:\(?(?:\d{1,2}(?:\.\d{1,3})*|[a-z])[.)]\s+)?[“\"‘'(\s_*•–-]*(?:(?:in|for|to|as|according|at|on|by|while|today|here|generally)\b[^.;:]{0,60},\s+)?"
+    r"^(?:\(?(?:\d{1,2}(?:\.\d{1,3})*|[a-z])[.)]\s++)?[“\"‘'(\s_*•–-]*"
+    r"(?:(?:in|for|to|as|according|at|on|by|while|today|here|generally)\b[^.;:]{0,60},\s+)?"
     r"(?:(?:and|but|so|thus|then|hence|therefore|however|now|simply put),?\s+)?"
 )
 _INNER = r"(?:(?<=[,;:—] )|(?<=[—(])|(?<=that )|(?<=and )|(?<=but )|(?<=because )|(?<=while )|(?<=whereas ))"
@@ -68,7 +69,7 @@ _ENTRY, _COLON = r"^[\s*_•-]*", r"(?:\s*[:—–]|\s+-)"
 _MARKS = r"[ \t*_:.,\"'“”‘’()\[\]•–—-]*"
 """Around a term on its line; others are of program code ("namespace {")."""
 _REST = (
-    r"[^\S\n]*(?:\([^)\n]{1,60}\))?[”\"’'*_]*[^\S\n]*(?:[:–—]|-(?=\s))?"
+    r"[^\S\n]*+(?:\([^)\n]{1,60}\))?[”\"’'*_]*[^\S\n]*+(?:[:–—]|-(?=\s))?"
     r"(?P<below>[^\S\n]*\n\s{0,9}|[^\S\n]+)?(?P<says>\S[^\n]*)"
 )
 """What a glossary says of a term: behind it, or in the line below."""
@@ -306,10 +307,10 @@ def _forms(name: str, *, is_name: bool) -> list[tuple[float, str]]:
         (2.0, rf"{name},\s+{_MEANING}\s+(?P<says>[^;]+)"),
         (2.0, rf"{name},\s+(?:which|that)\s+{_BE}\s+(?P<says>{_NOUN}[^;]+)"),
         (2.0, rf"{name},\s+(?P<says>{_NO_CLAUSE}(?-i:an?|the (?:{_KINDS})|in which|whereby)\b[^;]+)"),
-        (2.0, rf"{_BEGIN}(?P<says>[^.;:]+?),?\s+{_BE}\s+{often}{called}"),
+        (2.0, rf"{_BEGIN}(?P<says>[^\s.;:][^.;:]*?),?\s++{_BE}\s+{often}{called}"),
         (
             3.0,
-            rf"{_BEGIN}(?P<says>[^.;:]+?),\s+(?:which\s+)?(?:I|we)\s+(?:have\s+)?call(?:ed)?\s+{name}{_END}",
+            rf"{_BEGIN}(?P<says>[^\s.;:][^.;:]*?),\s+(?:which\s+)?(?:I|we)\s+(?:have\s+)?call(?:ed)?\s+{name}{_END}",
         ),
         (1.5, rf"{name},\s+or\s+(?!an?\b)(?P<says>[^,.;:—)]+)"),
         (1.5, called),

@@ -124,6 +124,12 @@ def test_what_follows_from_a_term_does_not_explain_it() -> None:
     assert said is not None and said.strength >= 2
 
 
+def test_a_gap_in_a_line_takes_no_time() -> None:
+    assert Term("norm").explain(f"1.{' ' * 900}and so on, as of a norm") is None
+    said = Term("norm").explain(f"1.{' ' * 900}A rule of conduct is called a norm.")
+    assert said is not None and said.strength >= 2
+
+
 @pytest.mark.parametrize(
     ("text", "inner"),
     [
