@@ -23,9 +23,7 @@ _TITLE_BY = re.compile(r"(.+),? by (.+)", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(.+?)(?:['’]s|(?<=s)['’]) (.+)")
 SAME_LENGTH = 0.1
 """Share by which the lengths of two copies of a book differ at most: licenses, notes, indexes."""
-_BYLINE = re.compile(
-    r"(?P<title>.*\w[\w\"'”’)]*)[\s_]*[.,:;!?—–-]+[\s_]*(?:by|BY|By)\s+(?P<author>[^\W\d_a-z][^\n]{2,60})"
-)
+_BYLINE = re.compile(r"(?P<title>.*\w[\"'”’)]*)\s*[.,:;!?—–-]+[\s_]*(?:by|BY|By)\s+(?P<author>[^\W\d_a-z][^\n]{2,60})")
 """A heading and who wrote what is below it: "The Lamp. By Ada Writer"."""
 _NAMES = re.compile(r"[,;&]|\sand\s")
 """Between the names of several authors, and between a last name and the first."""

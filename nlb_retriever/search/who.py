@@ -124,7 +124,7 @@ def _places(name: str, sentence: str) -> Iterator[tuple[int, int]]:
         return
     run = rf"(?:{'|'.join(map(re.escape, words))})(?![\w-]|[’']s)"
     for match in re.finditer(
-        rf"(?P<before>(?!{run})[A-Z][\w’'-]*\.?\s+)?\b(?P<own>{run}(?:\s+{run})*)(?P<behind>\s+[A-Z])?", sentence
+        rf"(?P<before>(?!{run})[A-Z][\w’'-]*+\.?\s+)?\b(?P<own>{run}(?:\s+{run})*)(?P<behind>\s+[A-Z])?", sentence
     ):
         before = (match["before"] or "").strip(" .\n")
         own = match["own"].split()

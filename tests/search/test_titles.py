@@ -18,6 +18,7 @@ from nlb_retriever.search.titles import (
     is_titled,
     is_titled_by,
     narrow_to_title,
+    split_byline,
     without_copies,
 )
 from tests.texts import KITCHEN, LIGHTHOUSE
@@ -253,3 +254,17 @@ def test_a_file_may_be_named_by_author_and_title(name: str) -> None:
     book = replace(_book("Mark Twain The Jumping Frog"), source=f"/books/{name}")
     assert is_titled(book, "the jumping frog") and is_titled(book, "Jumping Frog")
     assert not is_titled(book, "Frog")
+
+
+@pytest.mark.parametrize(
+    ("heading", "title", "author"),
+    [
+        ("THE LAMP. BY ADA WRITER", "THE LAMP", "ADA WRITER"),
+        ("“The Lamp” _—_ by Ada Writer.", "“The Lamp” _", "Ada Writer"),
+        ("The Lamp, by Order of the King", "The Lamp, by Order of the King", None),
+        ("The Lamp. By the sea", "The Lamp. By the sea", None),
+        ("_" * 5_000, "_" * 5_000, None),
+    ],
+)
+def test_a_heading_may_name_its_author(heading: str, title: str, author: str | None) -> None:
+    assert split_byline(heading) == (title, author)
