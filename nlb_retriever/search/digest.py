@@ -335,7 +335,7 @@ def choose(scores: Vectors, lengths: NDArray[np.int64], count: int) -> list[int]
     parts = (np.cumsum(lengths) - lengths) * count // max(int(lengths.sum()), 1)
     left = max(WORDS, count * WORDS // SENTENCES)
     chosen: list[int] = []
-    for part in range(count):
+    for part in dict.fromkeys(parts[parts < count].tolist()):
         most = left - KEPT * (count - 1 - part)
         fitting = np.flatnonzero((parts == part) & (lengths >= SHORTEST) & (lengths <= most))
         if len(fitting):

@@ -12,7 +12,7 @@ from nlb_retriever.encoding import DEFAULT_ENCODER, find_salience, identify_enco
 from nlb_retriever.reading import read_book
 from nlb_retriever.search.digest import SENTENCES, WORDS, answer_digest, choose, choose_telling
 from nlb_retriever.search.hits import to_hit
-from nlb_retriever.search.request import SearchRequest
+from nlb_retriever.search.request import MOST, SearchRequest
 
 FILLERS = (
     "Oh, you know how such things are, my dear!",
@@ -80,6 +80,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("The Ferry chapter 3 summary", {}, "CHAPTER III."),
         ("The Ferry, ch. 3 summary", {}, "CHAPTER III."),
         ("What happens in ch 3 of The Ferry?", {}, "CHAPTER III."),
+        ("What happens in ſec. 3 of The Ferry?", {}, "CHAPTER III."),
         ("chapter 3 of The Ferry summary", {}, "CHAPTER III."),
         ("summary of the ferry, chapter iii", {}, "CHAPTER III."),
         ("Summarize the plot of chapter 3 of The Ferry", {}, "CHAPTER III."),
@@ -249,6 +250,7 @@ def test_one_sentence_of_each_part_is_chosen() -> None:
     assert choose(scores, np.array([6, 6, 6, 6, 6, 6, 200, 6]), 1) == [3]
     assert choose(scores[:1], lengths[:1], 8) == [0]
     assert choose(scores[:0], lengths[:0], 8) == []
+    assert choose(scores, np.full(8, 6), MOST) == [*range(8)]
     chosen = choose(np.ones(80, dtype=np.float32), np.full(80, 40), SENTENCES)
     assert sum([40] * len(chosen)) <= WORDS
 
