@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Protocol, TypeVar
@@ -14,6 +14,8 @@ _NO_LETTER = re.compile(r"[\W_]+")
 _SHORT = 100
 """Letters and digits of a text of which all are compared; of a longer one the middle half, for in another file it may
 begin and end elsewhere."""
+_COMPARED = 100
+"""Texts of one title that each is compared with, the last ones: copies of a text have about the same score."""
 
 
 def letters_of(text: str) -> str:
@@ -50,7 +52,7 @@ def fetch_distinct(ids: Sequence[str], count: int, fetch: Callable[[Sequence[str
         fetch: reads texts by their ids, in that order.
     """
     found: list[T] = []
-    titled: defaultdict[tuple[str, ...], list[_Letters]] = defaultdict(list)
+    titled: defaultdict[tuple[str, ...], deque[_Letters]] = defaultdict(lambda: deque(maxlen=_COMPARED))
     start = 0
     while len(found) < count and start < len(ids):
         end = start + count - len(found)

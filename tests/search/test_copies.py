@@ -10,7 +10,7 @@ import pytest
 
 from nlb_retriever import QueryError, Retriever, book_from_text, index_books
 from nlb_retriever.records import LEVELS, Level
-from nlb_retriever.search.copies import fetch_distinct
+from nlb_retriever.search.copies import _Letters, fetch_distinct
 from tests.texts import KITCHEN, LIGHTHOUSE
 
 FIRST = "The keeper carried the lamp up the tower stairs and turned it to the sea before the ships came by."
@@ -61,6 +61,19 @@ def test_as_many_are_read_as_are_wanted() -> None:
     assert [text.book_id for text in fetch_distinct([*texts], 5, fetch)] == ["a", "a", "a", "c", "c"]
     assert sum(read) == 8
     assert fetch_distinct([*texts], 0, fetch) == []
+
+
+def test_each_of_many_is_compared_with_those_near_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[_Letters] = []
+
+    def are_in(letters: _Letters, other: _Letters) -> bool:
+        compared.append(other)
+        return False
+
+    monkeypatch.setattr(_Letters, "are_in", are_in)
+    texts = {str(i): _Text(str(i), "Notes", f"{i}") for i in range(1_000)}
+    assert len(fetch_distinct([*texts], 1_000, lambda ids: [texts[each] for each in ids])) == 1_000
+    assert len(compared) < 100 * len(texts)
 
 
 @pytest.fixture(scope="module")
