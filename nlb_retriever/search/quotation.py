@@ -83,7 +83,7 @@ def answer_quotation(
         return None
     kind, match = question
     words = _WORD.findall(match["words"])
-    if kind == "in" and len(words) < LEAST:
+    if len(words) < (LEAST if kind == "in" else 1):
         return None
     found = run(replace(request, query=match["words"], limit=READ_TO_ANSWER, rerank=False, relevant_only=False))
     quotes = [quote for index, hit in enumerate(found.hits) if (quote := _find(words, index, hit))]

@@ -125,4 +125,5 @@ def test_other_questions_are_answered_as_others(retriever: Retriever) -> None:
     assert retriever.answer('"the preacher on his ladder"').found
     assert retriever.answer('Who climbs the "rope"?').found
     assert retriever.answer("Who said it?").question == "Who said it?"
+    assert not retriever.answer("Who said “.......”?").citations  # no words
     assert retriever.answer('Who said "' + "the lamp is out " * 100 + '"?').question
