@@ -11,9 +11,9 @@ from typing import TypeVar
 
 from nlb_retriever.records import Citation, Hit, SectionRecord, ShortAnswer
 from nlb_retriever.search.quotes import Quote, cite, is_prose
-from nlb_retriever.search.scope import Scope
+from nlb_retriever.search.scope import Scope, sections_with
 from nlb_retriever.search.titles import holds_words, name_words, split_byline, title_words
-from nlb_retriever.store import LibraryStore, StoreQuery
+from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.lookup import is_below_back, read_number, read_series
 from nlb_retriever.text.languages import number_of_words
 from nlb_retriever.text.sentences import sentence_spans
@@ -76,11 +76,7 @@ def find_titled_sections(title: str, scope: Scope, store: LibraryStore) -> list[
     wanted = title_words(title)
     if not wanted:
         return []
-    if scope.book:
-        sections = store.sections(scope.book.id)
-    else:
-        found = store.search([StoreQuery(level="section", text=title, where=scope.filter("section"), limit=FOUND)])[0]
-        sections = store.get_sections([each.id for each in found])
+    sections = store.sections(scope.book.id) if scope.book else sections_with(title, scope, store, FOUND)
     titled = [section for section in sections if _is_titled(section, wanted)]
     if not scope.book and any(len(section.path) > 1 for section in titled):  # of a part all that are in it
         books = dict.fromkeys(section.book_id for section in titled)

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from nlb_retriever.search.digest_forms import read_digest_question
 from nlb_retriever.search.request import SearchRequest
-from nlb_retriever.search.scope import Scope, books_in, resolve_scope
+from nlb_retriever.search.scope import Scope, books_in, resolve_scope, sections_with
 from nlb_retriever.search.titles import is_titled
-from nlb_retriever.store import LibraryStore, StoreQuery
+from nlb_retriever.store import LibraryStore
 
 FOUND = 200
 """Best sections by the words of a date among which its heading is looked for in the whole library."""
@@ -77,8 +77,7 @@ def narrow_to_date(request: SearchRequest, store: LibraryStore) -> SearchRequest
         if scope.book:
             sections = [section for section in store.sections(scope.book.id) if scope.holds(section.section)]
         else:
-            query = StoreQuery(level="section", text=_words(date), where=scope.filter("section"), limit=FOUND)
-            sections = store.get_sections([each.id for each in store.search([query])[0]])
+            sections = sections_with(_words(date), scope, store, FOUND)
     dated: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
     for section in sections:
         for depth, heading in enumerate(section.path, 1):

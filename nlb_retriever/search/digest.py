@@ -31,8 +31,8 @@ from nlb_retriever.search.forms import TALE
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import NOT_FOUND, Quote, cite, is_prose, make_answer
 from nlb_retriever.search.request import SearchRequest
-from nlb_retriever.search.scope import Scope, resolve_scope
-from nlb_retriever.store import LibraryStore, StoreQuery
+from nlb_retriever.search.scope import Scope, resolve_scope, sections_with
+from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.lookup import find_chapter_of, find_sections, is_of_part, read_number
 from nlb_retriever.text.languages import number_of_words
 from nlb_retriever.text.sentences import sentence_spans
@@ -260,8 +260,7 @@ def _find_books(name: str, scope: Scope, store: LibraryStore) -> list[BookRecord
     """The books whose sections have words of a name, the best first; only the scope's, where it has one."""
     if scope.book:
         return [scope.book]
-    found = store.search([StoreQuery(level="section", text=name, where=scope.filter("section"), limit=BEST)])[0]
-    ids = dict.fromkeys(section.book_id for section in store.get_sections([each.id for each in found]))
+    ids = dict.fromkeys(section.book_id for section in sections_with(name, scope, store, BEST))
     return [store.find_book(each) for each in ids]
 
 

@@ -11,9 +11,9 @@ from nlb_retriever.records import BookRecord, Citation, Hit, SectionRecord, Shor
 from nlb_retriever.search.book_parts import FOUND, find_beginning, find_titled_sections, is_front
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.quotes import LEAST_WORDS, Quote, cite, is_prose
-from nlb_retriever.search.scope import Scope
+from nlb_retriever.search.scope import Scope, sections_with
 from nlb_retriever.search.titles import is_named, split_byline
-from nlb_retriever.store import LibraryStore, StoreQuery
+from nlb_retriever.store import LibraryStore
 from nlb_retriever.text.languages import number_of_words
 from nlb_retriever.text.sentences import sentence_spans
 
@@ -78,8 +78,7 @@ def read_byline(section: SectionRecord) -> str | None:
 
 def find_pieces(author: str, scope: Scope, store: LibraryStore) -> list[SectionRecord]:
     """The sections of collections that name an author as theirs, among the best by the name, in order."""
-    found = store.search([StoreQuery(level="section", text=author, where=scope.filter("section"), limit=FOUND)])[0]
-    sections = [each for each in store.get_sections([each.id for each in found]) if not is_front(each.path[-1])]
+    sections = [each for each in sections_with(author, scope, store, FOUND) if not is_front(each.path[-1])]
     by = [section for section in sections if is_named(author, read_byline(section))]
     return sorted(by, key=lambda section: (section.book_id, section.section))
 

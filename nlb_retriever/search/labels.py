@@ -15,9 +15,9 @@ from nlb_retriever.search.forms import Forms, compile_forms, match_form
 from nlb_retriever.search.hits import read_book, to_hit
 from nlb_retriever.search.quotes import SENTENCES, Quote, cite, make_answer
 from nlb_retriever.search.request import SearchRequest
-from nlb_retriever.search.scope import Scope, resolve_scope
+from nlb_retriever.search.scope import Scope, passages_with, resolve_scope
 from nlb_retriever.search.titles import title_words
-from nlb_retriever.store import LibraryStore, StoreQuery
+from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.lookup import is_below_back, read_number, read_series
 from nlb_retriever.text.languages import number_of_words
 
@@ -111,8 +111,7 @@ def _find_labelled(words: dict[str, str], scope: Scope, store: LibraryStore) -> 
         hits = read_book(books[0], scope, store)
     else:
         name = f"{words['kind']} {words['number']}"
-        found = store.search([StoreQuery(level="passage", text=name, where=scope.filter("passage"), limit=FOUND)])[0]
-        hits = [to_hit(record) for record in store.get_passages([each.id for each in found])]
+        hits = [to_hit(record) for record in passages_with(name, scope, store, FOUND)]
     kind = r"fig(?:ure|\.)?" if words["kind"].lower().startswith("fig") else re.escape(words["kind"])
     number = re.escape(words["number"]).replace(r"\-", "[.-]")
     label = re.compile(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nlb_retriever.errors import QueryError
-from nlb_retriever.records import BookRecord, Level
+from nlb_retriever.records import BookRecord, Level, PassageRecord, SectionRecord
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.titles import without_copies
-from nlb_retriever.store import Condition, Filter, LibraryStore, all_of, at_level
+from nlb_retriever.store import Condition, Filter, LibraryStore, StoreQuery, all_of, at_level
 from nlb_retriever.store.lookup import find_book, find_sections
 
 
@@ -83,3 +83,15 @@ def books_in(scope: Scope, store: LibraryStore) -> list[BookRecord]:
         return books
     own = (all_of(where, Condition("book_id", "eq", book.id)) for book in books)
     return [book for book, condition in zip(books, own, strict=True) if store.count("book", condition)]
+
+
+def sections_with(words: str, scope: Scope, store: LibraryStore, count: int) -> list[SectionRecord]:
+    """The sections of a scope with most of some words, the best first."""
+    found = store.search([StoreQuery(level="section", text=words, where=scope.filter("section"), limit=count)])[0]
+    return store.get_sections([each.id for each in found])
+
+
+def passages_with(words: str, scope: Scope, store: LibraryStore, count: int) -> list[PassageRecord]:
+    """The passages of a scope with most of some words, the best first."""
+    found = store.search([StoreQuery(level="passage", text=words, where=scope.filter("passage"), limit=count)])[0]
+    return store.get_passages([each.id for each in found])
