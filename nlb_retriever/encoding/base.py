@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 Vectors: TypeAlias = NDArray[np.float32]
+R = TypeVar("R")
 Take: TypeAlias = Callable[[int, Vectors, Sequence[Vectors]], None]
 """Called with a batch's index, its rows' vectors (rows, D), and the states of each row's tokens (width, D)."""
 
@@ -227,13 +228,24 @@ def _cut(
         for piece in range(pieces):
             first, last = piece * len(ids) // pieces, (piece + 1) * len(ids) // pieces
             windows.append(_Window(owner, first, last, [*before, *lead, *ids[first:last], *after]))
-    batches: list[list[_Window]] = []
-    for window in sorted(windows, key=lambda window: -len(window.row)):
-        # The first row of a batch is its longest.
-        if not batches or (len(batches[-1]) + 1) * len(batches[-1][0].row) > batch_tokens:
-            batches.append([])
-        batches[-1].append(window)
+    batches = make_batches(windows, lambda window: len(window.row), batch_tokens)
     return _Windows(batches, len(before) + len(lead))
+
+
+def make_batches(rows: Iterable[R], length: Callable[[R], int], most: int) -> list[list[R]]:
+    """Rows in batches of similar lengths, the longest first.
+
+    Args:
+        rows: of tokens.
+        length: gives a row's.
+        most: bound on rows x longest row of a batch; a longer row is a batch alone.
+    """
+    batches: list[list[R]] = []
+    for row in sorted(rows, key=lambda row: -length(row)):
+        if not batches or (len(batches[-1]) + 1) * length(batches[-1][0]) > most:
+            batches.append([])
+        batches[-1].append(row)
+    return batches
 
 
 def _unit(vectors: Vectors) -> Vectors:
@@ -253,7 +265,7 @@ def special_ids(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
 
 
 def pad(
-    rows: list[list[int]], padding: int, *, width_of: Callable[[int], int] = int
+    rows: Sequence[Sequence[int]], padding: int, *, width_of: Callable[[int], int] = int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Rows of ids as two arrays (rows, width_of(longest)): ids, and the mask of what is not padding."""
     width = width_of(max(len(row) for row in rows))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from nlb_retriever.encoding.base import make_batches
 from nlb_retriever.reader.pairs import Row, make_rows
 from nlb_retriever.reader.spans import best_spans, widen
 
@@ -88,11 +89,7 @@ def read_passages(
     if not passages:
         return []
     rows = make_rows(tokenizer, question, passages)
-    batches: list[list[Row]] = []
-    for row in sorted(rows, key=lambda each: (-len(each.ids), each.passage)):
-        if not batches or (len(batches[-1]) + 1) * len(batches[-1][0].ids) > batch_tokens:
-            batches.append([])
-        batches[-1].append(row)
+    batches = make_batches(rows, lambda row: len(row.ids), batch_tokens)
     readings: dict[int, Reading] = {}
     for batch, (scores, relevance) in zip(batches, forward(batches), strict=True):
         for row, own, how in zip(batch, scores, relevance, strict=True):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from nlb_retriever.encoding.base import special_ids
+from nlb_retriever.encoding.base import pad, special_ids
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -66,10 +66,8 @@ def cut_windows(length: int, room: int) -> list[tuple[int, int]]:
 
 def pad_rows(rows: Sequence[Row], *, width_of: Callable[[int], int] = int) -> tuple[Ids, Ids, Ids]:
     """Token ids, types and mask of rows, each (rows, width); `width_of` gives it from the longest row's."""
-    width = width_of(max(len(row.ids) for row in rows))
-    ids, types, mask = (np.zeros((len(rows), width), dtype=np.int64) for _ in range(3))
-    for index, row in enumerate(rows):
-        ids[index, : len(row.ids)] = row.ids
-        types[index, row.first : len(row.ids)] = 1
-        mask[index, : len(row.ids)] = 1
+    ids, mask = pad([row.ids for row in rows], 0, width_of=width_of)
+    types = mask.copy()
+    for kinds, row in zip(types, rows, strict=True):
+        kinds[: row.first] = 0
     return ids, types, mask
