@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-Vectors = NDArray[np.float32]
+from nlb_retriever.encoding import Vectors
 
 FEATURES = ("dense", "bm25", "forward", "order", "words_best", "words_order", "log_chunks")
 """dense: similarity of query and section vector; bm25; forward: mean over the sentences of the best chunk's

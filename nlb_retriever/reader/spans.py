@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
-Scores: TypeAlias = NDArray[np.float32]
+from nlb_retriever.encoding.base import Vectors
 
 ANSWER_TOKENS = 24
 """Longest answer."""
 
 
-def best_spans(scores: Scores, *, count: int = 1, shortest: int = 1) -> list[tuple[int, int, float]]:
+def best_spans(scores: Vectors, *, count: int = 1, shortest: int = 1) -> list[tuple[int, int, float]]:
     """The spans of at most `ANSWER_TOKENS` with the highest scores, the best first; of two that overlap the better one.
 
     Args:

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from nlb_retriever.model.reranker import MIN_SENTENCES, Vectors, compute_features, score_features
+from nlb_retriever.encoding import Vectors
+from nlb_retriever.model.reranker import MIN_SENTENCES, compute_features, score_features
 from nlb_retriever.model.vectorizer import Vectorizer, query_sentences
 from nlb_retriever.model.vectors import EncodedQuery
 from nlb_retriever.search.ranking import Ranking

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from nlb_retriever.model.reranker import FEATURES, Vectors, compute_features, score_features
+from nlb_retriever.encoding import Vectors
+from nlb_retriever.model.reranker import FEATURES, compute_features, score_features
 
 AXES = np.eye(4, dtype=np.float32)
 SENTENCES = AXES[:3]

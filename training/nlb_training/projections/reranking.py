@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from nlb_retriever.encoding import Vectors
 from nlb_retriever.model.dct import dct_coefficients
 from nlb_retriever.model.projections import Projections
-from nlb_retriever.model.reranker import FEATURES, MIN_SENTENCES, Vectors, compute_features
+from nlb_retriever.model.reranker import FEATURES, MIN_SENTENCES, compute_features
 from nlb_retriever.model.vectorizer import query_sentences
 from nlb_training.corpus import Corpus
 from nlb_training.data.dataset import RetrievalDataset
