@@ -140,10 +140,9 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         scope = resolve_scope(request, store)
         books = find_titled(match["title"], scope, store, in_part=False)
         if not books and match["title"] and kind in _OF_PIECES | {"about"}:
-            books, piece = _find_piece(match["title"], scope, store)
+            books, scope = _find_piece(match["title"], scope, store)
             if books and kind == "about":
                 return None  # search/digest.py tells of it
-            scope = piece
         if not books and kind != "description":
             books = find_titled(match["title"], scope, store)
         if kind == "author":

@@ -176,7 +176,8 @@ def _choose(kind: str, found: Mapping[str, str | None], books: Sequence[BookReco
         return [book for book in books if book.year is not None and first <= book.year <= last]
     if kind == "writer":
         counts = Counter(_key(book.author) for book in without_copies(books) if book.author)
-        return [book for book in books if book.author and counts[_key(book.author)] == max(counts.values())]
+        most = max(counts.values(), default=0)
+        return [book for book in books if book.author and counts[_key(book.author)] == most]
     return [*books]
 
 

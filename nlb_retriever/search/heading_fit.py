@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 
 from nlb_retriever.records import Hit
 from nlb_retriever.text.words import word_ids
@@ -54,6 +54,6 @@ def _without_number(heading: str) -> str:
     return heading[match.end() :] if (match := _NUMBER.match(heading)) else heading
 
 
-@cache
+@lru_cache(maxsize=16_384)
 def _path_words(path: tuple[str, ...]) -> frozenset[int]:
     return frozenset().union(*(word_ids(_without_number(heading)) for heading in path))
