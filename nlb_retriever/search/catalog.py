@@ -42,7 +42,8 @@ _HAS = r"(?:(?:do (?:i|we|you)|does (?:the|my|our|your|this) library) (?:have|co
 _MADE = r"(?:,? (?:that |which )?(?:are|were|was|come|came))?(?: (?:written|published|printed|out))?"
 _YEARS = (
     r"(?:from )?(?P<when>in|from|during|before|after|since|until|between)(?: the)?(?: years?)?"
-    r" (?:(?P<century>\w+) century|(?P<first>\d{3,4})(?P<decade>s)?(?:(?: and | to |[-–])(?P<last>\d{3,4}))?)"
+    r" (?:(?P<century>[1-9]\d?(?:st|nd|rd|th)|[ivx]+|first|second|third|[a-z]+th) century"
+    r"|(?P<first>\d{3,4})(?P<decade>s)?(?:(?: and | to |[-–])(?P<last>\d{3,4}))?)"
 )
 _MOST = {
     "longest": "longest",

@@ -199,3 +199,9 @@ def test_copies_of_a_book_are_one(tmp_path: Path) -> None:
         "2",
         "Ann Miller (2)",
     ]
+
+
+def test_a_century_without_a_number_is_not_denied(retriever: Retriever) -> None:
+    for century in ("last", "this", "0th"):
+        request = SearchRequest(query=f"Which books are from the {century} century?")
+        assert answer_catalog(request, retriever.store) is None
