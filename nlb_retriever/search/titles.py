@@ -61,8 +61,8 @@ def is_titled(book: BookRecord, title: str) -> bool:
 
     Parts are what a dash with spaces parts: "Mark Twain - Huckleberry Finn".
     """
-    words = title_words(title)
-    return bool(words) and tuple(words) in _names(book.title, book.source)
+    words = _kept_words(title)
+    return bool(words) and words in _names(book.title, book.source)
 
 
 @lru_cache(maxsize=16_384)
