@@ -32,7 +32,7 @@ _FRONT = re.compile(
     re.IGNORECASE,
 )
 _INTRODUCTION = re.compile(r"introduct(?:ion|ory)\b.*", re.IGNORECASE)
-_ABSTRACT = re.compile(r"^\W*(?:abstract|summary)\W*?(?:[.:—–]\s*|-\s|\n)", re.IGNORECASE | re.MULTILINE)
+_ABSTRACT = re.compile(r"^[^\w\n]*(?:abstract|summary)\W*?(?:[.:—–]\s*|-\s|\n)", re.IGNORECASE | re.MULTILINE)
 _ABSTRACT_WITHIN = 6
 """Passages of a paper that an abstract is looked for in."""
 _BACK = re.compile(

@@ -19,7 +19,7 @@ _SIGN = re.compile(r"(?:\b(?:US|A|C|NZ|HK)?[$£€¥]|(?:(?<=\s)|(?<=\())[-−])
 _ITEM = re.compile(r"(?:\(?\d{1,3}[.)]|\d{1,2}(?:\.\d{1,3}){1,3}(?=\s+[“\"‘'(]?[A-Z]))\s+(?=[^\W\d]|[“\"‘'(])")
 """The number of a list's item, a clause or a paragraph."""
 _JOINED = re.compile(r"(?:[-./_][^\W_]+)*")
-_FIGURE = re.compile(r"[£$€¥]?\d+(?:[.,]\d+)+")
+_FIGURE = re.compile(r"[£$€¥]?\d++(?:[.,]\d+)+")
 """A figure that is one word: "£1,494.2"."""
 _UNFINISHED = re.compile(
     r"\W(?:a|an|the|to|of|and|or|but|in|on|at|by|for|with|from|as|is|are|was|were|be|been|has|had|have|his|her|their|my|"
