@@ -189,7 +189,8 @@ def _read_years(found: Mapping[str, str | None]) -> tuple[int, int]:
         last = first + 99
     else:
         first = int(found["first"] or 0)
-        last = int(found["last"] or first + 9 * bool(found["decade"]))
+        many = 99 if first % 100 == 0 else 9  # "the 1800s" are a century
+        last = int(found["last"] or first + many * bool(found["decade"]))
     return {
         "before": (0, first - 1),
         "until": (0, last),

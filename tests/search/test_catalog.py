@@ -91,6 +91,7 @@ def test_the_library_answers_for_itself(retriever: Retriever, question: str, sho
         ("Which books do I have from after 1900?", "Poems (1910) (1 more without a year)"),
         ("books from the 1880s", None),
         ("List the books written in the 1880s", "The Reef (1880) (1 more without a year)"),
+        ("Which books are from the 1800s?", "The Lamp (1870); The Reef (1880) (1 more without a year)"),
         ("Which books were published between 1875 and 1900?", "Bread (1900); The Reef (1880) (1 more without a year)"),
         ("How many books were written since 1880?", "3 (1 more without a year)"),
     ],
