@@ -23,6 +23,8 @@ _PARTED = re.compile(f"[{PARTS}]")
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
 _PIECE = re.compile(r"\S{1,200}(?![\u0300-\u036f\u1160-\u11ff\u3099\u309a])|\S{1,200}")
 """What is brought to NFC at once, which takes quadratic time where mark follows mark."""
+_HYPHEN_AT_END = re.compile("(?<=\\w)[\u2010\xac][ \t]*$", re.MULTILINE)
+"""What browsers print and programs for scans write where they part a word: no word is put together at one."""
 _SPACE = re.compile(r"\s+")
 YEAR = re.compile(r"\b(?:1\d|20)\d\d\b")
 """In what a file says of when it was written."""
@@ -99,10 +101,12 @@ class Draft:
 
 
 def clean(text: str) -> str:
-    """Line ends become "\\n", letters with marks one character (NFC), ligatures their letters; control characters and
-    lone surrogates are replaced one for one."""
+    """Line ends become "\\n", letters with marks one character (NFC), ligatures their letters, hyphens at line ends
+    "-"; control characters and lone surrogates are replaced one for one."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\u2010" in text or "\xac" in text:
+        text = _HYPHEN_AT_END.sub("-", text)
     if _PARTED.search(text):
         text = _LIGATURE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
         text = _PIECE.sub(lambda match: unicodedata.normalize("NFC", match[0]), text)

@@ -23,6 +23,8 @@ _CUT = "\0"
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _CUT_WORD = re.compile(rf"(?<![^\W\d_])(?<!-)({_WORD.pattern})-{_CUT}({_WORD.pattern})")
 _CUT_LINE = re.compile(rf"-[^\S\n]*\n\s*({_WORD.pattern})")
+_GAP_IN_WORD = re.compile(r"(?<=[^\W\d_])-\n(?:[^\S\n]{0,9}\n){1,5}(?=[a-zß-öø-ÿ])")
+"""Between the columns of a page."""
 _FIRST_PART = re.compile(rf"(?<![^\W\d_])({_WORD.pattern})-$")
 _LONGEST = 60
 """Characters before a hyphen in which the first part of a word lies."""
@@ -55,12 +57,15 @@ def _verse_like(line: str) -> bool:
 
 
 def _full(line: str, following: str, width: int) -> bool:
-    """Whether the next line's first word would not have fitted: the break is the wrapping's."""
-    return width - 5 < len(line) + 1 + len(following.split(maxsplit=1)[0]) and len(line) <= width + 12
+    """Whether the next line's first word would not have fitted, or is the rest of one: the break is the wrapping's."""
+    first = following.split(maxsplit=1)[0]
+    is_cut = line[-1] == "-" and line[-2:-1].isalpha() and first[0].islower()
+    return (is_cut or width - 5 < len(line) + 1 + len(first)) and len(line) <= width + 12
 
 
 def unwrap(text: str, width: int) -> str:
-    """Join the lines of each paragraph; paragraphs stay apart by their blank lines."""
+    """Join the lines of each paragraph; paragraphs stay apart by their blank lines, but none ends within a word."""
+    text = _GAP_IN_WORD.sub("-\n", text)
     parts: list[str] = []
     position = 0
     for gap in _BLANK.finditer(text):

@@ -22,6 +22,10 @@ _NUMBERED = re.compile(r"\d{1,3}(?:\.\d{1,3})+\.? +[“\"‘'(]?[A-Z]|[A-Z][a-z]
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _CUT, _AFTER = re.compile(r"([^\W_]+)-$"), re.compile(r"[^\W\d_]+|\d")
 """What stands before a hyphen at a line's end, and what behind it in the next line."""
+_CUT_INSIDE = re.compile(r"(?<![^\W\d_])([^\W\d_]+)- ([a-zß-öø-ÿ]+)")
+"""A word that is cut where two lines are one in the text layer of a crooked scan; no "pre- and"."""
+_RARE = 3
+"""Unless the whole of such a word comes, too, its rest comes so often at most, and has more letters ("vor- und")."""
 _WRAPPED = 40
 """Characters of a title's line that may go on in the next."""
 _FULL, _REST = 0.7, 0.3
@@ -83,6 +87,7 @@ def join_lines(lines: Sequence[str], titles: Sequence[Title]) -> tuple[str, list
     words = Counter(word.casefold() for line in lines for word in _WORD.findall(line))
     firsts, lasts = {title.first for title in titles}, {title.last for title in titles}
     within = {i for title in titles for i in range(title.first, title.last)}
+    lines = [_CUT_INSIDE.sub(lambda cut: _join_word(cut, words), line) if "- " in line else line for line in lines]
     parts: list[str] = []
     places = [0]
     for i, (line, following, after) in enumerate(zip(lines, [*lines[1:], ""], [*lines[2:], "", ""], strict=False)):
@@ -93,6 +98,14 @@ def join_lines(lines: Sequence[str], titles: Sequence[Title]) -> tuple[str, list
         places.append(places[-1] + len(text) + len(glue))
     joined = "".join(parts).rstrip("\n") + "\n"
     return joined, [min(place, len(joined)) for place in places]
+
+
+def _join_word(cut: re.Match[str], words: Counter[str]) -> str:
+    """A cut word as one, or as it is where it may be two."""
+    whole, hyphened = words[f"{cut[1]}{cut[2]}".casefold()], words[f"{cut[1]}-{cut[2]}".casefold()]
+    if whole < hyphened:
+        return f"{cut[1]}-{cut[2]}"
+    return f"{cut[1]}{cut[2]}" if whole or words[cut[2]] <= _RARE < len(cut[2]) else cut[0]
 
 
 def _is_paragraph(lines: Sequence[str], of_page: Sequence[int], i: int, width: int) -> bool:

@@ -1,0 +1,43 @@
+"""Scanned pages whose words a program has read: numbers and heads that it misread, lines and words that it parted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nlb_retriever.reading import read_book
+from nlb_retriever.reading.omissions import Omissions
+from nlb_retriever.reading.pages.page_numbers import PageNumbers
+from nlb_retriever.reading.pages.printed import join_lines
+from nlb_retriever.reading.pages.running_heads import without_running_heads
+
+Write = Callable[..., Path]
+THINGS = "ropes lamps boats nets oars sails barrels anchors bells flags hooks masts".split()
+WIDTH = 400.0
+
+
+def page_of(thing: str) -> list[str]:
+    return [f"The keeper looked for the {thing}", "in the house below the light", f"and found {thing} there."]
+
+
+def bodies(pages: list[list[str]]) -> list[list[str]]:
+    return without_running_heads(pages, PageNumbers(pages, [""] * len(pages)), Omissions())
+
+
+@pytest.mark.parametrize("mark", ["\u2010", "\xac", "\xac "])
+def test_other_hyphens_at_the_ends_of_lines_part_words_too(tmp_path: Path, mark: str) -> None:
+    lines = [f"The keeper of the light {i} went down to the har{mark}\nbour before the gulls woke." for i in range(12)]
+    (tmp_path / "a.txt").write_text("\n\n".join([*lines, "It was a harbour."]))
+    assert "harbour before" in read_book(tmp_path / "a.txt").text
+
+
+def test_words_that_are_cut_within_a_line_are_joined() -> None:
+    lines = [
+        "The har- bour was inter- minable, as a harbour is",
+        "before and and and and after pre- and post- war nets",
+    ]
+    text, _ = join_lines(lines, [])
+    assert "The harbour was interminable" in text
+    assert "pre- and post-" in text
