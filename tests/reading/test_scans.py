@@ -41,3 +41,27 @@ def test_words_that_are_cut_within_a_line_are_joined() -> None:
     text, _ = join_lines(lines, [])
     assert "The harbour was interminable" in text
     assert "pre- and post-" in text
+
+
+def test_a_head_whose_words_name_what_is_counted_has_the_number_of_its_page() -> None:
+    pages = [[f"{i} ESSAY ON LIGHT", *page_of(thing)] for i, thing in enumerate(THINGS, 4)]
+    assert bodies(pages)[1:] == [page_of(thing) for thing in THINGS][1:]
+    chapters = [[f"{i} ACT", *page_of(thing)] for i, thing in enumerate(THINGS, 1)]
+    assert bodies(chapters) == chapters
+
+
+def test_a_misread_head_is_skipped_behind_others_but_no_title() -> None:
+    heads = [f"THE LAST LIGHT {i}" for i in range(5, 17)]
+    heads[4:6] = ["THE LAST L1GHT $", "THE LAST LIGHT"]
+    pages = [[head, *page_of(thing)] for head, thing in zip(heads, THINGS, strict=True)]
+    kept = bodies(pages)
+    assert kept[4] == pages[4][1:]
+    assert kept[5] == pages[5]
+
+
+def test_a_number_alone_is_a_page_s_between_pages_with_theirs_in_their_heads() -> None:
+    pages = [[f"THE LAST LIGHT {i}", *page_of(thing)] for i, thing in enumerate(THINGS, 1)]
+    pages[0] = ["1", *page_of("ropes")]  # a chapter
+    pages[6] = ["7", "THE LAST LIGHT", *page_of("barrels")]
+    kept = bodies(pages)
+    assert (kept[0], kept[6]) == (pages[0], pages[6][1:])

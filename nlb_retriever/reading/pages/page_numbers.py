@@ -114,12 +114,19 @@ class PageNumbers:
         """
         for pattern, _ in self._counted(i, line):
             return pattern
+        if (match := _NUMBER_LINE.fullmatch(line)) and match["arabic"] and self._is_between(i, int(match["arabic"])):
+            return "#"
         if not self._known[i] and (key := _page_at_end(i, line)):
             offset = key[1]
             around = sum(offset in known for known in self._known[max(0, i - _AROUND) : i + _AROUND + 1])
             if around >= _LEAST_AROUND and (self._again[key] > 1 or not _may_count(line, offset + i)):
                 return HEADING_KEY
         return line.strip("# |·•-–—").casefold() if not is_numbered(line) else line
+
+    def _is_between(self, i: int, number: int) -> bool:
+        """Whether pages before and behind have the number that a page has then in a line with other words."""
+        before, behind = self._known[max(0, i - _AROUND) : i], self._known[i + 1 : i + _AROUND + 1]
+        return all(any(number - i in known for known in pages) for pages in (before, behind))
 
     def printed(self) -> list[str]:
         """The number of each page: as the file gives it, else as it is printed, else that of the sheet.
@@ -179,6 +186,11 @@ def _may_count(line: str, page: int) -> bool:
     return bool(COUNTED.fullmatch(line)) or (bool(found) and found[0].number == page)
 
 
+def _has_own_number(line: str) -> bool:
+    """Whether a line begins as "Chapter 3" or is "3. Act"; the number before "ESSAY ON MAN" may be the page's."""
+    return is_numbered(line) and not (line[0].isdigit() and parse_line(line)[0].rest)
+
+
 def _numbers(line: str) -> Iterator[tuple[str, int]]:
     """The numbers of a line that may be its page's, each with the line's other words around a "#"."""
     if len(line) > _LONGEST:
@@ -193,7 +205,7 @@ def _numbers(line: str) -> Iterator[tuple[str, int]]:
     rest = line.lstrip("0123456789 |·•-–—[](),.")
     if not words or not rest[:1].isalpha() or DATE_WORDS & set(words):
         return
-    if is_numbered(line) or (COUNTED.fullmatch(line) and not _PAGE_WORDS.match(line)):
+    if _has_own_number(line) or (COUNTED.fullmatch(line) and not _PAGE_WORDS.match(line)):
         return
     for match in NUMBER.finditer(line):
         pattern = f"{line[: match.start()]}#{line[match.end() :]}".strip(" |·•-–—").casefold()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
 
 from nlb_retriever.reading.draft import one_line
 from nlb_retriever.reading.headings.looks import parse_line
@@ -12,6 +13,10 @@ from nlb_retriever.reading.pages.page_numbers import EDGE, HEADING_KEY, NUMBER, 
 
 _DENSE = 0.25
 """Share of pages on which a running head stands at least, from its first to its last: often every second one."""
+_NEAR, _ALIKE = 4, 0.8
+"""Pages behind a running head on which a line that is so much the same is one, too, read wrong by a scanner."""
+_LEAST_WORDS = 8
+"""Characters of such a line."""
 
 
 def without_running_heads(
@@ -34,12 +39,15 @@ def without_running_heads(
             on_pages[key].append(i)
     seen = {key: len(on) for key, on in on_pages.items() if not _is_scattered_sentence(key, on, pages)}
     met: set[str] = set()
+    latest: dict[str, int] = {}  # page on which each was the topmost line
     skipped: defaultdict[str, list[str]] = defaultdict(list)
     kept_pages: list[list[str]] = []
     for i, lines in enumerate(pages):
         text = frozenset(numbered[i].values()) if numbered else frozenset()
 
-        def running(line: str, i: int = i, text: frozenset[str] = text) -> bool:
+        near = [head for head, at in latest.items() if i - at <= _NEAR]
+
+        def running(line: str, i: int = i, text: frozenset[str] = text, near: Sequence[str] = near) -> bool:
             if line in text or (line[0].islower() and line[-1] in SENTENCE_ENDS):  # it ends what people write often
                 return False
             key = key_of(i, line)
@@ -47,7 +55,9 @@ def without_running_heads(
                 return True
             first = key not in met and ("#" not in key or not met)  # it may be a heading, or a date
             first = first and not text and (bool(parse_line(line)) or any(map(str.isdigit, key)))
-            return seen.get(key, 0) >= numbers.least and not first
+            if seen.get(key, 0) >= numbers.least:
+                return not first
+            return any(_is_misread(key, head) for head in near)
 
         top, bottom = 0, len(lines)
         while top < min(EDGE, bottom) and running(lines[top]):
@@ -55,6 +65,7 @@ def without_running_heads(
         while bottom > max(top, len(lines) - EDGE) and running(lines[bottom - 1]):
             bottom -= 1
         met.update(key_of(i, line) for line in edges(lines))
+        latest |= {key: i for line in lines[:1] if seen.get(key := key_of(i, line), 0) >= numbers.least}
         gone = lines[:top] + lines[bottom:]
         if top >= bottom and any(key_of(i, line) != "#" for line in gone):
             kept_pages.append(list(lines))
@@ -66,6 +77,14 @@ def without_running_heads(
         return [list(lines) for lines in pages]
     _note(skipped, omissions)
     return kept_pages
+
+
+def _is_misread(key: str, head: str) -> bool:
+    """Whether a line is nearly a running head, but not its words alone, as the title of a chapter may be."""
+    words = head.strip("# ")
+    if key == words or abs(len(key) - len(words)) > (1 - _ALIKE) * len(words) + _LEAST_WORDS / 2:
+        return False
+    return len(words) >= _LEAST_WORDS and SequenceMatcher(None, key, words, autojunk=False).ratio() >= _ALIKE
 
 
 def _is_scattered_sentence(key: str, on: Sequence[int], pages: Sequence[Sequence[str]]) -> bool:
