@@ -9,6 +9,7 @@ import pytest
 
 from nlb_retriever.reading import read_book
 from nlb_retriever.reading.omissions import Omissions
+from nlb_retriever.reading.pages.columns import Line, ReadingOrder
 from nlb_retriever.reading.pages.page_numbers import PageNumbers
 from nlb_retriever.reading.pages.printed import join_lines
 from nlb_retriever.reading.pages.running_heads import without_running_heads
@@ -65,3 +66,26 @@ def test_a_number_alone_is_a_page_s_between_pages_with_theirs_in_their_heads() -
     pages[6] = ["7", "THE LAST LIGHT", *page_of("barrels")]
     kept = bodies(pages)
     assert (kept[0], kept[6]) == (pages[0], pages[6][1:])
+
+
+def test_a_head_above_the_right_column_stands_first() -> None:
+    left = [Line(f"{thing} of the northern tower\r\n", 30, 190, 600 - 12 * i, 10) for i, thing in enumerate(THINGS)]
+    right = [Line(f"{thing} of the southern tower\r\n", 210, 370, 600 - 12 * i, 10) for i, thing in enumerate(THINGS)]
+    head = Line("THE HISTORY OF THE LIGHT\r\n", 230, 370, 640, 10)
+    assert ReadingOrder().sort([*left, head, *right], WIDTH) == [head, *left, *right]
+    lower = [line._replace(height=line.height - 40) for line in left]
+    assert ReadingOrder().sort([*lower, *right], WIDTH) == [*lower, *right]
+
+
+@pytest.mark.parametrize(
+    ("capital", "first", "whole"),
+    [("T", "he keeper slept", "The keeper slept"), ("“I", "n the night", "“In the night"), ("I", "slept", "I slept"),
+     ("A", " keeper slept", "A keeper slept"), ("A", "ll was still", "All was still")],
+)  # fmt: skip
+def test_a_large_capital_begins_the_first_of_its_lines(capital: str, first: str, whole: str) -> None:
+    title = Line("The Light\r\n", 80, 200, 640, 16)
+    body = [Line(f"{text}\r\n", 50, 300, 600 - 12 * i, 10) for i, text in enumerate([first, "in the house", *THINGS])]
+    body[5] = body[5]._replace(text="all in it slept\r\n")
+    drawn = Line(f"{capital}\r\n", 30, 48, 588, 30)
+    words = [line.words for line in ReadingOrder().sort([drawn, title, *body], WIDTH)]
+    assert words[:3] == ["The Light", whole, "in the house"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import pairwise, takewhile
 from statistics import median
 from typing import NamedTuple
@@ -22,8 +22,8 @@ _WIDE, _LEAST_WIDE = 0.25, 12
 """Share of a page's width that a column's line has at least, and such lines of each column."""
 _MOSTLY = 0.6
 """Share of the lines so wide that stand in a column, on a page with two."""
-_APART = 1.2
-"""Sizes of its letters that a running head stands above all columns."""
+_APART, _APART_IN_COLUMN = 1.2, 1.6
+"""Sizes of its letters that a running head stands above all columns, and that one within a column stands above both."""
 _GAP = 1.4
 """Distances of two lines that part what is printed."""
 _WIDEST = 2.6
@@ -52,6 +52,10 @@ _FULL = 0.8
 """Share of the usual width of lines that one has at least whose sentence goes on."""
 _EDGE, _HEAD = 2, 12
 """Lines at the top of a page that may be running heads, and their characters at least: no labels of a figure."""
+_CAPITAL = re.compile(r"[\"“‘'«]?[^\W\d_a-zß-ÿ]")
+_DROPPED, _TALL = 1.8, 0.75
+"""Sizes of the text's letters that a capital over several lines has at least; and its height in its own size."""
+_WORD = re.compile(r"[^\W\d_]+")
 _ENDED = re.compile(r"[.!?:;…][\"”’')\]]*$")
 _STOP = re.compile(r"[.!?][\"”’')\]]*$")
 
@@ -93,12 +97,49 @@ class ReadingOrder:
         if not 0 < len(lines) <= _LONGEST:
             return [*lines]
         body = self._letters.most_common(1)[0][0]
-        ordered = [*lines]
+        ordered = _join_capitals(lines, body)
         if _has_columns(lines, width):
             ordered = _notes_last(_heads_first(ordered, width), width, body)
         ordered = _floats_behind(ordered, self._last, body)
         self._last = _last_full(ordered, _usual_width(ordered, body), body)
         return ordered
+
+
+def _join_capitals(lines: Sequence[Line], body: float) -> list[Line]:
+    """The lines, with each large capital over several lines at the beginning of the first of these."""
+    kept = [*lines]
+    for capital in lines:
+        if capital.size < _DROPPED * body or not _CAPITAL.fullmatch(capital.words):
+            continue
+        beside = [
+            line
+            for line in kept
+            if line.size < capital.size
+            and 0 <= line.height - capital.height + line.size / 2 <= _TALL * capital.size
+            and capital.left < line.left < capital.right + capital.size
+        ]
+        if beside:
+            first = max(beside, key=lambda line: line.height)
+            words = {word.casefold() for line in kept if line is not first for word in _WORD.findall(line.text)}
+            whole = _with_capital(capital.words, first.text, words)
+            kept[kept.index(first)] = first._replace(text=whole, left=capital.left)
+            kept.remove(capital)
+    return kept
+
+
+def _with_capital(capital: str, text: str, words: Set[str]) -> str:
+    """A text with its capital, which may be a word ("A", "I", "O").
+
+    Args:
+        capital: the letter, with a quotation mark or none.
+        text: what follows.
+        words: others of the page, in small letters.
+    """
+    word = _WORD.match(text)
+    rest = word[0].casefold() if word else ""
+    alone = rest not in words and capital[-1] != "I"
+    is_whole = f"{capital[-1]}{rest}".casefold() in words or capital[-1] not in "AIO" or alone
+    return f"{capital}{text}" if rest and is_whole else f"{capital} {text.lstrip()}"
 
 
 def _column(line: Line, width: float) -> int:
@@ -115,14 +156,16 @@ def _has_columns(lines: Sequence[Line], width: float) -> bool:
 def _heads_first(lines: Sequence[Line], width: float) -> list[Line]:
     """The lines with those first that stand above all columns, as running heads do, and come in the middle of them."""
     in_column = [i for i, line in enumerate(lines) if line.right - line.left > _WIDE * width and _column(line, width)]
-    top = max(lines[i].height for i in in_column)
-    heads = {
-        i
-        for i, line in enumerate(lines)
-        if i > in_column[0]
-        and not _column(line, width)
-        and line.height > max(top, lines[0].height) + _APART * line.size
-    }
+    top = max(lines[i].height for i in {0, *in_column})
+    heights = sorted({line.height for line in lines}, reverse=True)
+    heads = set[int]()
+    for i, line in enumerate(lines):
+        below = top + _APART * line.size
+        if _column(line, width):
+            others = (height for height in heights if abs(height - line.height) > line.size / 2)  # not on its level
+            below = next(others, 0.0) + _APART_IN_COLUMN * line.size
+        if i > in_column[0] and line.height > below:
+            heads.add(i)
     above = sorted((lines[i] for i in heads), key=lambda line: -line.height)
     return [*above, *(line for i, line in enumerate(lines) if i not in heads)]
 
