@@ -88,6 +88,8 @@ def simple_epub(epub: Callable[..., Path]) -> Callable[..., Path]:
 
 def _shown(line: str) -> str:
     """A line of a PDF's page as it is drawn."""
+    if line == "\f":
+        return "ET q 500 0 0 700 50 50 cm BI /W 1 /H 1 /BPC 8 /CS /G ID x EI Q BT"
     look, _, text = line.rpartition("\t")
     escaped = text.replace("(", "\\(").replace(")", "\\)")
     if not look:
@@ -110,7 +112,8 @@ def pdf_bytes(
     """A minimal PDF: each page's lines of text, bookmarks (title, page index), a page label tree.
 
     A line "14b Title" with a tabulator for its space is set in 14 points, bold; "14i" is not to be seen;
-    "60,700,9 Text" stands at that place in 9 points; what stands between carets is raised, "10^23^".
+    "60,700,9 Text" stands at that place in 9 points; what stands between carets is raised, "10^23^". A form feed
+    as the last line is an image.
     """
     objects: list[str] = []
 

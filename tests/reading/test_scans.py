@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nlb_retriever.errors import NotABook
 from nlb_retriever.reading import read_book
 from nlb_retriever.reading.omissions import Omissions
 from nlb_retriever.reading.pages.columns import Line, ReadingOrder
@@ -89,3 +90,24 @@ def test_a_large_capital_begins_the_first_of_its_lines(capital: str, first: str,
     drawn = Line(f"{capital}\r\n", 30, 48, 588, 30)
     words = [line.words for line in ReadingOrder().sort([drawn, title, *body], WIDTH)]
     assert words[:3] == ["The Light", whole, "in the house"]
+
+
+def test_the_title_page_of_a_scan_has_its_title_on_lines_of_their_own(pdf: Write) -> None:
+    pages = [["The Last Light", "by", "Ada Keeper"], *(page_of(thing) for thing in THINGS)]
+    book = read_book(pdf(pages))
+    assert (book.title, book.author) == ("The Last Light", "Ada Keeper")
+
+
+def test_pages_that_all_have_one_line_alone_have_no_text(pdf: Write) -> None:
+    stamps = [["Digitized by the Library", f"Sheet {i}", "\f"] for i in range(8)]
+    with pytest.raises(NotABook, match="no text layer: run OCR"):
+        read_book(pdf(stamps))
+    book = read_book(pdf([page_of("ropes"), page_of("boats"), *stamps]))
+    assert "8 of 10 pages hold no text (images?), the first is 3" in book.warnings
+
+
+def test_letters_of_a_font_that_does_not_say_what_they_are_are_refused(pdf: Write) -> None:
+    shifted = str.maketrans({chr(code): chr(code + 3) for code in range(ord("a"), ord("x"))})
+    pages = [[line.translate(shifted) for line in page_of(thing)] for thing in THINGS * 4]
+    with pytest.raises(NotABook, match="signs for letters"):
+        read_book(pdf(pages))

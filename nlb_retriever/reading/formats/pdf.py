@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, takewhile
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
@@ -41,8 +43,14 @@ _DINGBATS = re.compile("[\u2700-\u27bf\u2460-\u2473]")
 """What the letters of old TeX's bitmap fonts are taken for."""
 _STRAY_SHARE = 0.2
 """Of these among the characters of a text that says nothing."""
+_STAMPED, _STAMPS = 5, 0.5
+"""Pages, and the share of all, on which a line stands that somebody put on each page of a scan, at least."""
+_SAMPLE, _LEAST_LETTERS, _VOWELS = 200_000, 2_000, 0.2
+"""Characters of a text, letters without marks among them, and the least share of these that vowels have in a language:
+other characters stand there where a font does not say what its own mean."""
 _OUTLINE = 3
 """Bookmarks of an outline: fewer are a cover's and a title's."""
+_DIGITS = re.compile(r"\d+")
 _SPACES = re.compile(r"[ \t\xa0]+")
 _LIGATURES = {"\x1b": "ff", "\x1c": "fi", "\x1d": "fl", "\x1e": "ffi", "\x1f": "ffl"}
 """Of TeX's fonts in the encoding T1 that do not say what their characters mean."""
@@ -73,7 +81,8 @@ def read_pdf(data: bytes, limits: Limits) -> Draft:
         bookmarks = _bookmarks(document)
         outlined = len(bookmarks) >= _OUTLINE
         whole, looks, numbered = _without_line_numbers(*_page_lines(document, limits, draft.omissions), draft.omissions)
-        _check_letters(whole)
+        empty = _find_empty(document, whole)
+        _check_letters(whole, len(empty))
         labels = [clean(document.get_page_label(i)).strip() for i in range(count)]
         metadata = document.get_metadata_dict()
         for i in range(document.count_attachments()):
@@ -81,7 +90,6 @@ def read_pdf(data: bytes, limits: Limits) -> Draft:
             draft.omissions.lose(name, "it is a file attached to the PDF")
     finally:
         document.close()
-    empty = [i for i, lines in enumerate(whole, 1) if not lines]
     if empty:
         draft.warnings.append(f"{len(empty)} of {count} pages hold no text (images?), the first is {empty[0]}")
     numbers = PageNumbers(whole, labels)
@@ -109,17 +117,44 @@ def read_pdf(data: bytes, limits: Limits) -> Draft:
     on_page = {h.title for h in draft.headings if h.start < places[first] and not (outlined and h.title[:1].isalpha())}
     heads = list(takewhile(lambda line: line not in unheaded[front][:1], whole[front]))  # one may be the title
     shown = read_title_page([*heads, *lines[:first]], [*map(looks[front].get, heads), *of_line], on_page)
-    draft.title, draft.author = _names(metadata, shown if shown[0] else title_page(draft.text))
+    plain = title_page("\n".join([*heads, *lines[:first]]))  # as of a scan, whose letters have no look
+    draft.title, draft.author = _names(metadata, next(filter(any, (shown, plain)), title_page(draft.text)))
     _append_notes(draft, notes, labels)
     return draft
 
 
-def _check_letters(pages: Sequence[Sequence[str]]) -> None:
-    """Refuse what has no text layer, or one that says nothing."""
+def _find_empty(document: PdfDocument, pages: Sequence[Sequence[str]]) -> list[int]:
+    """The numbers of the sheets that hold no text, or an image and what most of them have ("Digitized by ...")."""
+    keys = [{_DIGITS.sub("", line) for line in lines} for lines in pages]
+    on_pages = Counter(key for of_page in keys for key in of_page)
+    least = max(_STAMPED, _STAMPS * len(pages) + 1)
+    stamped = [all(on_pages[key] >= least for key in of_page) for of_page in keys]
+    return [i + 1 for i, of_page in enumerate(keys) if not of_page or (stamped[i] and _has_image(document, i))]
+
+
+def _has_image(document: PdfDocument, i: int) -> bool:
+    import pypdfium2
+
+    try:
+        return next(document[i].get_objects([pypdfium2.raw.FPDF_PAGEOBJ_IMAGE], max_depth=3), None) is not None
+    except pypdfium2.PdfiumError:
+        return False
+
+
+def _check_letters(pages: Sequence[Sequence[str]], empty: int) -> None:
+    """Refuse what has no text layer, or one that says nothing.
+
+    Args:
+        pages: their lines.
+        empty: how many hold no text.
+    """
     chars = sum(len(line) for lines in pages for line in lines)
-    if not chars or (chars < _STRAY_CHARS and 2 * sum(not lines for lines in pages) > len(pages)):
+    if empty == len(pages) or (chars < _STRAY_CHARS and 2 * empty > len(pages)):
         raise NotABook("has no text layer: run OCR on it first (for example with ocrmypdf)")
-    if sum(len(_DINGBATS.findall(line)) for lines in pages for line in lines) > _STRAY_SHARE * chars:
+    letters = Counter("".join(line for lines in pages for line in lines)[:_SAMPLE].lower())
+    known, vowels = (sum(letters[letter] for letter in of) for of in (ascii_lowercase, "aeiouy"))
+    means_nothing = known >= max(_LEAST_LETTERS, letters.total() / 2) and vowels < _VOWELS * known
+    if means_nothing or sum(len(_DINGBATS.findall(line)) for lines in pages for line in lines) > _STRAY_SHARE * chars:
         raise NotABook("has signs for letters in its text layer: run OCR on it first (ocrmypdf --force-ocr)")
 
 
