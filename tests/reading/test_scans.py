@@ -9,6 +9,7 @@ import pytest
 
 from nlb_retriever.errors import NotABook
 from nlb_retriever.reading import read_book
+from nlb_retriever.reading.markup.unwrap import unwrap
 from nlb_retriever.reading.omissions import Omissions
 from nlb_retriever.reading.pages.columns import Line, ReadingOrder
 from nlb_retriever.reading.pages.page_numbers import PageNumbers
@@ -92,6 +93,16 @@ def test_a_large_capital_begins_the_first_of_its_lines(capital: str, first: str,
     assert words[:3] == ["The Light", whole, "in the house"]
 
 
+def test_a_paragraph_ends_neither_within_a_word_nor_at_the_foot_of_a_column(tmp_path: Path) -> None:
+    lines = ("by", "See the edi-", "tion. The book was lost in the year", "of the storm. An edition.")
+    page = "".join(f"<p class='ocr_par'><span class='ocr_line'>{line}</span></p>" for line in lines)
+    (tmp_path / "a.hocr").write_text(f"<meta name='ocr-system' content='x'><div class='ocr_page'>{page}</div>")
+    text = read_book(tmp_path / "a.hocr").text
+    assert text == "by\n\nSee the edition. The book was lost in the year of the storm. An edition.\n"
+    wrapped = "\n".join(f"The keeper of the light went down to the {thing} of the tower" for thing in THINGS)
+    assert "the edition of it" in unwrap(f"{wrapped}\n\n1. See the edi-\n\ntion of it.\n\nAn edition.\n", 60)
+
+
 def test_the_title_page_of_a_scan_has_its_title_on_lines_of_their_own(pdf: Write) -> None:
     pages = [["The Last Light", "by", "Ada Keeper"], *(page_of(thing) for thing in THINGS)]
     book = read_book(pdf(pages))
@@ -111,3 +122,17 @@ def test_letters_of_a_font_that_does_not_say_what_they_are_are_refused(pdf: Writ
     pages = [[line.translate(shifted) for line in page_of(thing)] for thing in THINGS * 4]
     with pytest.raises(NotABook, match="signs for letters"):
         read_book(pdf(pages))
+
+
+def test_titles_of_a_table_of_contents_whose_numbers_are_misread_are_sections(tmp_path: Path) -> None:
+    titles = ["The Light", "A Storm", "The Boat Goes Out", "Night", "What the Gulls Saw", "Morning"]
+    numbers = ("1", "II", "IIL", "IV", "V", "VL")
+    entries = [f"{number}. {title} ..." for number, title in zip(numbers, titles, strict=True)]
+    prose = "The keeper went down to the harbour before the gulls woke, and he found that the boat was gone. " * 30
+    chapters = [[["VuI"], [title], [prose]] for title in titles]
+    page = "".join(
+        f"<p class='ocr_par'>{''.join(f'<span class=ocr_line>{line}</span>' for line in paragraph)}</p>"
+        for paragraph in [["CONTENTS"], entries, *(each for chapter in chapters for each in chapter)]
+    )
+    (tmp_path / "a.hocr").write_text(f"<meta name='ocr-system' content='x'><div class='ocr_page'>{page}</div>")
+    assert [section.path[-1] for section in read_book(tmp_path / "a.hocr").sections][-6:] == titles

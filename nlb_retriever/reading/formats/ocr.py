@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 Paragraphs = list[list[str]]
 """Of a page, each with its lines."""
 _SOFT_END = re.compile(r"\xad\s*\Z")
+_CUT = re.compile(r"[^\W\d_]-$")
 _ENDS = frozenset(".!?:;\"'”’»“«)")
+_LONG = 30
+"""Characters of a line of text, at whose end a column may end: titles and their authors are shorter."""
+_ENTRY = re.compile(r"(?:[IVXLC]{1,7}|\d{1,3})[.)] [“\"‘']?[^\W\d_a-z]")
+"""The beginning of a line of a table of contents or of a list."""
 _LINES = ".ocr_line, .ocrx_line, .ocr_header, .ocr_caption, .ocr_textfloat"
 
 
@@ -127,11 +132,18 @@ def _lines(
 ) -> Iterator[tuple[int, str, bool]]:
     """Each line that is kept, with the index of its page and whether its paragraph ends there."""
     for i, (page, lines, own) in enumerate(zip(pages, whole, kept, strict=True)):
-        ends = [at == len(paragraph) for paragraph in page for at in range(1, len(paragraph) + 1)]
+        ends = [
+            at == len(paragraph) or all(map(_ENTRY.match, paragraph[at - 1 : at + 1]))
+            for paragraph in page
+            for at in range(1, len(paragraph) + 1)
+        ]
         top = next(at for at in range(len(lines) + 1) if lines[at : at + len(own)] == own)
         yield from ((i, line, end) for line, end in zip(own, ends[top:], strict=False))
 
 
 def _goes_on(page: int, line: str, following: tuple[int, str, bool]) -> bool:
-    """Whether a paragraph at a page's end goes on at the top of the next."""
-    return page != following[0] and line[-1] not in _ENDS and following[1][:1].islower()
+    """Whether a paragraph at the end of a page, or of a column, goes on at the top of the next, or what is called one
+    ends within a word."""
+    if not following[1][:1].islower() or line[-1] in _ENDS:
+        return False
+    return page != following[0] or len(line) >= _LONG or _CUT.search(line) is not None

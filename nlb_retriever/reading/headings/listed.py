@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 
 from nlb_retriever.reading.draft import Heading
 from nlb_retriever.reading.headings.contents import normal
-from nlb_retriever.reading.headings.looks import strip_line
+from nlb_retriever.reading.headings.looks import MAX_LINE, parse_line, strip_line
 
 _HEAD = re.compile(r"(?:the )?(?:table of )?contents(?: of [\w .]{1,40})?", re.IGNORECASE)
 _BEFORE = 30_000
@@ -22,6 +22,8 @@ _LEAST, _SHARE = 5, 0.5
 """Entries that are found again in their order, at least, and their share of all."""
 _SAME = 50
 """Entries of one title that are looked for: bounds the work on a text of one line over and over."""
+_NEARLY_ALL, _NUMBERED = 0.75, 0.25
+"""Shares of the headings that a better table of contents lists at least, and that have a number at most."""
 _TITLE = 110
 """Characters of a title line at most."""
 _WHOLE = 6
@@ -75,6 +77,24 @@ def find_listed_titles(
     behind = at - 1 if at < len(spans) and spans[at][1] - spans[at][0] > _PROSE and at - 1 > head else at
     table = [Heading(spans[i][0], 1, text[slice(*spans[i])].strip()) for i in (head, behind)]
     return titles, [heading for heading in table if heading.start < titles[0].start]
+
+
+def lists_better(listed: Sequence[Heading], found: Sequence[Heading]) -> bool:
+    """Whether a table of contents tells better where sections begin than what else is found."""
+    return len(listed) > len(found) * (1 if _are_others(listed, found) else 2) or _are_bare(listed, found)
+
+
+def _are_bare(listed: Sequence[Heading], found: Sequence[Heading]) -> bool:
+    """Whether few of the headings have a number, as in a scan that misreads these, and nearly as many are listed."""
+    numbered = sum(any(each.number for each in parse_line(heading.title)) for heading in found)
+    return len(listed) >= _NEARLY_ALL * len(found) and numbered <= _NUMBERED * len(found)
+
+
+def _are_others(listed: Sequence[Heading], found: Sequence[Heading]) -> bool:
+    """Whether most titles of a table of contents are found by nothing else, not even by a number above them."""
+    starts = sorted(heading.start for heading in found)
+    known = sum(bisect_left(starts, h.start - MAX_LINE) < bisect_right(starts, h.start) for h in listed)
+    return 2 * known < len(listed)
 
 
 def _is_head(text: str, start: int, end: int) -> bool:

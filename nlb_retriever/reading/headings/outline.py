@@ -8,7 +8,6 @@ whom. What remains is handed to `structure.partition`.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,7 +26,7 @@ from nlb_retriever.reading.headings.levels import (
     sections_of_titles,
 )
 from nlb_retriever.reading.headings.lines import line_spans, stand_alone
-from nlb_retriever.reading.headings.listed import find_listed_titles
+from nlb_retriever.reading.headings.listed import find_listed_titles, lists_better
 from nlb_retriever.reading.headings.looks import (
     CAST,
     KIND_LEVELS,
@@ -97,7 +96,7 @@ def find_headings(text: str) -> list[Heading]:
     if 2 * len(marked) >= max(len(found), 1):
         found = marked
     listed, table = find_listed_titles(text, spans, blank)
-    if len(listed) > len(found) * (1 if _are_others(listed, found) else 2):
+    if lists_better(listed, found):
         found = table + listed
     found = add_clauses(text, spans, blank, found)
     if len(found) < MARKED:
@@ -109,13 +108,6 @@ def add_unmarked(draft: Draft) -> None:
     """Give a draft the headings of its text where its file marks fewer than two as such."""
     if len(draft.headings) < MARKED:
         draft.headings = find_headings(draft.text) or draft.headings
-
-
-def _are_others(listed: Sequence[Heading], found: Sequence[Heading]) -> bool:
-    """Whether most titles of a table of contents are found by nothing else, not even by a number above them."""
-    starts = sorted(heading.start for heading in found)
-    known = sum(bisect_left(starts, h.start - MAX_LINE) < bisect_right(starts, h.start) for h in listed)
-    return 2 * known < len(listed)
 
 
 def _of_series(found: Sequence[Heading], series: Sequence[Candidate]) -> bool:
