@@ -159,3 +159,8 @@ def test_a_corpus_is_read_as_one_book(tmp_path: Path) -> None:
     book = read_book(tmp_path / "a.xml")
     assert book.title == "The Town Clock"
     assert [section.title for section in book.sections] == ["Red", "Blue"]
+
+
+def test_what_is_quoted_within_a_sentence_parts_no_paragraph(tmp_path: Path) -> None:
+    body = f"<body><p>He said <quote>No</quote>, and left.</p><p>So:<quote><p>The bell.</p></quote></p>{FILLER}</body>"
+    assert read(tmp_path, body).text.startswith("He said No, and left.\n\nSo:\n\nThe bell.\n\n")

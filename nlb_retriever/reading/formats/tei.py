@@ -197,6 +197,8 @@ class _Writer:
             return "" if any(local_name(each) in _LINES for each in element.iterancestors()) else "p"
         if name == "bibl":
             return "li" if around == "listBibl" else ""
+        if name == "quote" and around in _LINES and not any(local_name(each) in _BLOCKS for each in element):
+            return ""  # within a sentence
         return _BLOCKS.get(name, "")
 
     def _break(self, name: str, element: _Element) -> None:
