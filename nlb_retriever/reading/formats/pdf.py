@@ -43,8 +43,9 @@ _DINGBATS = re.compile("[\u2700-\u27bf\u2460-\u2473]")
 """What the letters of old TeX's bitmap fonts are taken for."""
 _STRAY_SHARE = 0.2
 """Of these among the characters of a text that says nothing."""
-_STAMPED, _STAMPS = 5, 0.5
-"""Pages, and the share of all, on which a line stands that somebody put on each page of a scan, at least."""
+_STAMPED, _STAMPS, _FEW = 5, 0.5, 6
+"""Pages, and the share of all, on which a line stands that somebody put on each page of a scan, at least; and lines
+of a page that has no others, at most."""
 _SAMPLE, _LEAST_LETTERS, _VOWELS = 200_000, 2_000, 0.2
 """Characters of a text, letters without marks among them, and the least share of these that vowels have in a language:
 other characters stand there where a font does not say what its own mean."""
@@ -125,11 +126,10 @@ def read_pdf(data: bytes, limits: Limits) -> Draft:
 
 def _find_empty(document: PdfDocument, pages: Sequence[Sequence[str]]) -> list[int]:
     """The numbers of the sheets that hold no text, or an image and what most of them have ("Digitized by ...")."""
-    keys = [{_DIGITS.sub("", line) for line in lines} for lines in pages]
-    on_pages = Counter(key for of_page in keys for key in of_page)
-    least = max(_STAMPED, _STAMPS * len(pages) + 1)
-    stamped = [all(on_pages[key] >= least for key in of_page) for of_page in keys]
-    return [i + 1 for i, of_page in enumerate(keys) if not of_page or (stamped[i] and _has_image(document, i))]
+    keys = {i: {_DIGITS.sub("", line) for line in lines} for i, lines in enumerate(pages) if len(lines) <= _FEW}
+    on_pages = Counter(key for of_page in keys.values() for key in of_page)
+    stamps = {key for key, count in on_pages.items() if count >= max(_STAMPED, _STAMPS * len(pages) + 1)}
+    return [i + 1 for i, of_page in keys.items() if of_page <= stamps and (not of_page or _has_image(document, i))]
 
 
 def _has_image(document: PdfDocument, i: int) -> bool:
@@ -151,9 +151,9 @@ def _check_letters(pages: Sequence[Sequence[str]], empty: int) -> None:
     chars = sum(len(line) for lines in pages for line in lines)
     if empty == len(pages) or (chars < _STRAY_CHARS and 2 * empty > len(pages)):
         raise NotABook("has no text layer: run OCR on it first (for example with ocrmypdf)")
-    letters = Counter("".join(line for lines in pages for line in lines)[:_SAMPLE].lower())
-    known, vowels = (sum(letters[letter] for letter in of) for of in (ascii_lowercase, "aeiouy"))
-    means_nothing = known >= max(_LEAST_LETTERS, letters.total() / 2) and vowels < _VOWELS * known
+    sample = "".join(line for lines in pages for line in lines)[:_SAMPLE].lower()
+    known, vowels = (sum(map(sample.count, of)) for of in (ascii_lowercase, "aeiouy"))
+    means_nothing = known >= max(_LEAST_LETTERS, len(sample) / 2) and vowels < _VOWELS * known
     if means_nothing or sum(len(_DINGBATS.findall(line)) for lines in pages for line in lines) > _STRAY_SHARE * chars:
         raise NotABook("has signs for letters in its text layer: run OCR on it first (ocrmypdf --force-ocr)")
 

@@ -23,7 +23,7 @@ _CUT = "\0"
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _CUT_WORD = re.compile(rf"(?<![^\W\d_])(?<!-)({_WORD.pattern})-{_CUT}({_WORD.pattern})")
 _CUT_LINE = re.compile(rf"-[^\S\n]*\n\s*({_WORD.pattern})")
-_GAP_IN_WORD = re.compile(r"(?<=[^\W\d_])-\n(?:[^\S\n]{0,9}\n){1,5}(?=[a-zß-öø-ÿ])")
+_GAP_IN_WORD = re.compile(r"-\n(?<=[^\W\d_]-\n)(?:[^\S\n]{0,9}\n){1,5}(?=[a-zß-öø-ÿ])")
 """Between the columns of a page."""
 _FIRST_PART = re.compile(rf"(?<![^\W\d_])({_WORD.pattern})-$")
 _LONGEST = 60
@@ -58,9 +58,10 @@ def _verse_like(line: str) -> bool:
 
 def _full(line: str, following: str, width: int) -> bool:
     """Whether the next line's first word would not have fitted, or is the rest of one: the break is the wrapping's."""
+    if len(line) > width + 12:
+        return False
     first = following.split(maxsplit=1)[0]
-    is_cut = line[-1] == "-" and line[-2:-1].isalpha() and first[0].islower()
-    return (is_cut or width - 5 < len(line) + 1 + len(first)) and len(line) <= width + 12
+    return width - 5 < len(line) + 1 + len(first) or (line[-1] == "-" and line[-2:-1].isalpha() and first[0].islower())
 
 
 def unwrap(text: str, width: int) -> str:
