@@ -136,3 +136,15 @@ def test_titles_of_a_table_of_contents_whose_numbers_are_misread_are_sections(tm
     )
     (tmp_path / "a.hocr").write_text(f"<meta name='ocr-system' content='x'><div class='ocr_page'>{page}</div>")
     assert [section.path[-1] for section in read_book(tmp_path / "a.hocr").sections][-6:] == titles
+
+
+def test_numbers_behind_every_fifth_verse_are_skipped_and_other_numbers_stay(pdf: Write) -> None:
+    verses = [f"The {thing} of the northern light" for thing in THINGS * 5]
+    numbered = [f"{verse} {n}" if n % 5 == 0 else verse for n, verse in enumerate(verses, 1)]
+    pages = [numbered[first : first + 20] for first in (0, 20, 40)]
+    pages[1][3] = "And in the year of 1871"
+    text = read_book(pdf(pages)).text
+    assert "year of 1871" in text
+    assert not any(f"light {n}" in text for n in range(5, 61, 5))
+    listed = [[f"The {thing} of the light {5 * n}" for n, thing in enumerate(THINGS, 12 * of)] for of in range(3)]
+    assert "light 55" in read_book(pdf(listed)).text

@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 from nlb_retriever.reading.omissions import Omissions
 
-_NUMBERED = re.compile(r"\s*(\d{1,5})(?:\s+(?P<rest>\S.*)|\s*)")
+_NUMBERED = re.compile(r"\s*(?P<number>\d{1,5})(?:\s+(?P<rest>\S.*)|\s*)")
+_BEHIND = re.compile(r"(?P<rest>\S.*?)\s+(?P<number>\d{1,5})")
+"""A verse with its number, which no verse between has."""
 _LEAST_LINES, _LEAST_PAGES = 10, 3
 """Lines of a page that counts, and such pages of a text with numbers."""
-_STEPS = ((1, _LEAST_LINES), (5, 4))
-"""Each line is numbered, or every fifth; and so many of a page at least."""
+_STEPS = ((1, _LEAST_LINES, _NUMBERED), (5, 4, _NUMBERED), (5, 4, _BEHIND))
+"""Each line is numbered, or every fifth; and so many of a page at least; and how."""
 _LEAST_FULL = 0.7
 """Share of a page's lines that are numbered where each page begins anew: fewer are a list or a proof."""
 _MOST_OTHERS = {1: 0.2, 5: 0.5}
@@ -85,10 +87,10 @@ def find_line_numbers(pages: Sequence[Sequence[str]], omissions: Omissions) -> l
         omissions: where what is skipped is noted.
     """
     long = sum(len(page) >= _LEAST_LINES for page in pages)
-    for step, least in _STEPS:
-        found = [_read(page, step) for page in pages]
+    for step, least, pattern in _STEPS:
+        found = [_read(page, step, pattern) for page in pages]
         numbered = [numbers for numbers in found if len(numbers.bare) >= least]
-        if len(numbered) >= max(_LEAST_PAGES, _LEAST_SHARE * long) and _go_on(numbered, step):
+        if len(numbered) >= max(_LEAST_PAGES, _LEAST_SHARE * long) and _go_on(numbered, step, pattern):
             kept = [*_following(found, step, least)]
             count = sum(map(len, kept))
             omissions.skip_element("line number", count, times=count)
@@ -105,28 +107,30 @@ def _following(found: Sequence[_Numbers], step: int, least: int) -> Iterator[dic
         yield numbers.bare if fits else {}
 
 
-def _read(page: Sequence[str], step: int) -> _Numbers:
+def _read(page: Sequence[str], step: int, pattern: re.Pattern[str]) -> _Numbers:
     """The most lines of a page whose numbers count by a step; none where they are not as far apart as their numbers."""
     chains: dict[int, list[tuple[int, re.Match[str]]]] = {}
     best: list[tuple[int, re.Match[str]]] = []
     for i, line in enumerate(page):
-        if (match := _NUMBERED.fullmatch(line)) and int(match[1]) % step == 0:
-            chain = chains.pop(int(match[1]) - step, [])
+        if pattern is _BEHIND and not line[-1:].isdigit():
+            continue
+        if (match := pattern.fullmatch(line)) and (number := int(match["number"])) % step == 0:
+            chain = chains.pop(number - step, [])
             chain.append((i, match))
-            chains[int(match[1])] = chain
+            chains[number] = chain
             best = max(best, chain, key=len)
     lines = best[-1][0] + 1 - best[0][0] if best else 0
     if not best or not (1 - _MOST_OTHERS[step]) * lines <= step * len(best) <= lines + step:
         return _Numbers(0, 0, {}, full=False)
-    numbers = [int(match[1]) for _, match in best]
+    numbers = [int(match["number"]) for _, match in best]
     full = step * len(best) >= _LEAST_FULL * len(page) or not any(match["rest"] for _, match in best)
     return _Numbers(numbers[0], numbers[-1], {page[i]: match["rest"] or "" for i, match in best}, full)
 
 
-def _go_on(pages: Sequence[_Numbers], step: int) -> bool:
-    """Whether the numbers of each page begin anew, or go on from page to page within sentences."""
+def _go_on(pages: Sequence[_Numbers], step: int, pattern: re.Pattern[str]) -> bool:
+    """Whether the numbers of each page begin anew, or go on from page to page within sentences or behind verses."""
     if sum(numbers.first == step and numbers.full for numbers in pages) >= _MOST * len(pages):
         return True
     rests = [rest for numbers in pages for rest in numbers.bare.values() if rest]
-    small = sum(rest[0].islower() for rest in rests) >= _LEAST_SMALL * len(rests)
+    small = pattern is _BEHIND or sum(rest[0].islower() for rest in rests) >= _LEAST_SMALL * len(rests)
     return small and sum(a.last < b.first for a, b in pairwise(pages)) >= _MOST * (len(pages) - 1)
