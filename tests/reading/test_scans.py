@@ -146,5 +146,16 @@ def test_numbers_behind_every_fifth_verse_are_skipped_and_other_numbers_stay(pdf
     text = read_book(pdf(pages)).text
     assert "year of 1871" in text
     assert not any(f"light {n}" in text for n in range(5, 61, 5))
+    pages[1].insert(0, "EPISTLE II")
+    pages = [*pages, *([f"EPISTLE II {i}", *page[:-1]] for i, page in enumerate(pages, 4))]
+    assert "EPISTLE II\n" in read_book(pdf(pages)).text
     listed = [[f"The {thing} of the light {5 * n}" for n, thing in enumerate(THINGS, 12 * of)] for of in range(3)]
     assert "light 55" in read_book(pdf(listed)).text
+
+
+def test_a_bookmark_of_pages_that_are_skipped_is_no_section(pdf: Write) -> None:
+    contents = ["Contents", *(f"The {thing} .......... {n}" for n, thing in enumerate(THINGS, 3))]
+    chapters = [[f"The {thing}", *page_of(thing) * 12] for thing in THINGS]
+    outline = [("Contents", 0), *((f"The {thing}", n) for n, thing in enumerate(THINGS, 1))]
+    book = read_book(pdf([contents, *chapters], outline=outline))
+    assert [section.path[-1] for section in book.sections] == [f"The {thing}" for thing in THINGS]

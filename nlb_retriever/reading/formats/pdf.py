@@ -203,6 +203,7 @@ def _page_lines(
             placed = [] if rotation else [*reader.place(textpage, text, page.get_cropbox()[0])]
             if (ordered := order.sort(placed, page.get_width())) != placed:
                 text = "".join(line.text.rstrip(" \r\n") + "\r\n" for line in ordered)
+                seen |= {line.words: seen[rest] for line in ordered for rest in (line.words[1:],) if rest in seen}
             textpage.close()
             text += "".join(f"\n{written}" for written in _annotations(page, omissions))
             page.close()

@@ -194,10 +194,13 @@ def _is_line(text: str, start: int, match: re.Match[str]) -> tuple[bool, bool]:
 def read_outline(bookmarks: Sequence[Bookmark], text: str, starts: Sequence[int]) -> list[Heading]:
     """Bookmarks as headings, each where its title stands on its page (or at the page's top), with its number there."""
     found: list[Heading] = []
-    for bookmark in bookmarks:
+    for bookmark, following in zip(bookmarks, [*bookmarks[1:], None], strict=False):
         if bookmark.page >= len(starts):
             continue
         start = starts[bookmark.page]
+        is_behind = following and following.level <= bookmark.level and following.page > bookmark.page
+        if following and is_behind and starts[following.page : following.page + 1] == [start]:
+            continue  # its pages are skipped, as a table of contents is
         end = starts[bookmark.page + 1] if bookmark.page + 1 < len(starts) else len(text)
         words = re.findall(r"\w+", bookmark.title)[:12]
         title = re.compile(r"\W{1,8}".join(words), re.IGNORECASE)

@@ -30,7 +30,8 @@ def without_running_heads(
         pages: their lines.
         numbers: which of their numbers count them.
         omissions: where what is skipped is noted.
-        numbered: where lines are numbered, those of each page (`line_numbers`): no running head is one of them.
+        numbered: where lines are numbered, those of each page (`line_numbers`): no running head is one of them,
+            nor is a heading without a number, but for verses, whose numbers stand behind them.
     """
     key_of = numbers.key_of
     on_pages: defaultdict[str, list[int]] = defaultdict(list)
@@ -43,7 +44,7 @@ def without_running_heads(
     skipped: defaultdict[str, list[str]] = defaultdict(list)
     kept_pages: list[list[str]] = []
     for i, lines in enumerate(pages):
-        text = frozenset(numbered[i].values()) if numbered else frozenset()
+        text = frozenset(own for line, own in numbered[i].items() if line[0].isdigit()) if numbered else frozenset()
 
         near = [head for head, at in latest.items() if i - at <= _NEAR]
 
