@@ -53,3 +53,13 @@ def test_one_line_over_and_over_takes_no_time(tmp_path: Path) -> None:
     text = "CONTENTS\n\n" + "the sea\n" * 40_000 + "\n" + "x" * 200 + "\n\n" + "the sea\n\n" * 40_000
     (tmp_path / "sea.txt").write_text(text)
     assert read_book(tmp_path / "sea.txt").sections
+
+
+def test_a_table_that_spells_a_title_otherwise_takes_none_away(tmp_path: Path) -> None:
+    titles = [f"THE {thing} AND THE BEE" for thing in ("CLOCK", "GULL", "INK", "SEA", "BEAR", "FOX", "OWL", "HARE")]
+    titles.append("THE RING OF THE KING")
+    contents = "\n".join([*(title.title() for title in titles[:-1]), "The King's Ring"])
+    prose = "The keeper went down to the harbour before the gulls woke, and the boat was gone. " * 20
+    text = f"TALES\n\nCONTENTS\n\n{contents}\n\n" + "".join(f"{title}\n\n{prose}\n\n" for title in titles)
+    (tmp_path / "tales.txt").write_text(text)
+    assert [section.title for section in read_book(tmp_path / "tales.txt").sections][-8:] == titles[1:]

@@ -22,8 +22,9 @@ _LEAST, _SHARE = 5, 0.5
 """Entries that are found again in their order, at least, and their share of all."""
 _SAME = 50
 """Entries of one title that are looked for: bounds the work on a text of one line over and over."""
-_NEARLY_ALL, _NUMBERED = 0.75, 0.25
-"""Shares of the headings that a better table of contents lists at least, and that have a number at most."""
+_NEARLY_ALL, _NUMBERED, _KNOWN = 0.75, 0.25, 0.85
+"""Shares of the headings that a better table of contents lists at least, that have a number at most, and of its titles
+that are headings already at most."""
 _TITLE = 110
 """Characters of a title line at most."""
 _WHOLE = 6
@@ -85,9 +86,12 @@ def lists_better(listed: Sequence[Heading], found: Sequence[Heading]) -> bool:
 
 
 def _are_bare(listed: Sequence[Heading], found: Sequence[Heading]) -> bool:
-    """Whether few of the headings have a number, as in a scan that misreads these, and nearly as many are listed."""
+    """Whether few headings have a number, as in a scan that misreads these, and nearly as many others are listed."""
     numbered = sum(any(each.number for each in parse_line(heading.title)) for heading in found)
-    return len(listed) >= _NEARLY_ALL * len(found) and numbered <= _NUMBERED * len(found)
+    known = len({heading.start for heading in found}.intersection(heading.start for heading in listed))
+    return (
+        len(listed) >= _NEARLY_ALL * len(found) and numbered <= _NUMBERED * len(found) and known <= _KNOWN * len(listed)
+    )
 
 
 def _are_others(listed: Sequence[Heading], found: Sequence[Heading]) -> bool:
@@ -107,7 +111,9 @@ def _bare(line: str) -> str:
 
 
 def _names(entry: str) -> tuple[str, ...]:
-    """What an entry may be called below: the whole of it, or what stands before its author."""
+    """What an entry may be called below: the whole of it, or what stands before its author; no note in brackets."""
+    if entry.lstrip().startswith("(") and entry.rstrip().endswith(")"):
+        return ()
     return tuple(filter(None, dict.fromkeys((_bare(entry), _bare(_BY.split(entry)[0])))))
 
 
