@@ -122,7 +122,7 @@ def pdf_bytes(
         return len(objects)
 
     catalog, tree = add(""), add("")
-    font = add("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
+    font = add("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>")
     bold = add("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold >>")
     kids: list[int] = []
     for lines in pages:

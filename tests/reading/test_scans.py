@@ -124,6 +124,11 @@ def test_letters_of_a_font_that_does_not_say_what_they_are_are_refused(pdf: Writ
         read_book(pdf(pages))
 
 
+def test_a_language_with_marks_on_nearly_all_vowels_is_read(pdf: Write) -> None:
+    lines = [r"B\351 h\341t b\340n c\371ng m\350 v\340 ch\372 tr\350n l\371ng l\372c s\341ng"] * 30
+    assert read_book(pdf([lines] * 3)).text.startswith("Bé hát")
+
+
 def test_titles_of_a_table_of_contents_whose_numbers_are_misread_are_sections(tmp_path: Path) -> None:
     titles = ["The Light", "A Storm", "The Boat Goes Out", "Night", "What the Gulls Saw", "Morning"]
     numbers = ("1", "II", "IIL", "IV", "V", "VL")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,7 +48,7 @@ _STAMPED, _STAMPS, _FEW = 5, 0.5, 6
 """Pages, and the share of all, on which a line stands that somebody put on each page of a scan, at least; and lines
 of a page that has no others, at most."""
 _SAMPLE, _LEAST_LETTERS, _VOWELS = 200_000, 2_000, 0.2
-"""Characters of a text, letters without marks among them, and the least share of these that vowels have in a language:
+"""Characters of a text, letters among them, marks aside, and the least share of these that vowels have in a language:
 other characters stand there where a font does not say what its own mean."""
 _OUTLINE = 3
 """Bookmarks of an outline: fewer are a cover's and a title's."""
@@ -151,7 +152,7 @@ def _check_letters(pages: Sequence[Sequence[str]], empty: int) -> None:
     chars = sum(len(line) for lines in pages for line in lines)
     if empty == len(pages) or (chars < _STRAY_CHARS and 2 * empty > len(pages)):
         raise NotABook("has no text layer: run OCR on it first (for example with ocrmypdf)")
-    sample = "".join(line for lines in pages for line in lines)[:_SAMPLE].lower()
+    sample = unicodedata.normalize("NFD", "".join(line for lines in pages for line in lines)[:_SAMPLE]).lower()
     known, vowels = (sum(map(sample.count, of)) for of in (ascii_lowercase, "aeiouy"))
     means_nothing = known >= max(_LEAST_LETTERS, len(sample) / 2) and vowels < _VOWELS * known
     if means_nothing or sum(len(_DINGBATS.findall(line)) for lines in pages for line in lines) > _STRAY_SHARE * chars:
