@@ -19,8 +19,8 @@ Intervals are 95 %, by resampling whole books (or tales), paired. Systems take t
 question is a fresh `retriever.retrieve(question)`. The adapter's overhead is that less `Retriever.search`, question
 by question, in either order.
 
-The passages' vectors are made once and kept in --cache (about 25 minutes in fp32 on two cores; `--vectors int8` takes
-a quarter of that, with the encoder of `nlb index`); questions are always encoded within the timed call.
+The passages' vectors are made once and kept in --cache (about 25 minutes in fp32 on two cores); questions are always
+encoded within the timed call.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def compare(questions: Questions, library: Path, arguments: argparse.Namespace, 
     if arguments.sample and arguments.sample < len(rows):
         rows = [rows[number * len(rows) // arguments.sample] for number in range(arguments.sample)]
     texts = [row.query for row in rows]
-    nodes = read_nodes(library, arguments.cache / "vectors", arguments.vectors)
+    nodes = read_nodes(library, arguments.cache / "vectors")
     notice(f"{len(nodes.passages):,} passages, vectors ready")
     with tempfile.TemporaryDirectory() as scratch, Retriever(library) as retriever:
         systems = build(nodes, retriever, Path(scratch), top=TOP, books=questions.books)
@@ -233,7 +233,7 @@ def compare(questions: Questions, library: Path, arguments: argparse.Namespace, 
         "set": questions.name,
         "passages": len(nodes.passages),
         "sections": len(nodes.sections),
-        "vectors": {"precision": arguments.vectors, "seconds": round(nodes.seconds, 1)},
+        "vector_seconds": round(nodes.seconds, 1),
         "systems": {
             system.name: {"build_seconds": system.seconds, "query_seconds": spread(seconds[system.name])}
             for system in systems
@@ -244,14 +244,13 @@ def compare(questions: Questions, library: Path, arguments: argparse.Namespace, 
 
 
 def print_report(record: dict[str, Any]) -> None:
-    vectors = record["vectors"]
     print(f"\n{record['set']}: {record['passages']:,} passages, {record['sections']:,} sections")
     print(f"{'':22}{'query p50':>12}{'p95':>12}{'build':>12}")
     for name, figures in record["systems"].items():
         times = figures["query_seconds"]
         built = f"{figures['build_seconds']:.1f} s" if figures["build_seconds"] is not None else record["library"]
         print(f"{name:22}{1000 * times['p50']:>9.1f} ms{1000 * times['p95']:>9.1f} ms{built:>12}")
-    print(f"Builds are without the passages' vectors: {vectors['seconds']:.0f} s in {vectors['precision']}, once.")
+    print(f"Builds are without the passages' vectors: {record['vector_seconds']:.0f} s, once.")
     overhead = record["adapter_overhead_seconds"]
     print(f"The adapter over the library's search: {1000 * overhead['p50']:+.2f} ms (p50 of {overhead['runs']})")
     for task in record["tasks"]:
@@ -278,7 +277,6 @@ def main() -> None:
     parser.add_argument("--sample", type=int, metavar="N", help="only N questions of each set, evenly spread")
     parser.add_argument("--libraries", type=Path, default=home / "libraries", help="where the libraries are kept")
     parser.add_argument("--cache", type=Path, default=home, help="where the passages' vectors are kept")
-    parser.add_argument("--vectors", choices=("fp32", "int8"), default="fp32", help="the pipelines' passage vectors")
     parser.add_argument("--samples", type=int, default=2000, help="resamplings for the intervals")
     parser.add_argument("--out", type=Path, metavar="FILE", help="also write all figures there, as JSON")
     arguments = parser.parse_args()

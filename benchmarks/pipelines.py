@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import qdrant_client
@@ -32,12 +32,10 @@ from transformers.utils.logging import disable_progress_bar
 
 from nlb_integrations import NLBRetriever
 from nlb_retriever import Retriever
-from nlb_retriever.encoding import load_encoder
-from nlb_retriever.encoding.load import load_torch_encoder
+from nlb_retriever.encoding.load import BASE_ENCODER, load_torch_encoder
 from nlb_retriever.records import Level, PassageRecord, SectionRecord
 from nlb_retriever.store import open_store
 
-Precision = Literal["fp32", "int8"]
 T = TypeVar("T")
 
 
@@ -64,22 +62,21 @@ class LibraryNodes:
     """That the passages' vectors took when they were made, in this run or an earlier one."""
 
 
-def read_nodes(library: Path, cache: Path, precision: Precision) -> LibraryNodes:
-    """The nodes of a library, with MiniLM's own vectors (the library's may have been mapped by its projections).
+def read_nodes(library: Path, cache: Path) -> LibraryNodes:
+    """The nodes of a library, with MiniLM's vectors in fp32: the model that encodes the pipelines' questions.
 
     Args:
         library: its folder.
         cache: where vectors are kept, a file a book.
-        precision: "fp32" by torch, as a plain pipeline has them, or "int8" as `nlb index` does (4 times as fast).
     """
-    encode = _encoder(precision)
+    encode = _encoder()
     passages: list[TextNode] = []
     sections: list[TextNode] = []
     seconds = 0.0
     with open_store(library) as store:
         for book in store.books():
             records = store.passages(book.id)
-            vectors, took = _vectors([record.text for record in records], cache / precision, encode)
+            vectors, took = _vectors([record.text for record in records], cache, encode)
             leaves = [_node(record) for record in records]
             parents = {section.id: _node(section) for section in store.sections(book.id)}
             children: dict[str, list[TextNode]] = {}
@@ -155,13 +152,13 @@ def _timed(work: Callable[[], T]) -> tuple[T, float]:
     return work(), time.perf_counter() - began
 
 
-def _encoder(precision: Precision) -> Callable[[Sequence[str]], Any]:
+def _encoder() -> Callable[[Sequence[str]], Any]:
     """Encodes passages; the model is loaded by the first call."""
     loaded: list[Any] = []
 
     def encode(texts: Sequence[str]) -> Any:
         if not loaded:
-            loaded.append(load_torch_encoder() if precision == "fp32" else load_encoder(device="cpu"))
+            loaded.append(load_torch_encoder(BASE_ENCODER))
         return loaded[0].encode(texts)
 
     return encode

@@ -101,3 +101,12 @@ def test_a_books_rank_counts_books_and_a_merged_section_is_judged_by_its_span(mo
     assert frameworks.judge_book(row, hits) == {"recall@1": 0, "recall@5": 1, "MRR@10": 1 / 2}
     assert frameworks.judge_passage(row, hits) == {"recall@1": 0, "recall@5": 1, "MRR@10": 1 / 3}
     assert frameworks.judge_passage(row, hits[:2]) == {"recall@1": 0, "recall@5": 0, "MRR@10": 0}
+
+
+def test_the_pipelines_passages_and_questions_have_one_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    import baseline_llamaindex  # type: ignore[import-not-found]
+    import pipelines  # type: ignore[import-not-found]
+
+    [passage] = pipelines._encoder()([LIGHTHOUSE[:500]])
+    assert baseline_llamaindex.embedding().get_text_embedding(LIGHTHOUSE[:500]) == pytest.approx(passage, abs=1e-4)
