@@ -28,10 +28,8 @@ _UNFINISHED = re.compile(
 )
 """The end of words that break off."""
 _STOP = re.compile(r"[,.;:!?—]|--|\Z")
-_SPEECH_ENDS = re.compile(
-    rf"[,.;:!?—-](?:”(?=\s+[a-z])|[\"”’'](?=\s+(?:[\w.]+ ){{0,3}}(?:{'|'.join(sorted(SPEECH))})\b))"
-)
-"""The end of what is said, before who says it: `,” said Mary`, `!” interrupted Mary`."""
+_SPEECH_ENDS = re.compile(rf"[,.;:!?—-][\"”’'](?=\s+(?:[\w.]+ ){{0,3}}(?:{'|'.join(sorted(SPEECH))})\b)")
+"""The end of what is said, before who says it: `,” said Mary`."""
 _LABEL = re.compile(r"\n[^\S\n]*(?:[^\W\d_]\w{0,20}(?: \w{1,20})?:\s|--?\w)")
 """The beginning of the next line of a record or of options: "Made in: Italy", "-x  extracts files"."""
 _WORKS = re.compile(r"[A-Z][\w'’-]+(?:,? [A-Z][\w'’-]+){0,3}(?:,? (?:and|&) [A-Z][\w'’-]+|,? et al\.?),? \d{4}[a-z]?")
