@@ -308,7 +308,7 @@ def test_a_stored_vector_of_another_length_than_one_is_a_problem(open_library: O
     made.vectors.sections[1] *= 2
     store.publish(*made.parts)
     [problem] = store.verify()
-    assert problem.startswith(f"book {made.book.id} (Title 1): has 1 damaged section vectors")
+    assert problem.startswith(f"book {made.book.id} (Title 1): has 1 damaged section vector:")
 
 
 def test_the_vectors_of_a_long_section_are_evenly_spread(open_library: Opener) -> None:
