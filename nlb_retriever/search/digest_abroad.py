@@ -15,8 +15,8 @@ _WORDS = (
 )
 _WORD = rf"(?:{'|'.join(_WORDS.split())})"
 _PART = rf"(?P<part>{_WORD} [\w-]+|[\w-]+\.? {_WORD})"
-_ASKED = (
-    # what is asked, up to the part, and what stands between the part and the title of the book
+_QUESTIONS = (
+    # the question up to the part, and what stands between the part and the title of the book
     (
         r"was (?:passiert|geschieht|steht) (?:in|im)(?: de[mr])?|worum geht(?: es|['’]s) (?:in|im)(?: de[mr])?"
         r"|(?:eine )?zusammenfassung (?:von|des|der)",
@@ -74,8 +74,8 @@ def in_english(question: str) -> str:
     """
     if len(question) > LONGEST or not _MAYBE.search(question):
         return question
-    asked = question.strip(_ABOUT)
-    match = next(filter(None, (form.fullmatch(asked) for form in _forms())), None)
+    bare = question.strip(_ABOUT)
+    match = next(filter(None, (form.fullmatch(bare) for form in _forms())), None)
     if not match:
         return question
     part = match["part"]
@@ -90,5 +90,5 @@ def in_english(question: str) -> str:
 
 @cache
 def _forms() -> tuple[re.Pattern[str], ...]:
-    forms = [rf"(?:{asked}) {_PART}(?: (?:{of}) (?P<title>.+))?" for asked, of in _ASKED]
+    forms = [rf"(?:{question}) {_PART}(?: (?:{of}) (?P<title>.+))?" for question, of in _QUESTIONS]
     return tuple(re.compile(form, re.IGNORECASE) for form in (*forms, *_EAST_ASIAN))
