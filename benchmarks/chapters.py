@@ -25,7 +25,7 @@ from data import rows
 from nlb_retriever import Retriever
 from nlb_retriever.encoding import score_sentences
 from nlb_retriever.records import BookRecord
-from nlb_retriever.search import digest
+from nlb_retriever.search.answers import digest
 from nlb_retriever.search.hits import to_hit
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_training.encoder.salience import judge, split

@@ -4,8 +4,8 @@
 
 The questions are in characters.tsv, each with a pattern: of a right short answer, in small letters, or of what must
 be quoted. The books are those of `library/` in the data folder; their index is made anew, a minute on two cores. None
-of this is apart from what was chosen by it: the patterns of `search/who.py` were written on the first six books, its
-bounds and the weight of words in yes-or-no questions chosen on all.
+of this is apart from what was chosen by it: the patterns of `search/answers/who.py` were written on the first six
+books, its bounds and the weight of words in yes-or-no questions chosen on all.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def scope_of(
     Raises:
         QueryError: no book is by that author or in that language, or the year is none.
     """
-    from nlb_retriever.search.catalog import is_by
+    from nlb_retriever.search.answers.catalog import is_by
     from nlb_retriever.store import And, Condition
 
     conditions: list[Filter] = []

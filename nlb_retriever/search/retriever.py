@@ -18,25 +18,25 @@ from nlb_retriever.errors import EncoderError, LibraryRebuilt, NlbError
 from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.reader import Reader, find_reader, load_reader
 from nlb_retriever.records import Answer, Hit, Level, Mode, Strategy
-from nlb_retriever.search.about_book import answer_about_book
-from nlb_retriever.search.answer import ALL_PASSAGES, PASSAGES, compose_all, compose_answer
-from nlb_retriever.search.catalog import answer_catalog
-from nlb_retriever.search.cells import answer_cell
+from nlb_retriever.search.answers.about_book import answer_about_book
+from nlb_retriever.search.answers.answer import ALL_PASSAGES, PASSAGES, compose_all, compose_answer
+from nlb_retriever.search.answers.catalog import answer_catalog
+from nlb_retriever.search.answers.cells import answer_cell
+from nlb_retriever.search.answers.dates import narrow_to_date
+from nlb_retriever.search.answers.definition import answer_definition
+from nlb_retriever.search.answers.digest import answer_digest
+from nlb_retriever.search.answers.labels import answer_label
+from nlb_retriever.search.answers.numbered import answer_numbered
+from nlb_retriever.search.answers.parts import narrow_to_part
+from nlb_retriever.search.answers.places import answer_place
+from nlb_retriever.search.answers.quotation import answer_quotation
+from nlb_retriever.search.answers.statements import answer_statement
+from nlb_retriever.search.answers.who import answer_who
 from nlb_retriever.search.courtesy import bare_question
-from nlb_retriever.search.dates import narrow_to_date
-from nlb_retriever.search.definition import answer_definition
-from nlb_retriever.search.digest import answer_digest
 from nlb_retriever.search.hits import cite_pages
-from nlb_retriever.search.labels import answer_label
-from nlb_retriever.search.numbered import answer_numbered
-from nlb_retriever.search.parts import narrow_to_part
-from nlb_retriever.search.places import answer_place
-from nlb_retriever.search.quotation import answer_quotation
 from nlb_retriever.search.request import SearchRequest, check_count
 from nlb_retriever.search.run import SearchResult, run_search
-from nlb_retriever.search.statements import answer_statement
 from nlb_retriever.search.titles import narrow_to_title
-from nlb_retriever.search.who import answer_who
 from nlb_retriever.store import Filter, LibraryStore, open_store
 from nlb_retriever.text.cleaning import clean_query
 
@@ -219,11 +219,10 @@ class Retriever:
         """Answer a question with sentences of the library.
 
         Where there is a reader, it judges the passages of a short question in English, and finds the words in them
-        that answer. Else the sentences with most of the question's words are quoted. Who wrote a book, who its
-        characters are, and how it begins and ends is answered for the book as a whole (search/about_book.py), what
-        happens in a chapter by sentences of all of it (search/digest.py), and which book or chapter something is in
-        by its title (search/places.py). What a term means is told by the sentence that explains it
-        (search/definition.py).
+        that answer. Else the sentences with most of the question's words are quoted. Questions of some forms have
+        answers of their own (search/answers): who wrote a book, who its characters are and how it begins and ends is
+        answered for the book as a whole, what happens in a chapter by sentences of all of it, which book or chapter
+        something is in by its title, what a term means by the sentence that explains it.
 
         Args:
             question: in words, of any length.

@@ -31,7 +31,7 @@ from nlb_retriever.errors import LibraryNotFound, QueryError
 from nlb_retriever.indexing.indexer import index_books
 from nlb_retriever.indexing.report import IndexEvent, IndexReport
 from nlb_retriever.records import Answer, Book, BookRecord
-from nlb_retriever.search.quotes import NOT_FOUND
+from nlb_retriever.search.answers.quotes import NOT_FOUND
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.store import open_store
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from llama_index.core.llms import ChatMessage, MessageRole
 
 from nlb_retriever.records import Answer, Hit
-from nlb_retriever.search.quotes import NOT_FOUND
+from nlb_retriever.search.answers.quotes import NOT_FOUND
 
 DECLINED = "The passages do not say."
 """The model's answer, word for word, where the passages do not answer the question."""

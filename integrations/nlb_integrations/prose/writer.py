@@ -26,10 +26,10 @@ from nlb_integrations.prose.records import Prose, ProseSentence, recorded
 from nlb_integrations.prose.secrets import hide_secrets
 from nlb_retriever.errors import LanguageModelError, NlbError, brief
 from nlb_retriever.records import Answer, Hit
+from nlb_retriever.search.answers.dates import narrow_to_date
+from nlb_retriever.search.answers.parts import narrow_to_part
+from nlb_retriever.search.answers.quotes import NOT_FOUND
 from nlb_retriever.search.courtesy import bare_question
-from nlb_retriever.search.dates import narrow_to_date
-from nlb_retriever.search.parts import narrow_to_part
-from nlb_retriever.search.quotes import NOT_FOUND
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.retriever import Retriever
 from nlb_retriever.search.titles import narrow_to_title

@@ -1,4 +1,4 @@
-"""Learns which sentences tell what a chapter is about (nlb_retriever.search.digest), from summaries of chapters.
+"""Learns which sentences tell what a chapter is about (nlb_retriever.search.answers.digest), by chapters' summaries.
 
     python -m nlb_training.encoder.salience DATA ENCODER
 

@@ -1,0 +1,347 @@
+"""Questions on a book as a whole, which few of its sentences answer: author, characters, beginning, end, length."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
+from nlb_retriever.search.answers.book_parts import (
+    ENDS,
+    NUMBERED,
+    ask_for_ends,
+    find_abstract,
+    find_beginning,
+    find_chapter,
+    find_outer_parts,
+    find_parts,
+    find_tales,
+    find_titled_sections,
+    quote_end,
+    skip_front,
+    tales_of,
+    without_back,
+)
+from nlb_retriever.search.answers.imprint import TITLE_PAGE, date_book, has_year, name_author_of_part, name_authors
+from nlb_retriever.search.answers.quotes import WORDS, Quote, cite, is_prose, make_answer
+from nlb_retriever.search.forms import SORT, TALE, WORK, compile_forms, match_form
+from nlb_retriever.search.hits import read_book
+from nlb_retriever.search.request import SearchRequest
+from nlb_retriever.search.scope import Scope, books_in, resolve_scope
+from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by, title_words, without_copies
+from nlb_retriever.store import LibraryStore
+from nlb_retriever.store.lookup import is_short_for
+from nlb_retriever.text.characters import find_characters
+from nlb_retriever.text.languages import number_of_words
+from nlb_retriever.text.sentences import sentence_spans
+
+_WORK = rf"(?:{WORK}|article|story|tale|play|poem)"
+_TITLE = r"(?P<title>.+?)"
+_OF = rf"(?: (?:of|in) {_TITLE})?"
+_IS = r"(?:['’]s| is| was)"
+_PARTS = rf"chapters|tales|stories|poems|plays|essays|fables|recipes|{'|'.join(NUMBERED)}"
+_PART = rf"{SORT}(?P<part>chapter|story|{TALE})"
+_QUESTIONS = compile_forms(
+    (
+        ("author", rf"who(?: wrote|(?:{_IS}| are| were) the (?:author|writer)s? of)\s+{_TITLE}"),
+        ("hero", rf"who{_IS} the (?:(?:main|central) (?:protagonist|character|figure)|protagonist|hero|heroine){_OF}"),
+        (
+            "characters",
+            r"(?:(?:who are|list|name)(?: (?:all|some|the|of|two|three|four|five|ten|\d+))* |the )?"
+            rf"(?:(?:main|central|most important) )?(?:characters|protagonists|heroes){_OF}",
+        ),
+        ("chapters", rf"how many {SORT}(?P<parts>{_PARTS}) are(?: there)?{_OF}"),
+        ("chapters", rf"how many {SORT}(?P<parts>{_PARTS}) (?:does|did) {_TITLE} have"),
+        ("contents", rf"(?:what|which) (?:are the )?{SORT}(?P<parts>{_PARTS})(?: are(?: there)?)?{_OF}"),
+        ("contents", rf"(?:list|show|name)(?: me)?(?: all)? the {SORT}(?P<parts>{_PARTS}){_OF}"),
+        ("contents", rf"(?:what(?:{_IS}) the |show(?: me)? the |the )?(?:table of contents|contents){_OF}"),
+        ("contents", rf"(?:what|which) {SORT}(?P<parts>{_PARTS}) (?:does|did) {_TITLE} have"),
+        ("longest", rf"(?:(?:what|which){_IS} )?the (?P<size>longest|shortest) {_PART}{_OF}"),
+        ("longest", rf"which {_PART}{_OF}{_IS} the (?P<size>longest|shortest)"),
+        ("longest", rf"which {_PART}{_IS} the (?P<size>longest|shortest){_OF}"),
+        ("extent", rf"how long(?:{_IS}) {_TITLE}"),
+        ("length", rf"how many (?:words|pages) (?:does|did) {_TITLE} have"),
+        ("length", rf"how many (?:words|pages) are(?: there)?{_OF}"),
+        ("length", rf"how many (?:words|pages)(?: long)?(?:{_IS}) {_TITLE}"),
+        *ask_for_ends(_TITLE, _OF),
+        ("year", rf"(?:when|(?:in )?(?:what|which) year) was {_TITLE} (?:first )?(?:written|published)"),
+        ("year", rf"when (?:did|was) [^?]+? (?:write|publish|writing) {_TITLE}"),
+        ("beginning", rf"who{_IS} the narrator{_OF}"),
+        ("beginning", rf"who (?:narrates|tells) {_TITLE}"),
+        (
+            "about",
+            rf"what(?:{_IS}| are) the (?:main |central |major )?"
+            rf"(?:plot|story|summary|abstract|subjects?|topics?|themes?|genre|message|setting){_OF}",
+        ),
+        ("moral", rf"what{_IS} the moral(?: of the story)?{_OF}"),
+        ("about", rf"what (?:genre|kind of {_WORK}|sort of {_WORK}|type of {_WORK}){_IS} {_TITLE}"),
+        ("about", rf"what(?:{_IS}| does) {_TITLE} (?:about|deal with)"),
+        ("setting", rf"(?:where|when|in (?:what|which) \w+)(?:{_IS}| does) {_TITLE} (?:set|take place)"),
+        ("about", rf"(?:summari[sz]e|what happens in)(?: the (?:plot|story) of)? {_TITLE}"),
+        (
+            "about",
+            r"(?:(?:give|show) me )?(?:an? |the )?(?:short |brief )?(?:summary|synopsis|overview)"
+            rf" of(?: the (?:plot|story) of)? {_TITLE}",
+        ),
+        ("description", rf"describe {_TITLE}"),
+    )
+)
+_THIS = re.compile(rf"it|this|(?:this|the) {_WORK}", re.IGNORECASE)
+_MAY_BE_IN_IT = re.compile(rf"the (?!(?:book|novel)$)(?:{WORK}|article)", re.IGNORECASE)
+"""What a novel may tell of: "Who wrote the report?"."""
+_LONG = 30_000
+"""Tokens from which on a book without pages is a novel rather than a paper, a report or a contract."""
+_LENGTH = re.compile(
+    r"\d[\d,.]*\s(?:km|kilomet|mi\b|mile|m\b|met(?:er|re)s|feet|ft|yards|years|months|weeks|days|hours|minutes)"
+    r"[^.;\n]{0,40}\blong\b|\b(?:length|duration) of\b[^.;\n]{0,60}\d|\blasted\b[^.;\n]{0,30}\d"
+)
+"""How long something is, in an article on it: "The Rhine" is a river, too."""
+_CALLED = re.compile(rf"the (?:{_WORK}|{TALE}) (?:called |titled )?", re.IGNORECASE)
+_KIND = re.compile(rf" (?:{_WORK}|licen[cs]e|handbook|guide)$", re.IGNORECASE)
+"""Behind a title: "the Artistic license"."""
+_OUTER = " _*\"'“”‘’«»"
+_OF_PIECES = ENDS | {"hero", "characters", "chapters", "length", "moral"}
+"""Kinds of questions on a part of a book that is named by its title, too."""
+NAMED, CHAPTERS = 5, 60
+"""Characters, and chapters or tales, that are named."""
+SHORT = 40
+"""Words of a sentence that is quoted to name somebody."""
+CLOSE = 0.8
+"""Two may be the main character where the second does at least so much of what the first one does."""
+
+
+def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | None = None) -> Answer | None:
+    """What a question asks about a book as a whole.
+
+    "Who wrote Moby Dick?", "Who are the characters in Moby Dick?", "How does Moby Dick begin?", "What is the last
+    sentence of Moby Dick?", "How many chapters does Moby Dick have?"; in a request for one book, or with one book in
+    the library, "Who is the author of this book?", "How does it end?", too.
+
+    Args:
+        request: of the question; only what is in its scope is read and quoted.
+        store: the library.
+        limit: at most so many sentences are quoted.
+
+    Returns:
+        The author as the library names them, with the line of the title page that does so, too, or else the book's
+        first sentence; of characters those whose names do most, each with the first sentence that names them; the
+        number of chapters with the title of the last one; the year; the number of words and pages. What a book is about
+        and where it is set is answered by its file's description of it, unless the request is limited to some
+        sections, and quoted by its abstract or beginning. Where a question asks how it begins or ends, its first or
+        last sentences, without a short answer. Not found, which the text says, is an author or year that a book lacks.
+        None where the question is another one, no book has the title, or nothing else is known.
+    """
+    question = match_form(request.query, _QUESTIONS)
+    if not question:
+        return None
+    kind, match = question
+    with store.session():
+        scope = resolve_scope(request, store)
+        books = find_titled(match["title"], scope, store, in_part=False)
+        if not books and match["title"] and kind in _OF_PIECES | {"about"}:
+            books, scope = _find_piece(match["title"], scope, store)
+            if books and kind == "about":
+                return None  # search/answers/digest.py tells of it
+        if not books and kind != "description":
+            books = find_titled(match["title"], scope, store)
+        if kind == "author":
+            shorts, citations = name_authors(books, scope, store)
+            if not books and match["title"]:
+                shorts, citations = name_author_of_part(match["title"].strip(_OUTER), scope, store)
+            if not shorts and match["title"] and find_titled(match["title"], scope, store, in_part=False):
+                return make_answer(request.query, (), missing=f"The library does not know who wrote {books[0].title}.")
+        elif len(books) != 1:
+            return None
+        elif kind in {"hero", "characters"}:
+            shorts, citations = _name_characters(read_book(books[0], scope, store), one=kind == "hero")
+        elif kind == "chapters":
+            shorts, citations = _count(match["parts"], read_book(books[0], scope, store))
+        elif kind == "longest":
+            shorts, citations = _name_longest(match["size"], match["part"], read_book(books[0], scope, store))
+        elif kind == "contents":
+            hits, word = read_book(books[0], scope, store), match.groupdict().get("parts") or ""
+            parts = find_parts(word, hits)
+            if not parts and word.lower() in NUMBERED:
+                return None  # "Which letters are in Emma?" asks for others
+            shorts, citations = _name_parts(parts, hits)
+        elif kind in {"length", "extent"}:
+            hits = read_book(books[0], scope, store)
+            if kind == "extent" and books[0].tokens < _LONG and not _names_work(match["title"]) and _has_length(hits):
+                return None
+            shorts, citations = _measure(hits)
+        elif kind == "year":
+            hits = read_book(books[0], scope, store, TITLE_PAGE)
+            shorts, citations = date_book(books[0], hits)
+            if hits and not shorts and not has_year(hits):  # a year without "published" the reader may understand
+                missing = f"The library does not know when {books[0].title} was written."
+                return make_answer(request.query, (), missing=missing)
+        elif kind == "moral" and scope.sections:
+            shorts, citations = quote_end(read_book(books[0], scope, store), "end")
+        elif kind in {"about", "description", "setting", "moral"}:
+            shorts, citations = _describe(books[0], scope, store)
+            if kind == "setting" and not shorts and request.query.lower().lstrip().startswith("in "):
+                return None  # a city, a century: the reader may find it
+        else:
+            shorts, citations = quote_end(read_book(books[0], scope, store), kind)
+    citations = citations[:limit]
+    shorts = [short for short in shorts if short.citation < len(citations)]
+    if not citations:
+        return None
+    is_known = kind in {"author", "about", "description", "length", "extent"} or (
+        kind == "year" and books[0].year is not None
+    )
+    return make_answer(request.query, citations, shorts, "sure" if shorts and is_known else "likely")
+
+
+def find_titled(title: str | None, scope: Scope, store: LibraryStore, *, in_part: bool = True) -> list[BookRecord]:
+    """The books in a scope that have a title, or the only one where none is said.
+
+    Args:
+        title: "The Jungle", "the novel called The Jungle", "this book".
+        scope: of the request.
+        store: the library.
+        in_part: the one book whose title has these words ("Huckleberry Finn") or that they are short for ("the GPL"),
+            where none is called so.
+    """
+    title = (title or "").strip(_OUTER)
+    bare = _CALLED.sub("", title, count=1).strip(_OUTER) if _CALLED.match(title) else title
+    books = books_in(scope, store)
+    names = {title, bare, _KIND.sub("", title)}
+    titled = without_copies(
+        book for book in books if any(is_titled(book, name) for name in names) or is_titled_by(book, bare)
+    )
+    if not titled and (not title or _THIS.fullmatch(title)):
+        books = without_copies(books)
+        return books if len(books) == 1 and not (_MAY_BE_IN_IT.fullmatch(title) and _is_novel(books[0], store)) else []
+    if titled or not in_part:
+        return titled
+    titled = without_copies(book for book in books if is_in_title(book, bare))
+    if not titled and (short := " ".join(title_words(bare))) and not any(map(str.islower, bare.split()[-1])):
+        titled = without_copies(book for book in books if is_short_for(short, book))
+    return titled if len(titled) == 1 else []
+
+
+def _find_piece(title: str, scope: Scope, store: LibraryStore) -> tuple[list[BookRecord], Scope]:
+    """The book that has a tale, poem or chapter of a title, and the scope of that.
+
+    One that the title is a part of ("The Lamp and Other Tales") has it only under just this title.
+    """
+    title = title.strip(_OUTER)
+    bare = _CALLED.sub("", title)
+    titled = find_titled_sections(title, scope, store) or find_titled_sections(bare, scope, store)
+    titled = [section for section in titled if scope.holds(section.section)]
+    books = [store.find_book(each) for each in dict.fromkeys(section.book_id for section in titled)]
+    if find_titled(title, scope, store):
+        own = [title_words(each) for section in titled for each in section.path]
+        books = books if title_words(title) in own or title_words(bare) in own else []
+    if len(books) != 1:
+        return [], scope
+    return books, replace(scope, book=books[0], sections=tuple(section.section for section in titled))
+
+
+def _names_work(title: str) -> bool:
+    """Whether a question says that it asks about a text: "this article", "the poem Lycidas", "it"."""
+    return bool(_THIS.fullmatch(title) or _CALLED.match(title))
+
+
+def _has_length(hits: Sequence[Hit]) -> bool:
+    return any(_LENGTH.search(hit.text) for hit in hits)
+
+
+def _is_novel(book: BookRecord, store: LibraryStore) -> bool:
+    """Whether a book is long and has no pages, as papers and reports mostly have."""
+    return book.tokens >= _LONG and not any(section.page for section in store.sections(book.id))
+
+
+def _name_characters(hits: Sequence[Hit], *, one: bool) -> tuple[list[ShortAnswer], list[Citation]]:
+    found = find_characters([hit.text for hit in hits], 2 if one else NAMED)
+    body = skip_front(hits)
+    hits = [*body, *hits[: len(hits) - len(body)]]  # a preface says less of them
+    quotes = {each.name: quote for each in found if (quote := _find_named(each.name, hits))}
+    found = [each for each in found if each.name in quotes]
+    if one:
+        found = [each for each in found if each.deeds >= CLOSE * found[0].deeds]
+    citations = [citation for each in found for citation in cite(hits, [quotes[each.name]])]
+    shorts = [ShortAnswer(text=each.name, citation=number) for number, each in enumerate(found)]
+    if shorts and not one:
+        shorts = [ShortAnswer(text=", ".join(each.name for each in found), citation=0)]
+    return shorts, citations
+
+
+def _count(word: str, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The number of a book's parts, or, where it has no chapters, of what it has instead."""
+    parts, text = find_parts(word, hits), "{}"
+    if not parts and word.lower() == "chapters":
+        word, parts = find_outer_parts(hits)
+        text = f"no chapters, but {{}} {word}"
+    if not parts:
+        return [], []
+    _, last = parts[-1]
+    title = Quote(hit=0, order=0, start=0, end=len(last.text.split("\n", 1)[0]))
+    return [ShortAnswer(text=text.format(len(parts)), citation=0)], [*cite([last], [title])]
+
+
+def _name_longest(size: str, part: str, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The title of the longest or shortest chapter or tale, with its words and first sentence."""
+    hits = without_back(hits)
+    tales = {titles for titles, _ in find_tales(hits)}
+    owns = (
+        [*map(find_chapter, hits)]
+        if part.lower() == "chapter"
+        else [own if own in tales else () for own in tales_of(hits)]
+    )
+    words: dict[tuple[str, ...], int] = {}
+    for hit, own in zip(hits, owns, strict=True):
+        words[own] = words.get(own, 0) + number_of_words(hit.text)
+    words.pop((), None)
+    if not words:
+        return [], []
+    found = (max if size.lower() == "longest" else min)(words, key=lambda own: words[own])
+    citations = find_beginning([hit for hit, own in zip(hits, owns, strict=True) if own == found], one=True)
+    return [ShortAnswer(text=f"{' › '.join(found)} ({words[found]:,} words)", citation=0)], [*citations]
+
+
+def _name_parts(parts: Sequence[tuple[str, Hit]], hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The titles of parts, or of all sections where there are none, with the book's first sentence."""
+    titles = [title for title, _ in parts] or [*dict.fromkeys(hit.section[-1] for hit in hits if hit.section)]
+    rest = len(titles) - CHAPTERS
+    text = "; ".join([*titles[:CHAPTERS], *([f"and {rest} more"] if rest > 0 else [])])
+    return [ShortAnswer(text=text, citation=0)] if text else [], [*find_beginning(hits, one=True)]
+
+
+def _measure(hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The number of words, and the last page where there are pages, with the first sentence."""
+    words = sum(number_of_words(hit.text) for hit in hits)
+    pages = f", {hits[-1].metadata['page_number']:,} pages" if hits and hits[-1].page else ""
+    return [ShortAnswer(text=f"{words:,} words{pages}", citation=0)], [*find_beginning(hits, one=True)]
+
+
+def _describe(book: BookRecord, scope: Scope, store: LibraryStore) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The first sentences of the file's description of the book; of some of its sections it may tell too much."""
+    hits = read_book(book, scope, store)
+    citations = [*(find_abstract(hits) or find_beginning(hits, one=False))]
+    described = book.description if scope.sections is None and scope.before is None else None
+    if not described or not citations:
+        return [], citations
+    end = 0
+    for _, sentence_end in sentence_spans(described):
+        if end and number_of_words(described[:sentence_end]) > WORDS:
+            break
+        end = sentence_end
+    return [ShortAnswer(text=f"“{described[:end].strip()}” (description in the file)", citation=0)], citations
+
+
+def _find_named(name: str, hits: Sequence[Hit]) -> Quote | None:
+    """The first sentence of prose that has a name, one of at most `SHORT` words if there is."""
+    longer: Quote | None = None
+    pattern = re.compile(rf"\b{re.escape(name)}\b".replace(r"\ ", r"\s+"))
+    for index, hit in enumerate(hits):
+        for match in pattern.finditer(hit.text):
+            for order, (start, end) in enumerate(sentence_spans(hit.text)):
+                if start <= match.start() and match.end() <= end and is_prose(hit, start, end):
+                    quote = Quote(hit=index, order=order, start=start, end=end, answer=match.span())
+                    if number_of_words(hit.text[start:end]) <= SHORT:
+                        return quote
+                    longer = longer or quote
+    return longer

@@ -1,0 +1,127 @@
+"""Questions on a day: "What happened on 3 March 1665?" is put to the section, or book, whose title has that date."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from nlb_retriever.search.answers.digest_forms import read_digest_question
+from nlb_retriever.search.request import SearchRequest
+from nlb_retriever.search.scope import Scope, books_in, resolve_scope, sections_with
+from nlb_retriever.search.titles import is_titled
+from nlb_retriever.store import LibraryStore
+
+FOUND = 200
+"""Best sections by the words of a date among which its heading is looked for in the whole library."""
+_MONTHS = "January February March April May June July August September October November December".split()
+_NUMBERS = {month[:3].casefold(): number for number, month in enumerate(_MONTHS, 1)}
+_MONTH = (
+    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b"
+_YEAR = r"(?:,? (?P<year>\d{4})\b)?"
+_DATES = [
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        r"\b(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])-(?P<day>\d\d)\b",
+        rf"\b{_DAY}(?: day)?(?: of)? {_MONTH}{_YEAR}",
+        rf"\b{_MONTH} (?:the )?{_DAY}{_YEAR}",
+    )
+]
+_LONE_YEAR = re.compile(r"\b1\d{3}\b|\b20\d\d\b")
+_BEFORE = re.compile(
+    r",?(?:(?:^| )(?:on|of|for|from|in|dated|the|(?:sun|mon|tues|wednes|thurs|fri|satur)day,?)){0,4} ?$", re.IGNORECASE
+)
+"""The small words before a date in a question."""
+_DID = re.compile(r"what did (?:i|we|you|he|she|they) do$", re.IGNORECASE)
+_WORD = re.compile(r"\w")
+
+
+class Date(NamedTuple):
+    """A day of a year, or of any year."""
+
+    year: int | None
+    month: int
+    day: int
+
+
+def read_dates(text: str) -> list[tuple[Date, tuple[int, int]]]:
+    """The dates in a text ("2024-03-12", "3rd of March 1665", "March 3") with their spans."""
+    found = []
+    for match in (match for form in _DATES for match in form.finditer(text)):
+        month = match["month"]
+        number = int(month) if month.isdecimal() else _NUMBERS[month[:3].casefold()]
+        year = int(match["year"]) if match["year"] else None
+        found.append((Date(year, number, int(match["day"])), match.span()))
+    return found
+
+
+def narrow_to_date(request: SearchRequest, store: LibraryStore) -> SearchRequest:
+    """A question with a date, put to the only section of the request's scope whose heading has it, or else to the only
+    book whose title has it, as a daily note's.
+
+    "What was decided on 12 March 2024?" is "What was decided?" in it; "What happened on 12 March?", "What happened in
+    Dracula on 8 August?" and "What did she do on 12 March?" are "What happened here?". A question without a year is put
+    to the only such day of any year.
+    """
+    dates = read_dates(request.query)
+    if len(dates) != 1 or request.section is not None:
+        return request
+    [(date, (start, end))] = dates
+    with store.session():
+        scope = resolve_scope(request, store)
+        if scope.book:
+            sections = [section for section in store.sections(scope.book.id) if scope.holds(section.section)]
+        else:
+            sections = sections_with(_words(date), scope, store, FOUND)
+    dated: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for section in sections:
+        for depth, heading in enumerate(section.path, 1):
+            if _is_of(date, heading, (*reversed(section.path[: depth - 1]), section.title)):
+                dated[section.book_id, *section.path[:depth]].append(section.section)
+    put = _put_there(request.query, start, end)
+    if not dated and len(days := _find_days(date, scope, store)) == 1:
+        return replace(request, book=days[0], query=put)
+    if len(dated) != 1:
+        return request
+    [((book, *path), numbers)] = dated.items()
+    where = str(numbers[0] + 1) if len(numbers) == 1 else path[-1]
+    form = read_digest_question(put.rstrip(" ?."))
+    if form and form[0] == "named" and is_titled(store.find_book(book), form[1]["named"]):
+        put = "What happened here?"
+    return replace(request, book=book, section=where, query=put)
+
+
+def _find_days(date: Date, scope: Scope, store: LibraryStore) -> list[str]:
+    """The ids of the books of a scope whose titles have a date."""
+    days = [book for book in store.books() if _is_of(date, book.title, ())]
+    return [day.id for day in days if (scope.book or day) == day and books_in(replace(scope, book=day), store)]
+
+
+def _words(date: Date) -> str:
+    """A date as headings write it."""
+    year = date.year or ""
+    return f"{date.day} {_MONTHS[date.month - 1]} {year} {year}-{date.month:02}-{date.day:02}"
+
+
+def _is_of(date: Date, heading: str, above: Sequence[str]) -> bool:
+    """Whether a heading has a date, whose year may stand in the nearest heading above that has one."""
+    years = next(filter(None, map(_LONE_YEAR.findall, above)), [])
+    return any(
+        own[1:] == date[1:] and (date.year is None or [str(date.year)] == ([str(own.year)] if own.year else years))
+        for own, _ in read_dates(heading)
+    )
+
+
+def _put_there(question: str, start: int, end: int) -> str:
+    """A question without its date; a date alone stays."""
+    before, behind = _BEFORE.sub("", question[:start]), question[end:]
+    here = f"{_DID.sub('What happened', before)} here{behind}"
+    form = read_digest_question(here.rstrip(" ?."))
+    if form and form[0] == "this":
+        return here
+    return f"{before}{behind}".lstrip(" ,") if _WORD.search(before + behind) else question

@@ -1,0 +1,133 @@
+"""Who wrote a book and when: as the library knows it, with the line of the title page that says so, too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+
+from nlb_retriever.records import BookRecord, Citation, Hit, SectionRecord, ShortAnswer
+from nlb_retriever.search.answers.book_parts import FOUND, find_beginning, find_titled_sections, is_front
+from nlb_retriever.search.answers.quotes import LEAST_WORDS, Quote, cite, is_prose
+from nlb_retriever.search.hits import read_book
+from nlb_retriever.search.scope import Scope, sections_with
+from nlb_retriever.search.titles import is_named, split_byline
+from nlb_retriever.store import LibraryStore
+from nlb_retriever.text.languages import number_of_words
+from nlb_retriever.text.sentences import sentence_spans
+
+_BY = re.compile(
+    r"^[^\w\n]*(?:[Bb]y|BY)[ :]+"
+    r"(?P<author>[^\W\d_a-z][\w.’'-]*(?: (?:(?:de|del|van|von|la) )?[^\W\d_a-z][\w.’'-]*){1,4})[^\w\n]*$",
+    re.MULTILINE,
+)
+"""A line of its own."""
+_SIGNED = re.compile(r"(?P<author>(?:(?:SIR|LORD|LADY|MRS?\.) )?(?:[A-Z]\. ?){1,4}[A-Z][A-Z'’-]+)\.?")
+"""The last line of a poem: "A. PENWICK."."""
+_BEGINNING = 300
+"""Characters of a section in which its author is named."""
+_MANY = frozenset({"various", "various authors", "anonymous", "unknown"})
+"""What stands for the author of a collection."""
+TITLE_PAGE = 3
+"""First passages of a book that are read for its author's name and its year."""
+_YEAR = re.compile(r"(?<![^\W_])(1[4-9]\d\d|20\d\d)(?![^\W_])")
+_PUBLISHED = re.compile(
+    rf"(?:\b(?:published|copyright)\b|©)[^\n]{{0,80}}?{_YEAR.pattern}"
+    rf"|^(?:[^\w\n]|_)*{_YEAR.pattern}(?=(?:[^\w\n]|_)*$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A year behind such a word, or alone in its line."""
+
+
+def name_authors(
+    books: Sequence[BookRecord], scope: Scope, store: LibraryStore
+) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The authors of books, with the line of each that names its author, or else its first sentence."""
+    written = {book.author.casefold(): book for book in books if book.author and book.author.strip()}
+    citations = [
+        citation
+        for book in written.values()
+        for citation in _cite_author(book.author or "", read_book(book, scope, store, TITLE_PAGE))
+    ]
+    first = {citation.hit.author or "": number for number, citation in reversed([*enumerate(citations)])}
+    return [ShortAnswer(text=author, citation=number) for author, number in reversed(first.items())], citations
+
+
+def name_author_of_part(title: str, scope: Scope, store: LibraryStore) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The author of the section of that title ("Lycidas"): of its own byline, or else of the one book that has it."""
+    titled = find_titled_sections(title, scope, store)
+    sections = [section for section in titled if not is_front(section.path[-1])]
+    named = {author for section in sections if (author := read_byline(section))}
+    whole = sections[0].author if len({section.book_id for section in sections}) == 1 else None
+    author = whole if not named else named.pop() if len(named) == 1 else None
+    if not author or author.casefold() in _MANY:
+        return [], []
+    book = store.find_book(sections[0].book_id)
+    hits = read_book(book, replace(scope, book=book, sections=(sections[0].section,)), store)
+    citations = list(_cite_author(author, [*hits[:1], *hits[1:][-1:]]) or find_beginning(hits, one=True))
+    return [ShortAnswer(text=author, citation=0)] if citations else [], citations
+
+
+def read_byline(section: SectionRecord) -> str | None:
+    """Whom the title, a line at the beginning or the last line of a section names as its author."""
+    named = (split_byline(title)[1] for title in reversed(section.path))
+    line = _BY.search(section.text[:_BEGINNING]) or _SIGNED.fullmatch(section.text.rstrip().rpartition("\n\n")[2])
+    return next(filter(None, named), None) or (line["author"].strip(" ._*") if line else None)
+
+
+def find_pieces(author: str, scope: Scope, store: LibraryStore) -> list[SectionRecord]:
+    """The sections of collections that name an author as theirs, among the best by the name, in order."""
+    sections = [each for each in sections_with(author, scope, store, FOUND) if not is_front(each.path[-1])]
+    by = [section for section in sections if is_named(author, read_byline(section))]
+    return sorted(by, key=lambda section: (section.book_id, section.section))
+
+
+def _cite_author(author: str, hits: Sequence[Hit]) -> tuple[Citation, ...]:
+    """The line of a book's or section's first passages that has its author's name, or else their first sentence."""
+    name = re.compile(rf"\b{re.escape(author.rsplit(maxsplit=1)[-1])}\b", re.IGNORECASE)
+    quotes: list[Quote] = []
+    for index, hit in enumerate(hits):
+        for order, (start, end) in enumerate(sentence_spans(hit.text)):
+            if found := name.search(hit.text, start, end):
+                first = max(start, hit.text.rfind("\n", start, found.start()) + 1)
+                last = hit.text.find("\n", found.end(), end)
+                return cite(hits, [Quote(hit=index, order=order, start=first, end=end if last < 0 else last)])
+            if is_prose(hit, start, end) and number_of_words(hit.text[start:end]) >= LEAST_WORDS:
+                quotes.append(Quote(hit=index, order=order, start=start, end=end))
+    return cite(hits, quotes[:1])
+
+
+def date_book(book: BookRecord, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
+    """The year that the library knows, or else the title page, with the first sentence that has it.
+
+    Where none has it, the first sentence of prose is cited.
+
+    Args:
+        book: whose year it is.
+        hits: its first passages.
+    """
+    quotes = [
+        Quote(hit=index, order=order, start=start, end=end)
+        for index, hit in enumerate(hits)
+        for order, (start, end) in enumerate(sentence_spans(hit.text))
+    ]
+    if not book.year:
+        for each in quotes:
+            found = _PUBLISHED.search(hits[each.hit].text)
+            if not found or found.end() > each.end:
+                continue
+            year = found[1] or found[2]
+            if year not in book.title:
+                return [ShortAnswer(text=year, citation=0)], [*cite(hits, [each])]
+    if not book.year or not quotes:
+        return [], []
+    with_year = (each for each in quotes if f"{book.year}" in hits[each.hit].text[each.start : each.end])
+    prose = (each for each in quotes if is_prose(hits[each.hit], each.start, each.end))
+    quote = next(chain(with_year, prose), quotes[0])
+    return [ShortAnswer(text=f"{book.year}", citation=0)], [*cite(hits, [quote])]
+
+
+def has_year(hits: Sequence[Hit]) -> bool:
+    """Whether some passages have a number that may be a year."""
+    return any(_YEAR.search(hit.text) for hit in hits)

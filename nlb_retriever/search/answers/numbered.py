@@ -1,0 +1,145 @@
+"""Numbered pieces of a text that are no sections: "What does recommendation 12 say?", "What is in paragraph 3.4?"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from nlb_retriever.records import Answer, BookRecord, Hit
+from nlb_retriever.search.answers.about_book import find_titled
+from nlb_retriever.search.answers.quotes import Quote, cite, make_answer
+from nlb_retriever.search.forms import compile_forms, match_form
+from nlb_retriever.search.hits import read_book
+from nlb_retriever.search.request import SearchRequest
+from nlb_retriever.search.scope import Scope, passages_with, resolve_scope
+from nlb_retriever.store import LibraryStore
+from nlb_retriever.text.languages import number_of_words
+from nlb_retriever.text.sentences import sentence_spans
+
+FOUND = 20
+"""Best passages by the words of a question, whose books are looked at where it names none."""
+SENTENCES, WORDS = 8, 150
+"""Of a piece that are quoted, at most."""
+_LEAST_WORDS = 4
+"""Of a piece."""
+_OTHERS = 3
+"""Pieces of its kind that a book has, where it is said that it has none of a number."""
+_NAMED = r"(?:recommendation|finding|conclusion|question|item|point|principle|resolution|requirement|objective|rule)"
+_BARE = r"(?:paragraphs?|paras?\.?|items?|points?|minutes?)"
+"""Kinds whose pieces begin with the number alone."""
+_NUMBER = r"\d{1,3}(?:\.\d{1,3}){0,3}"
+_PIECE = (
+    rf"(?:the )?(?P<piece>(?:{_NAMED}|{_BARE}) (?:no\.? |number )?{_NUMBER}|Q ?\d{{1,3}})(?: (?:of|in) (?P<title>.+?))?"
+)
+_QUESTIONS = compile_forms(
+    (
+        ("piece", rf"what (?:does|did|do) {_PIECE} (?:say|state|ask|recommend|require|conclude|find|tell us|mean)"),
+        ("piece", rf"what(?:['’]s| is| was) (?:in |said in )?{_PIECE}(?: about)?"),
+        ("piece", rf"what happened (?:in|under|at) {_PIECE}"),
+        ("piece", rf"(?:summari[sz]e |quote |read |show(?: me)? |find )?{_PIECE}"),
+    )
+)
+_KIND = re.compile(r"[a-z]+", re.IGNORECASE)
+
+
+def answer_numbered(request: SearchRequest, store: LibraryStore, limit: int | None = None) -> Answer | None:
+    """The beginning of a numbered piece of a book that a question asks for.
+
+    Args:
+        request: of the question.
+        store: the library.
+        limit: at most so many sentences.
+
+    Returns:
+        Its sentences; "unsure" where several books have such a piece; none where the book that is named has others of
+        the kind. None for other questions, and where no book of the request's scope has any.
+    """
+    question = match_form(request.query, _QUESTIONS)
+    if not question:
+        return None
+    words = question[1].groupdict()
+    piece = words["piece"]
+    with store.session():
+        scope = resolve_scope(request, store)
+        in_book = bool(scope.book or words.get("title"))
+        books = _find_books(piece, words.get("title"), scope, store)
+        read = [read_book(book, scope, store) for book in books]
+    found = [(hits, quotes) for hits in read if (quotes := _find(piece, hits, in_book=in_book))]
+    if not found:
+        others = sum(1 for hits in read[:1] for hit in hits for _ in _begins(piece, hit.text, in_book=in_book))
+        is_missing = in_book and re.match(_NAMED, piece, re.IGNORECASE) and others >= _OTHERS
+        return make_answer(request.query, ()) if is_missing else None
+    hits, quotes = found[0]
+    citations = cite(hits, [*_first(hits, quotes, SENTENCES if limit is None else limit)])
+    return make_answer(request.query, citations, confidence="likely" if len(found) == 1 else "unsure")
+
+
+def _find_books(piece: str, title: str | None, scope: Scope, store: LibraryStore) -> list[BookRecord]:
+    """The book of the scope or of a title, else those of the passages that have words of a piece's name."""
+    if scope.book or title:
+        return find_titled(title, scope, store)[:1]
+    ids = dict.fromkeys(passage.book_id for passage in passages_with(piece, scope, store, FOUND))
+    return [store.find_book(each) for each in ids]
+
+
+def _find(piece: str, hits: Sequence[Hit], *, in_book: bool) -> list[Quote]:
+    """The sentences of a piece in the passages of a book; none where no line begins with its number.
+
+    Of several such lines it is one that the next number of that kind follows.
+    """
+    number = re.findall(r"\d+", piece)
+    following = [*number[:-1], str(int(number[-1]) + 1)]
+    begins = [
+        (index, match.start(), match["number"])
+        for index, hit in enumerate(hits)
+        for match in _begins(piece, hit.text, in_book=in_book)
+    ]
+    own = [at for at, (_, _, each) in enumerate(begins) if re.findall(r"\d+", each) == number]
+    pieces = [[*_sentences(hits, begins[at], begins[at + 1] if at + 1 < len(begins) else None)] for at in own]
+    goes_on = [at + 1 < len(begins) and re.findall(r"\d+", begins[at + 1][2]) == following for at in own]
+    whole = [
+        (not next_follows, quotes)
+        for next_follows, quotes in zip(goes_on, pieces, strict=True)
+        if sum(number_of_words(hits[quote.hit].text[quote.start : quote.end]) for quote in quotes) >= _LEAST_WORDS
+    ]
+    return min(whole, key=lambda each: each[0], default=(False, []))[1]
+
+
+def _begins(piece: str, text: str, *, in_book: bool) -> Iterator[re.Match[str]]:
+    """The lines of a text that begin with a number of the kind of a piece.
+
+    Args:
+        piece: its name.
+        text: of a passage.
+        in_book: whether a book is named, where the number alone ("2.") is enough.
+    """
+    kind = (_KIND.match(piece) or [""])[0].lower().rstrip("s")
+    named = rf"(?:{_NUMBER}\.?\s+)?{kind}s? (?:no\.? |number )?(?P<number>{_NUMBER})"
+    if kind in {"q", "question"}:
+        named = rf"(?:Q\.? ?|question (?:no\.? |number )?)(?P<number>{_NUMBER})"
+    found = [*re.finditer(rf"^[^\S\n]*{named}(?![\w.]*\d)", text, re.IGNORECASE | re.MULTILINE)]
+    if not found and re.fullmatch(_BARE, kind) and (in_book or "." in piece.rstrip(".")):
+        return re.finditer(rf"^[^\S\n]*[(\[]?(?P<number>{_NUMBER})[.)\]:]?\s+(?=[^\W\d_]|[“\"‘'(])", text, re.MULTILINE)
+    return iter(found)
+
+
+def _sentences(hits: Sequence[Hit], begin: tuple[int, int, str], end: tuple[int, int, str] | None) -> Iterator[Quote]:
+    """The sentences between two places of a section's passages."""
+    first, start, _ = begin
+    for index, hit in enumerate(hits[first:], first):
+        if hit.section_id != hits[first].section_id or (end and index > end[0]):
+            break
+        from_, to = start if index == first else 0, end[1] if end and index == end[0] else len(hit.text)
+        for order, (own, stop) in enumerate(sentence_spans(hit.text)):
+            if own < to and stop > from_:
+                yield Quote(hit=index, order=order, start=max(own, from_), end=min(stop, to))
+
+
+def _first(hits: Sequence[Hit], quotes: Sequence[Quote], count: int) -> Iterator[Quote]:
+    """The first of some quotes, in `WORDS` words; the first in any case."""
+    left = WORDS
+    for quote in quotes[:count]:
+        left -= number_of_words(hits[quote.hit].text[quote.start : quote.end])
+        if left < 0 and quote is not quotes[0]:
+            break
+        yield quote

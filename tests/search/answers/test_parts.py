@@ -1,0 +1,79 @@
+"""Questions on a part of a book are put to the sections of that part."""
+
+from __future__ import annotations
+
+import pytest
+
+from nlb_retriever import Retriever, index_files
+from nlb_retriever.search.answers.parts import narrow_to_part
+from nlb_retriever.search.request import SearchRequest
+
+GUIDE = """# Portugal on Foot
+
+## Part I
+
+### Porto
+
+#### Where to Eat
+
+Try a francesinha at the Café Santiago.
+
+#### Where to Stay
+
+Pensão Favorita has a garden.
+
+## Part II
+
+### Faro
+
+#### Where to Eat
+
+The Tertúlia does a cataplana of clams.
+
+#### Where to Stay
+
+The Hotel Eva looks on the marina.
+
+### Braga
+
+Braga has one museum, and a hotel beside it.
+"""
+
+
+@pytest.fixture(scope="module")
+def guide(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    folder = tmp_path_factory.mktemp("guide")
+    (folder / "portugal.md").write_text(GUIDE, encoding="utf-8")
+    index_files([folder], folder / "library")
+    return Retriever(folder / "library")
+
+
+@pytest.mark.parametrize(
+    ("question", "section", "put"),
+    [
+        ("Where can I eat in Faro?", "Faro", "Where can I eat?"),
+        ("Where can I stay by the sea in part 2?", "part 2", "Where can I stay by the sea?"),
+        ("Where can I sleep in a hotel in Part II?", "Part II", "Where can I sleep in a hotel?"),
+        ("Where is the museum in Braga?", None, None),  # one section is not all on a town
+        ("Where can I eat in part 3?", None, None),
+        ("Where can I eat in Lisbon?", None, None),
+        ("Where can I eat?", None, None),
+        ("in Faro", None, None),
+    ],
+)
+def test_a_question_is_put_to_the_part_that_it_ends_with(
+    guide: Retriever, question: str, section: str | None, put: str | None
+) -> None:
+    request = narrow_to_part(SearchRequest(query=question, book="Portugal on Foot"), guide.store)
+    assert (request.section, request.query) == (section, put or question)
+
+
+def test_without_a_book_and_with_a_section_it_stays(guide: Retriever) -> None:
+    for scope in ({}, {"book": "Portugal on Foot", "section": "Part I"}):
+        request = SearchRequest(query="Where can I eat in Faro?", **scope)  # type: ignore[arg-type]
+        assert narrow_to_part(request, guide.store) == request
+
+
+def test_an_answer_is_of_the_part_that_is_named(guide: Retriever) -> None:
+    answer = guide.answer("Where should I stay in Faro?", book="Portugal on Foot")
+    assert answer.citations[0].quote == "The Hotel Eva looks on the marina."
