@@ -15,6 +15,9 @@ else
 QUESTION ?= How does it end?
 endif
 
+# Where it is set, every process compiles all of its sources: tests take a third longer.
+unexport PYTHONDONTWRITEBYTECODE
+
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check --no-compile
 NLB = $(DEMO)/venv/bin/nlb
 
