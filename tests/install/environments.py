@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -36,6 +37,15 @@ class Environment:
     folder: Path
     user: Path
 
+    def versions(self) -> dict[str, str]:
+        """What is installed in the environment."""
+        code = (
+            "import importlib.metadata as metadata, json; "
+            "print(json.dumps({each.name.lower(): each.version for each in metadata.distributions()}))"
+        )
+        found: dict[str, str] = json.loads(self.run("python", "-c", code).stdout)
+        return found
+
     def run(self, *command: str, seconds: int = 120) -> subprocess.CompletedProcess[str]:
         """Run a script of the environment in the user's folder."""
         script, *arguments = command
@@ -52,24 +62,24 @@ class Environment:
 
 def build_wheel(folder: Path) -> Path:
     """Build the project's wheel into a folder."""
-    _pip(Path(sys.executable), "wheel", "--no-deps", "--wheel-dir", str(folder), str(ROOT))
+    _pip("wheel", "--no-deps", "--wheel-dir", str(folder), str(ROOT))
     (wheel,) = folder.glob("*.whl")
     return wheel
 
 
 def create_environment(folder: Path, *requirements: str) -> Environment:
     """Make a virtual environment with nothing but these requirements and what they need."""
-    venv.create(folder / "venv", with_pip=True)
-    _pip(folder / "venv" / "bin" / "python", "install", "--no-compile", *requirements)
+    venv.create(folder / "venv", symlinks=True)
+    _pip("--python", str(folder / "venv" / "bin" / "python"), "install", "--no-compile", *requirements)
     user = folder / "user"
     (user / "books").mkdir(parents=True)
     (user / "books" / "lighthouse.txt").write_text(BOOK, encoding="utf-8")
     return Environment(folder=folder / "venv", user=user)
 
 
-def _pip(python: Path, *arguments: str) -> None:
+def _pip(*arguments: str) -> None:
     done = subprocess.run(
-        [python, "-m", "pip", *arguments, "--quiet", "--disable-pip-version-check"],
+        [sys.executable, "-m", "pip", *arguments, "--quiet", "--disable-pip-version-check"],
         capture_output=True,
         text=True,
         timeout=SECONDS,

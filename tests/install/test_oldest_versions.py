@@ -29,8 +29,7 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Enviro
 
 
 def test_the_oldest_versions_are_installed(environment: Environment) -> None:
-    rows = json.loads(environment.run("pip", "list", "--format", "json").stdout)
-    installed = {row["name"].lower(): row["version"] for row in rows}
+    installed = environment.versions()
     for name, version in oldest().items():
         assert re.match(rf"{re.escape(version)}(\.0)*$", installed[name]), (name, installed[name])
 
