@@ -172,7 +172,7 @@ def _append_notes(draft: Draft, notes: Sequence[Note], labels: Sequence[str]) ->
 
 def _names(metadata: Mapping[str, str], shown: tuple[str | None, str | None]) -> tuple[str | None, str | None]:
     """Title and author as the file names them, or else as its first page shows them."""
-    named = (one_line(metadata.get(key, "")) for key in ("Title", "Author"))
+    named = (one_line(metadata.get(key, "")).rstrip(" ;,") for key in ("Title", "Author"))
     title, author = (name if is_given(name) else None for name in named)
     return title or shown[0], author or shown[1]
 

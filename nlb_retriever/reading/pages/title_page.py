@@ -33,12 +33,20 @@ _NO_NAME = re.compile(
     r"|authors|writers)\b",
     re.IGNORECASE,
 )
-_MARKS = re.compile(r"(?<=[^\W\d_.])[\d∗*†‡§¶„+#$]+(?:,[\d∗*†‡§¶„+#$]+)*|[∗*†‡§¶]")
-"""Of footnotes, behind a name; old TeX's fonts have „ for †."""
+_MARKS = re.compile(
+    r"(?:(?<=[^\W\d_.]),?[\d∗*⋆†‡§¶„+#$]+(?:,[\d∗*⋆†‡§¶„+#$]+)*|[∗*⋆†‡§¶])(?:\[\d{4}(?:[−–-]\d{4}){2}[−–-]\d{3}[\dX]\])?"
+)
+"""Of footnotes, behind a name, with its ORCID; old TeX's fonts have „ for †."""
+_MEMBER = re.compile(r"(?:(?:Graduate|Student|Senior|Life|Associate) )*(?:Member|Fellow)|IEEE|ACM")
+"""What stands behind a name and is none."""
 _LETTER = re.compile(r"([a-h]) ?(?=[A-Z][\w-]+ )")
 """Before the institution of the authors whose names have the letter behind them: "aVariable Energy Centre"."""
+_SIGN = re.compile(r"[a-h\d]")
+"""Such a letter, or a number, on a line of its own."""
 _FEW = 20
 """Lines below a title with names and institutions."""
+_BEGUN = re.compile(r"abstract\b|key ?words\b|(?:1|i)?\.?\s?introduction\b|contents\b", re.IGNORECASE)
+"""What the names of authors stand above."""
 _VOLUME = re.compile(r"[\s,]+(?:vol\S*\s)?\d{1,4}\s?\(\d{4}\)", re.IGNORECASE)
 """Behind the name of a journal."""
 _SEPARATOR = re.compile(r"\s*(?:,?\s+(?:and|und|et|y|e)\s+|[,;&·])\s*")
@@ -140,7 +148,7 @@ def find_authors(lines: Sequence[str]) -> str | None:
     Args:
         lines: below the title.
     """
-    may_be_one, lines = True, _without_letters(lines)
+    may_be_one, lines = True, _without_letters([*_joined(lines)])
     for start, line in enumerate(lines[: _BELOW + 1]):
         by = _BY.match(f"{line} ")
         below = [line[by.end() :] if by else line, *lines[start + 1 :]]
@@ -150,9 +158,33 @@ def find_authors(lines: Sequence[str]) -> str | None:
             return ", ".join(dict.fromkeys(names))
         if names and may_be_one and _is_one(below, start):
             words = {word.strip(".,;:()") for each in lines for word in each.split()}
-            return names[0] if words.isdisjoint(names[0].lower().split()) else None
+            return ", ".join([names[0], *_below(below)]) if words.isdisjoint(names[0].lower().split()) else None
         may_be_one = may_be_one and not (_is_below_name(line) or (line.isupper() and _NAME.fullmatch(line)))
     return None
+
+
+def _joined(lines: Sequence[str]) -> Iterator[str]:
+    """The lines, with those as one that a raised mark or the page's width has parted: "Ann Bell1", ", Tom", "Ring2"."""
+    above = ""
+    for line in lines:
+        *whole, cut = _parts(above) or [""]
+        goes_on = not _NAME.fullmatch(cut) and _NAME.fullmatch(f"{cut} {_MARKS.sub('', line)}")
+        is_cut = whole and goes_on and all(map(_NAME.fullmatch, whole))
+        if above and (line[0] in ",;" or _SIGN.fullmatch(above)):
+            above += line
+        elif is_cut:
+            above += f" {line}"
+        else:
+            yield from filter(None, [above])
+            above = line
+    yield from filter(None, [above])
+
+
+def _below(lines: Sequence[str]) -> Iterator[str]:
+    """The names of the further authors, each of whom stands above an institution, as the first does."""
+    for line, following in pairwise(takewhile(lambda line: not _BEGUN.match(line), lines[1:_FEW])):
+        if _AFFILIATION.search(following) and not _AFFILIATION.search(line):
+            yield from _names(line)
 
 
 def _without_letters(lines: Sequence[str]) -> Sequence[str]:
@@ -187,7 +219,15 @@ def _is_below_name(line: str) -> bool:
 
 def _names(line: str) -> list[str]:
     """The names that a line consists of, before institutions; none where it holds something else."""
-    parts = [part for part in _SEPARATOR.split(_MARKS.sub(",", line).strip(" ,;&")) if part]
+    parts = _parts(line)
     names = [*takewhile(lambda part: not _AFFILIATION.search(part), parts)]
+    if len(names) < len(parts):
+        names = [name.title() if name.isupper() else name for name in names]
     named = (_NAME.fullmatch(part) and not (part.isupper() or _NO_NAME.search(part)) for part in names)
     return names if all(named) else []
+
+
+def _parts(line: str) -> list[str]:
+    """What stands between the commas of a line, without marks and memberships."""
+    parts = _SEPARATOR.split(_MARKS.sub(",", line).strip(" ,;&"))
+    return [part for part in parts if part and not _MEMBER.fullmatch(part)]

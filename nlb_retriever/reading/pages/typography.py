@@ -11,7 +11,7 @@ from typing import NamedTuple
 from nlb_retriever.reading.headings.looks import COUNTED, is_numbered, parse_line
 from nlb_retriever.reading.pages.page_numbers import DATE_WORDS
 
-FOOTNOTE_MARKS = "*∗†‡§¹ "
+FOOTNOTE_MARKS = "*∗⋆†‡§¹ "
 """Behind a title."""
 _HYPHEN = re.compile(r"(?<=[^\W\d_])- (?=[^\W\d_A-Z])")
 """At the end of a title's line."""
