@@ -101,3 +101,27 @@ def test_sentences_of_a_paper_go_on_in_the_next_column(pdf: Callable[..., Path],
     book = read_book(path)
     assert "rang 13 times and nobody came." in book.text
     assert "Permission to ring is granted" in book.text
+
+
+def test_short_ends_of_the_right_column_are_in_it_and_notes_at_its_foot_end_it() -> None:
+    left, right = column(LEFT, text("north")), column(RIGHT, ["and nobody came.", *text("south")])
+    note = column(LEFT, ["1Of brass, as the sexton said."], 520, 6)
+    end = [Line("[7]!\r\n", RIGHT, RIGHT + 4, 515, 10), *column(RIGHT, text("new", 2), 503)]
+    foot = [right[-1]._replace(height=519.9)]
+    ordered = ReadingOrder().sort([*left, *note, *right[:-1], *foot, *end], WIDTH)
+    assert words(ordered) == words([*left, *right, *note, *end])
+
+
+def test_notes_below_a_cited_number_stand_behind_the_right_column() -> None:
+    left = [*column(LEFT, text("north")), Line("[3].\r\n", LEFT, LEFT + 12, 532, 10)]
+    right, note = column(RIGHT, text("south")), column(LEFT, ["1Of brass, as the sexton said."], 500, 6)
+    assert words(ReadingOrder().sort([*left, *note, *right], WIDTH)) == words([*left, *right, *note])
+
+
+def test_the_number_of_a_page_above_a_figure_stays_at_its_top() -> None:
+    order = ReadingOrder()
+    order.sort(column(LEFT, text("north")), WIDTH)
+    number = [Line("3\r\n", 297, 303, 740, 10)]
+    figure = [*column(LEFT + 30, ["rope", "bell"], 700, 7, 20), *column(LEFT, ["Figure 2. The tower"], 650)]
+    below = column(LEFT, ["when the watch was set, and nobody", "in the town had slept."], 600)
+    assert words(order.sort([*number, *figure, *below], WIDTH)) == words([*number, *below, *figure])

@@ -53,3 +53,10 @@ def test_small_print_without_a_mark_is_a_note_on_the_first_page_where_the_senten
         [["The lamp was lit.", page[1]], following],
     ):
         assert take_notes(pages, [look(each, 1 if len(each) > 1 else 0) for each in pages]) == (pages, [])
+
+
+def test_a_note_is_called_by_the_text_and_not_by_the_mark_of_an_author_above() -> None:
+    page = ["Ann Bell,1 Tom Ringer⋆", "1Harbour School", "The lamp1 burned.", "1 Of brass.", "⋆ Of late."]
+    kept, notes = take_notes([page], [look(page, 2)])
+    assert kept == [["Ann Bell,1 Tom Ringer", "1Harbour School", "The lamp burned."]]
+    assert [note.lines for note in notes] == [["1 Of brass."], ["⋆ Of late."]]

@@ -51,7 +51,7 @@ _SMALL = re.compile(r"(?-i:[a-zß-ÿ])(?:[^\W\d_]|\s)")
 _FULL = 0.8
 """Share of the usual width of lines that one has at least whose sentence goes on."""
 _EDGE, _HEAD = 2, 12
-"""Lines at the top of a page that may be running heads, and their characters at least: no labels of a figure."""
+"""Lines at the top of a page that may be running heads, and characters of their words: no labels of a figure."""
 _CAPITAL = re.compile(r"[\"“‘'«]?[^\W\d_a-zß-ÿ]")
 _DROPPED, _TALL = 1.8, 0.75
 """Sizes of the text's letters that a capital over several lines has at least; and its height in its own size."""
@@ -144,7 +144,8 @@ def _with_capital(capital: str, text: str, words: Set[str]) -> str:
 
 def _column(line: Line, width: float) -> int:
     """1 for the left column, 2 for the right one, 0 for neither."""
-    return 1 if line.right < _RIGHT * width else 2 if line.left > _LEFT * width else 0
+    begins_left = line.left < width / 2  # as short lines between the two edges do or not
+    return 1 if begins_left and line.right < _RIGHT * width else 2 if line.left > _LEFT * width else 0
 
 
 def _has_columns(lines: Sequence[Line], width: float) -> bool:
@@ -180,16 +181,14 @@ def _notes_last(lines: list[Line], width: float, body: float) -> list[Line]:
     while first and columns[first - 1] == 1 and 0 < lines[first - 1].size <= SMALLER * body:
         first -= 1
     notes = lines[first:right]
-    if not first or columns[first - 1] != 1 or not _is_text(lines[first - 1], body) or not notes:
+    if not first or columns[first - 1] != 1 or abs(lines[first - 1].size - body) > _AS_TEXT or not notes:
         return lines
     if any(CAPTION.match(line.words) for line in notes):
         return lines
     if not (MARK.match(notes[0].words) or _goes_on(lines[first - 1].words, lines[right], body)):
         return lines
-    end = (
-        max(i for i, line in enumerate(lines) if columns[i] == 2 and (i == right or line.height >= notes[-1].height))
-        + 1
-    )
+    foot = notes[-1].height - body / 2
+    end = 1 + max(i for i, line in enumerate(lines) if columns[i] == 2 and (i == right or line.height > foot))
     while end > right and columns[end - 1] == 2 and 0 < lines[end - 1].size <= SMALLER * body:
         end -= 1
     return [*lines[:first], *lines[right:end], *notes, *lines[end:]]
@@ -210,7 +209,7 @@ def _floats_behind(lines: list[Line], last: str, body: float) -> list[Line]:
         begin, end = parts[0]
         firsts = (lines[start] for start, _ in parts[:_MOST])
         at = next((n for n, line in enumerate(firsts) if _goes_on(last, line, body) and _is_even(line, edges)), 0)
-        if at and begin < _EDGE and end == begin + 1 and len(lines[begin].words) >= _HEAD:  # a running head
+        if at and begin < _EDGE and end == begin + 1 and _is_head(lines, begin):
             begin, at, parts = parts[1][0], at - 1, parts[1:]
         until = parts[at][0]
         if at and until - begin <= _MOST and _are_floats([lines[start:end] for start, end in parts[:at]], usual, body):
@@ -222,6 +221,13 @@ def _floats_behind(lines: list[Line], last: str, body: float) -> list[Line]:
             last = _last_full(lines[begin:end], usual, body)
             parts = parts[1:]
     return lines
+
+
+def _is_head(lines: Sequence[Line], i: int) -> bool:
+    """Whether a line may be a running head: one with words, or a number above all others."""
+    line = lines[i]
+    alone = line.words.isdigit() and all(line.height > other.height + line.size for other in lines if other != line)
+    return alone or len(line.words) >= _HEAD
 
 
 def _is_text(line: Line, body: float) -> bool:

@@ -14,7 +14,7 @@ SMALLER = 0.93
 """Size of a note's letters beside that of most letters, at most."""
 _MOST = 100
 """Lines of the notes of a page: more are a list or a table."""
-MARK = re.compile(r"(?P<mark>\d{1,3}|[*∗†‡§¶]{1,3})(?!\d)[.)]?\s?(?=[“\"‘'(\[]?[^\W\d_])")
+MARK = re.compile(r"(?P<mark>\d{1,3}|[*∗⋆†‡§¶]{1,3})(?!\d)[.)]?\s?(?=[“\"‘'(\[]?[^\W\d_])")
 _BEFORE = r"(?:(?<=[^\W\d_]{2})|(?<=[^\W\d_]{2}[.,;:!?’”»)\]\"'])|(?<=[^\W\d_]{2}[.,][’”\"']))"
 """What a call stands behind: not the numbers of sections."""
 _ENDED = re.compile(r"[.!?;:][\"”’')\]]*$")
@@ -79,12 +79,12 @@ def _interrupts(lines: Sequence[str], above: str, following: Sequence[Sequence[s
 
 
 def _take_call(line: str, above: list[str], seen: dict[str, Look]) -> bool:
-    """Whether a line begins with a mark that one above has behind a word, which loses it there."""
+    """Whether a line begins with a mark that one above has behind a word: the last, below authors' marks, loses it."""
     mark = MARK.match(line)
     if not mark:
         return False
-    call = re.compile(rf"{_BEFORE}{re.escape(mark['mark'])}(?![\w*∗†‡§¶]|\.\d)")
-    for at, text in enumerate(above):
+    call = re.compile(rf"{_BEFORE}{re.escape(mark['mark'])}(?![\w*∗⋆†‡§¶]|\.\d)")
+    for at, text in [*enumerate(above)][::-1]:
         if found := call.search(text):
             above[at] = text[: found.start()] + text[found.end() :]
             if text in seen:
