@@ -164,3 +164,25 @@ def test_a_bookmark_of_pages_that_are_skipped_is_no_section(pdf: Write) -> None:
     outline = [("Contents", 0), *((f"The {thing}", n) for n, thing in enumerate(THINGS, 1))]
     book = read_book(pdf([contents, *chapters], outline=outline))
     assert [section.path[-1] for section in book.sections] == [f"The {thing}" for thing in THINGS]
+
+
+def test_a_journal_s_head_with_its_date_counts_the_pages() -> None:
+    pages = [[f"JOURNAL OF BELLS, NO. 8, AUGUST 2021 {i}", *page_of(thing)] for i, thing in enumerate(THINGS[:5], 1)]
+    pages[-1][:1] = ["JOURNAL OF BELLS, NO. 8, AUGUST 2021", "5"]
+    assert bodies(pages)[1:] == [page_of(thing) for thing in THINGS[1:5]]
+    diary = [[f"{i} August 2021", *page_of(thing)] for i, thing in enumerate(THINGS, 1)]
+    assert bodies(diary) == diary
+
+
+def test_the_heads_of_left_and_right_pages_count_a_short_paper_together() -> None:
+    heads = ["Bells", "2 A. Ringer et al.", "Ropes and bells 3", "4 A. Ringer et al.", "Ropes and bells 5"]
+    pages = [[head, *page_of(thing)] for head, thing in zip(heads, THINGS, strict=False)]
+    assert bodies(pages) == [pages[0], *(page_of(thing) for thing in THINGS[1:5])]
+
+
+def test_a_head_with_a_date_within_a_sentence_is_no_heading() -> None:
+    head = "Bells ’21, June 3–5, 2021, Fallmouth"
+    pages = [
+        [*([head] if i % 2 else []), "was looked for.", "The keeper of", thing] for i, thing in enumerate(THINGS[:5])
+    ]
+    assert not any(head in page for page in bodies(pages))

@@ -40,6 +40,13 @@ _DATE_TEXT = """
 _AUTHORS = 4
 """Words of a head with authors and journal at least: those of others may differ on left and right pages."""
 DATE_WORDS = frozenset(_DATE_TEXT.split())
+_DATE = re.compile(
+    rf"(?:\b\d{{1,2}}\.?\s)?\b(?:{'|'.join(sorted(DATE_WORDS))})\b\.?(?:\s\d{{1,2}}(?:[–-]\d{{1,2}})?,)?\s\d{{4}}\b",
+    re.IGNORECASE,
+)
+"""With its year: "3 May 2021", "August 2021", "June 3–5, 2021"."""
+_MOST_PAGES = 0.6
+"""Share of the pages that two heads with numbers, on left and right ones, have together, each of them seldom."""
 EDGE = 2
 """Lines at a page's top and bottom that are looked at."""
 SENTENCE_ENDS = frozenset('.!?”"’»…')
@@ -85,10 +92,9 @@ class PageNumbers:
                     (before if line.startswith(str(number)) else behind).add(pattern)
         self._both_sides = before & behind
         """Words with a number before them on some pages and behind them on others, as no year stands."""
-        self._counting = {
-            pattern: {offset for offset, count in counts.items() if count >= self.least}
-            for pattern, counts in self._offsets.items()
-        }
+        self._counting = self._repeated(self.least)
+        if not any(self._counting.values()):
+            self._counting = self._on_both_sides()
         self._known = [
             {number - i for line in edges(lines) for _, number in self._counted(i, line)}
             for i, lines in enumerate(pages)
@@ -96,6 +102,20 @@ class PageNumbers:
         self._again = Counter(
             key for i, lines in enumerate(pages) for line in set(edges(lines)) if (key := _page_at_end(i, line))
         )
+
+    def _repeated(self, least: int) -> dict[str, set[int]]:
+        """For each pattern the differences from number to page that it has so often."""
+        return {
+            pattern: {offset for offset, count in counts.items() if count >= least}
+            for pattern, counts in self._offsets.items()
+        }
+
+    def _on_both_sides(self) -> dict[str, set[int]]:
+        """The same of words that stand on two pages at least, where most pages have that difference with such words."""
+        twice = {pattern: offsets for pattern, offsets in self._repeated(2).items() if pattern != "#"}
+        pages = sum((self._offsets[pattern] for pattern in twice), Counter[int]())
+        enough = max(self.least, _MOST_PAGES * len(self._pages))
+        return {pattern: {o for o in offsets if pages[o] >= enough} for pattern, offsets in twice.items()}
 
     def _counted(self, i: int, line: str) -> Iterator[tuple[str, int]]:
         if _NUMBER_LINE.fullmatch(line) and line.strip("-–—[]() ") == self._labels[i]:
@@ -124,9 +144,13 @@ class PageNumbers:
         return line.strip("# |·•-–—").casefold() if not is_numbered(line) else line
 
     def _is_between(self, i: int, number: int) -> bool:
-        """Whether pages before and behind have the number that a page has then in a line with other words."""
+        """Whether pages before and behind have the number that a page has then in a line with other words.
+
+        Of the last page two before do.
+        """
         before, behind = self._known[max(0, i - _AROUND) : i], self._known[i + 1 : i + _AROUND + 1]
-        return all(any(number - i in known for known in pages) for pages in (before, behind))
+        has, follow = (sum(number - i in known for known in pages) for pages in (before, behind))
+        return has > 0 and (follow > 0 if behind else has >= _LEAST_AROUND)
 
     def printed(self) -> list[str]:
         """The number of each page: as the file gives it, else as it is printed, else that of the sheet.
@@ -201,13 +225,16 @@ def _numbers(line: str) -> Iterator[tuple[str, int]]:
     if match := _HEADING_AND_PAGE.fullmatch(line):
         yield HEADING_KEY, int(match["last"] or match["first"])
         return
-    words = [word.casefold() for word in re.findall(r"[^\W\d_]+", line)]
+    dates = [match.span() for match in _DATE.finditer(line)]
+    words = [word.casefold() for word in re.findall(r"[^\W\d_]+", _DATE.sub(" ", line))]
     rest = line.lstrip("0123456789 |·•-–—[](),.")
     if not words or not rest[:1].isalpha() or DATE_WORDS & set(words):
         return
     if _has_own_number(line) or (COUNTED.fullmatch(line) and not _PAGE_WORDS.match(line)):
         return
     for match in NUMBER.finditer(line):
+        if any(start <= match.start() < end for start, end in dates):
+            continue
         pattern = f"{line[: match.start()]}#{line[match.end() :]}".strip(" |·•-–—").casefold()
         if pattern[0] == "#" and len(words) >= _AUTHORS:  # on left pages before the words, on right ones behind them
             pattern = f"{pattern[1:].strip(' |·•-–—')} #"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
+from itertools import pairwise
 
 from nlb_retriever.reading.draft import one_line
 from nlb_retriever.reading.headings.looks import parse_line
@@ -39,6 +40,13 @@ def without_running_heads(
         for key in {key_of(i, line) for line in edges(lines)}:
             on_pages[key].append(i)
     seen = {key: len(on) for key, on in on_pages.items() if not _is_scattered_sentence(key, on, pages)}
+    within_sentences = {
+        key_of(i, page[0])
+        for i, (before, page) in enumerate(pairwise(pages), 1)
+        if before and len(page) > 1 and before[-1][-1].isalpha() and page[1][0].islower()
+    }
+    twice = {key for key in seen if "#" in key or key in within_sentences}
+    repeated = {key for key, count in seen.items() if count >= (2 if key in twice else numbers.least)}
     met: set[str] = set()
     latest: dict[str, int] = {}  # page on which each was the topmost line
     skipped: defaultdict[str, list[str]] = defaultdict(list)
@@ -47,16 +55,26 @@ def without_running_heads(
         text = frozenset(own for line, own in numbered[i].items() if line[0].isdigit()) if numbered else frozenset()
 
         near = [head for head, at in latest.items() if i - at <= _NEAR]
+        head, below = [*lines[:2], "", ""][:2]
+        within = head if met and below[:1].islower() else ""  # a sentence: no heading
+        parted = head if below and key_of(i, below) == "#" and f"{key_of(i, head)} #" in repeated else ""
 
-        def running(line: str, i: int = i, text: frozenset[str] = text, near: Sequence[str] = near) -> bool:
+        def running(
+            line: str,
+            i: int = i,
+            text: frozenset[str] = text,
+            near: Sequence[str] = near,
+            within: str = within,
+            parted: str = parted,
+        ) -> bool:
             if line in text or (line[0].islower() and line[-1] in SENTENCE_ENDS):  # it ends what people write often
                 return False
             key = key_of(i, line)
-            if key in {"#", HEADING_KEY}:
+            if key in {"#", HEADING_KEY} or line == parted:
                 return True
             first = key not in met and ("#" not in key or not met)  # it may be a heading, or a date
-            first = first and not text and (bool(parse_line(line)) or any(map(str.isdigit, key)))
-            if seen.get(key, 0) >= numbers.least:
+            first = first and not text and line != within and (bool(parse_line(line)) or any(map(str.isdigit, key)))
+            if key in repeated:
                 return not first
             return any(_is_misread(key, head) for head in near)
 
@@ -66,7 +84,7 @@ def without_running_heads(
         while bottom > max(top, len(lines) - EDGE) and running(lines[bottom - 1]):
             bottom -= 1
         met.update(key_of(i, line) for line in edges(lines))
-        latest |= {key: i for line in lines[:1] if seen.get(key := key_of(i, line), 0) >= numbers.least}
+        latest |= {key: i for line in lines[:1] if (key := key_of(i, line)) in repeated}
         gone = lines[:top] + lines[bottom:]
         if top >= bottom and any(key_of(i, line) != "#" for line in gone):
             kept_pages.append(list(lines))
