@@ -53,6 +53,7 @@ _QUESTIONS = compile_forms(
         ),
         ("chapters", rf"how many {SORT}(?P<parts>{_PARTS}) are(?: there)?{_OF}"),
         ("chapters", rf"how many {SORT}(?P<parts>{_PARTS}) (?:does|did) {_TITLE} have"),
+        ("chapters", rf"how many {SORT}(?P<parts>{_PARTS}) ha[sd] {_TITLE}"),
         ("contents", rf"(?:what|which) (?:are the )?{SORT}(?P<parts>{_PARTS})(?: are(?: there)?)?{_OF}"),
         ("contents", rf"(?:list|show|name)(?: me)?(?: all)? the {SORT}(?P<parts>{_PARTS}){_OF}"),
         ("contents", rf"(?:what(?:{_IS}) the |show(?: me)? the |the )?(?:table of contents|contents){_OF}"),
@@ -101,7 +102,7 @@ _CALLED = re.compile(rf"the (?:{_WORK}|{TALE}) (?:called |titled )?", re.IGNOREC
 _KIND = re.compile(rf" (?:{_WORK}|licen[cs]e|handbook|guide)$", re.IGNORECASE)
 """Behind a title: "the Artistic license"."""
 _OUTER = " _*\"'“”‘’«»"
-_OF_PIECES = ENDS | {"hero", "characters", "chapters", "length", "moral"}
+_OF_PIECES = ENDS | {"hero", "characters", "chapters", "contents", "length", "longest", "moral"}
 """Kinds of questions on a part of a book that is named by its title, too."""
 NAMED, CHAPTERS = 5, 60
 """Characters, and chapters or tales, that are named."""

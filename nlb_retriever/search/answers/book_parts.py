@@ -12,7 +12,7 @@ from typing import TypeVar
 from nlb_retriever.records import Citation, Hit, SectionRecord, ShortAnswer
 from nlb_retriever.search.answers.quotes import Quote, cite, is_prose
 from nlb_retriever.search.scope import Scope, sections_with
-from nlb_retriever.search.titles import holds_words, name_words, split_byline, title_words
+from nlb_retriever.search.titles import holds_words, main_title, name_words, split_byline, title_words
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.lookup import is_below_back, read_number, read_series
 from nlb_retriever.text.languages import number_of_words
@@ -89,7 +89,8 @@ def find_titled_sections(title: str, scope: Scope, store: LibraryStore) -> list[
 
 def _is_titled(section: SectionRecord, wanted: list[str]) -> bool:
     titles = {title for own in section.path for title in (own, split_byline(own)[0])}
-    return any(wanted in (title_words(title), title_words(read_number(title)[2])) for title in titles)
+    is_work = tuple(wanted) in map(main_title, section.path[:-1])  # "Frankenstein; or, The Modern Prometheus"
+    return is_work or any(wanted in (title_words(title), title_words(read_number(title)[2])) for title in titles)
 
 
 def is_front(title: str) -> bool:

@@ -70,8 +70,15 @@ def name_author_of_part(title: str, scope: Scope, store: LibraryStore) -> tuple[
 
 
 def read_byline(section: SectionRecord) -> str | None:
-    """Whom the title, a line at the beginning or the last line of a section names as its author."""
+    """Whom the title, a line at the beginning or the last line of a section names as its author.
+
+    Of several authors of a book one may stand there without a word more.
+    """
     named = (split_byline(title)[1] for title in reversed(section.path))
+    lines = section.text[:_BEGINNING].split("\n")
+    own = [name for name in re.split("[,;] ", section.author or "") if name in lines]
+    if len(own) == 1 and own != [section.author]:
+        return own[0]
     line = _BY.search(section.text[:_BEGINNING]) or _SIGNED.fullmatch(section.text.rstrip().rpartition("\n\n")[2])
     return next(filter(None, named), None) or (line["author"].strip(" ._*") if line else None)
 

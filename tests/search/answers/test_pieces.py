@@ -181,3 +181,24 @@ def test_a_play_ends_with_what_is_said(tmp_path: Path) -> None:
     index_books([book_from_text(text, source="play", title="The Tide")], tmp_path / "library")
     with Retriever(tmp_path / "library") as retriever:
         assert retriever.answer("How does The Tide end?").citations[-1].quote.endswith("Good night.")
+
+
+def test_the_novels_of_an_omnibus_have_their_author_and_chapters(tmp_path: Path) -> None:
+    parts = {
+        ("Marshland; or, The Heron", "Chapter 1"): "Ada Penwick\n\nThe fog lay on the marsh. Tom rowed out.\n",
+        (
+            "Marshland; or, The Heron",
+            "Chapter 2",
+        ): "The heron stood alone on his empty boat, and it was dawn.\n",
+        ("The Mill", "Chapter 1"): "J. M. Orme\n\nA miller had three sons, and the wheel stopped.\n",
+    }
+    index_books([_book("Two Novels", "Ada Penwick, J. M. Orme", parts, "two")], tmp_path / "library")  # type: ignore[list-item]
+    omnibus = Retriever(tmp_path / "library")
+    questions = {
+        "Who wrote Marshland?": "Ada Penwick",
+        "Who wrote The Mill?": "J. M. Orme",
+        "How many chapters has Marshland?": "2",
+        "How many chapters has The Mill?": "1",
+        "Which chapter of The Mill is the longest?": "The Mill › Chapter 1 (14 words)",
+    }
+    assert {question: omnibus.answer(question).short for question in questions} == questions
