@@ -186,3 +186,10 @@ def test_a_head_with_a_date_within_a_sentence_is_no_heading() -> None:
         [*([head] if i % 2 else []), "was looked for.", "The keeper of", thing] for i, thing in enumerate(THINGS[:5])
     ]
     assert not any(head in page for page in bodies(pages))
+
+
+def test_the_chapters_with_one_number_in_several_works_are_no_running_heads() -> None:
+    pages = [[f"The {'very ' * i}old light.", *page_of("ropes")] for i in range(36)]
+    for i in range(0, 36, 6):
+        pages[i] = [f"Chapter {i % 12 // 6 + 1}", *page_of("bells")]
+    assert bodies(pages) == pages

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 from nlb_retriever.reading.draft import one_line
-from nlb_retriever.reading.headings.looks import parse_line
+from nlb_retriever.reading.headings.looks import COUNTED, parse_line
 from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.pages.page_numbers import EDGE, HEADING_KEY, NUMBER, SENTENCE_ENDS, PageNumbers, edges
 
@@ -39,7 +39,7 @@ def without_running_heads(
     for i, lines in enumerate(pages):
         for key in {key_of(i, line) for line in edges(lines)}:
             on_pages[key].append(i)
-    seen = {key: len(on) for key, on in on_pages.items() if not _is_scattered_sentence(key, on, pages)}
+    seen = {key: len(on) for key, on in on_pages.items() if not _is_scattered(key, on, pages)}
     within_sentences = {
         key_of(i, page[0])
         for i, (before, page) in enumerate(pairwise(pages), 1)
@@ -106,8 +106,13 @@ def _is_misread(key: str, head: str) -> bool:
     return len(words) >= _LEAST_WORDS and SequenceMatcher(None, key, words, autojunk=False).ratio() >= _ALIKE
 
 
-def _is_scattered_sentence(key: str, on: Sequence[int], pages: Sequence[Sequence[str]]) -> bool:
-    """Whether a line is one that people say ("Certainly."): on few of the pages from its first to its last."""
+def _is_scattered(key: str, on: Sequence[int], pages: Sequence[Sequence[str]]) -> bool:
+    """Whether a line stands on few of the pages from its first to its last: one that people say ("Certainly.").
+
+    So do the chapters with one number in several works ("Chapter 2").
+    """
+    if COUNTED.fullmatch(key):
+        return all(after - before > _NEAR for before, after in pairwise(on))
     if key[-1:] not in SENTENCE_ENDS or len(on) > _DENSE * (on[-1] - on[0] + 1):
         return False
     return any(line.strip().casefold() == key and not line.isupper() for line in edges(pages[on[0]]))
