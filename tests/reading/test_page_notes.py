@@ -60,3 +60,10 @@ def test_a_note_is_called_by_the_text_and_not_by_the_mark_of_an_author_above() -
     kept, notes = take_notes([page], [look(page, 2)])
     assert kept == [["Ann Bell,1 Tom Ringer", "1Harbour School", "The lamp burned."]]
     assert [note.lines for note in notes] == [["1 Of brass."], ["⋆ Of late."]]
+
+
+def test_a_note_is_called_by_no_word_that_ends_with_its_number_elsewhere_too() -> None:
+    page = ["Then torture2 and torture2(x) run.", "So it is on Solaris2 alone.", "2 Of old."]
+    kept, notes = take_notes([page], [look(page, 1)])
+    assert kept == [["Then torture2 and torture2(x) run.", "So it is on Solaris alone."]]
+    assert [note.lines for note in notes] == [["2 Of old."]]

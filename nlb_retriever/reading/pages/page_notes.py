@@ -17,6 +17,10 @@ _MOST = 100
 MARK = re.compile(r"(?P<mark>\d{1,3}|[*∗⋆†‡§¶]{1,3})(?!\d)[.)]?\s?(?=[“\"‘'(\[]?[^\W\d_])")
 _BEFORE = r"(?:(?<=[^\W\d_]{2})|(?<=[^\W\d_]{2}[.,;:!?’”»)\]\"'])|(?<=[^\W\d_]{2}[.,][’”\"']))"
 """What a call stands behind: not the numbers of sections."""
+_BEHIND = r"(?![\w*∗⋆†‡§¶]|\.\d)"
+_CALL = re.compile(rf"{_BEFORE}(\d{{1,3}}|[*∗⋆†‡§¶]{{1,3}}){_BEHIND}")
+_WORD = re.compile(r"[^\W_]+\W{0,2}$")
+"""What a call stands behind, with its stop."""
 _ENDED = re.compile(r"[.!?;:][\"”’')\]]*$")
 
 _SMALL = re.compile(r"[(“‘]?[a-zß-ÿ]")
@@ -79,15 +83,29 @@ def _interrupts(lines: Sequence[str], above: str, following: Sequence[Sequence[s
 
 
 def _take_call(line: str, above: list[str], seen: dict[str, Look]) -> bool:
-    """Whether a line begins with a mark that one above has behind a word: the last, below authors' marks, loses it."""
+    """Whether a line begins with a mark that one above has behind a word, which loses it there.
+
+    No word that stands there more often with it ("gctorture2"), and none of a line of authors with several marks
+    ("Ann Bell1, Tom Ring2"), where there is another one.
+    """
     mark = MARK.match(line)
     if not mark:
         return False
-    call = re.compile(rf"{_BEFORE}{re.escape(mark['mark'])}(?![\w*∗⋆†‡§¶]|\.\d)")
-    for at, text in [*enumerate(above)][::-1]:
-        if found := call.search(text):
-            above[at] = text[: found.start()] + text[found.end() :]
-            if text in seen:
-                seen.setdefault(above[at], seen[text])
-            return True
-    return False
+    call = re.compile(rf"{_BEFORE}{re.escape(mark['mark'])}{_BEHIND}")
+    calls = [(at, found.span()) for at, text in enumerate(above) for found in call.finditer(text)]
+    if not calls:
+        return False
+    page = "\n".join(above)
+
+    def is_doubtful(place: tuple[int, tuple[int, int]]) -> tuple[bool, bool]:
+        at, (start, end) = place
+        word = _WORD.search(above[at][:start])
+        several = len(set(_CALL.findall(above[at]))) > 1
+        return word is not None and page.count(above[at][word.start() : end]) > 1, several
+
+    at, (start, end) = min(calls, key=is_doubtful)
+    text = above[at]
+    above[at] = text[:start] + text[end:]
+    if text in seen:
+        seen.setdefault(above[at], seen[text])
+    return True

@@ -45,7 +45,9 @@ def without_running_heads(
         for i, (before, page) in enumerate(pairwise(pages), 1)
         if before and len(page) > 1 and before[-1][-1].isalpha() and page[1][0].islower()
     }
-    twice = {key for key in seen if "#" in key or key in within_sentences}
+    lines_of = ((i, line) for i, lines in enumerate(pages) for line in edges(lines))
+    counted = {key for i, line in lines_of if "#" in (key := key_of(i, line)) and "#" not in line}
+    twice = counted | within_sentences
     repeated = {key for key, count in seen.items() if count >= (2 if key in twice else numbers.least)}
     met: set[str] = set()
     latest: dict[str, int] = {}  # page on which each was the topmost line
