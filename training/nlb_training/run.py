@@ -30,7 +30,7 @@ from nlb_training.data.selection import select_books
 from nlb_training.data.synthetic import PseudoQueries, make_sentence_queries, make_title_queries
 from nlb_training.events import Observer, QueryEvent, StageEvent
 from nlb_training.model_card import MODEL_CARD, describe_data, format_model_card, list_versions
-from nlb_training.pretraining.loop import LOSS_FILE, PLOT_FILE, SETTINGS_FILE, History
+from nlb_training.pretraining.loop import LOSS_FILE, PLOT_FILE, History
 from nlb_training.report import Request, TrainingReport, describe_history
 from nlb_training.run_control import lock_folder, report_disk_errors
 from nlb_training.run_folder import (
@@ -200,7 +200,6 @@ class _Run:
             self.preset.loop,
             folder,
             held_out=held_out,
-            resume=(folder / SETTINGS_FILE).exists(),
             observer=self.observe,
         )
         if self.first:

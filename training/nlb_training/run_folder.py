@@ -23,13 +23,13 @@ from typing import Any
 
 from nlb_retriever.config import expand
 from nlb_retriever.errors import TrainingError
-from nlb_training.pretraining.loop import LOSS_FILE, SETTINGS_FILE, History
+from nlb_training.pretraining.loop import LOSS_FILE, History
 from nlb_training.run_control import lock_folder
 from nlb_training.settings import check_same, write_json
 
 RUN, CORPUS, EXAMPLES, PRETRAINING, ENCODER = "run", "corpus", "examples.jsonl", "pretraining", "encoder"
 RETRIEVAL = "retrieval"
-RECORD, LISTING = "training.json", "corpus.json"
+SETTINGS, RECORD, LISTING = "settings.json", "training.json", "corpus.json"
 _POLL = 1.0
 """Seconds between two checks for a file of another process."""
 
@@ -46,7 +46,7 @@ def open_run(out: Path, record: Mapping[str, Any], *, resume: bool) -> None:
         TrainingError: it holds another run or other files, or none to resume.
     """
     folder = out / RUN
-    file = folder / SETTINGS_FILE
+    file = folder / SETTINGS
     if not file.exists() and resume:
         raise TrainingError(f"{out} holds no run to resume: start it without --resume")
     books = folder / CORPUS / "books"

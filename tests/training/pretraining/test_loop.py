@@ -23,7 +23,6 @@ from nlb_training.pretraining.loop import (
     CHECKPOINTS,
     LOSS_FILE,
     PLOT_FILE,
-    SETTINGS_FILE,
     History,
     run_training,
 )
@@ -115,7 +114,7 @@ def test_a_resumed_run_is_the_unbroken_one_bit_for_bit(
     resumed = copier()
     with torch.no_grad():
         resumed.layers[0].weight.zero_()  # weights come from the checkpoint
-    found = run_training(resumed, Numbers(), stack, SETTINGS, tmp_path / "b", resume=True, validate=figures)
+    found = run_training(resumed, Numbers(), stack, SETTINGS, tmp_path / "b", validate=figures)
     assert torch.equal(weights(resumed), weights(unbroken))
     assert found.losses == expected.losses and len(found.losses) == 6
     assert found.validation == expected.validation
@@ -128,7 +127,7 @@ def test_gradients_accumulate_over_batches_and_resume_between_them(tmp_path: Pat
     expected = run_training(unbroken, Numbers(), stack, settings, tmp_path / "a")
     with pytest.raises(TrainingInterrupted):
         run_training(copier(), Numbers(), stack, settings, tmp_path / "b", observer=at_step(4, terminate))
-    found = run_training(resumed, Numbers(), stack, settings, tmp_path / "b", resume=True)
+    found = run_training(resumed, Numbers(), stack, settings, tmp_path / "b")
     assert torch.equal(weights(resumed), weights(unbroken)) and found.losses == expected.losses
 
 
@@ -143,7 +142,6 @@ def test_a_run_goes_down_and_leaves_its_curve_and_its_last_checkpoints(tmp_path:
     saved = json.loads((tmp_path / LOSS_FILE).read_text())
     assert saved == {"steps": 60, "losses": list(history.losses), "validation": list(history.validation)}
     assert (tmp_path / PLOT_FILE).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-    assert json.loads((tmp_path / SETTINGS_FILE).read_text())["loop"]["learning_rate"] == 0.01
     kinds = [event.kind for event in events]
     assert (kinds[0], kinds[-1], kinds.count("step"), kinds.count("checkpoint")) == ("start", "done", 60, 3)
     rates = [event.learning_rate or 0 for event in events if event.kind == "step"]
@@ -162,14 +160,13 @@ def test_nothing_is_printed_and_nothing_written_beside_the_folder(
         CHECKPOINTS,
         LOSS_FILE,
         PLOT_FILE,
-        SETTINGS_FILE,
     ]
 
 
 def test_a_finished_run_that_is_resumed_gives_its_weights_and_trains_no_further(tmp_path: Path) -> None:
     first, second = copier(), copier()
     done = run_training(first, Numbers(), stack, SETTINGS, tmp_path)
-    again = run_training(second, Numbers(), stack, SETTINGS, tmp_path, resume=True)
+    again = run_training(second, Numbers(), stack, SETTINGS, tmp_path)
     assert torch.equal(weights(first), weights(second)) and again.losses == done.losses
 
 
@@ -180,36 +177,13 @@ def test_a_run_stopped_before_its_first_step_starts_anew_when_resumed(tmp_path: 
 
     with pytest.raises(TrainingInterrupted, match="--resume to continue from the start"):
         run_training(copier(), Numbers(), stack, SETTINGS, tmp_path, observer=stop)
-    assert len(run_training(copier(), Numbers(), stack, SETTINGS, tmp_path, resume=True).losses) == 6
+    assert len(run_training(copier(), Numbers(), stack, SETTINGS, tmp_path).losses) == 6
 
 
 def test_signals_are_as_they_were_after_a_run(tmp_path: Path) -> None:
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     run_training(copier(), Numbers(), stack, SETTINGS, tmp_path)
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
-
-
-def test_a_resume_with_other_settings_is_refused_and_names_them(tmp_path: Path) -> None:
-    stage = {"objective": "smooth_l1", "model": {"layers": 2}}
-    run_training(copier(), Numbers(), stack, SETTINGS, tmp_path, stage=stage)
-    settings = replace(SETTINGS, learning_rate=0.02)
-    other = {"objective": "smooth_l1", "model": {"layers": 3}}
-    with pytest.raises(
-        TrainingError,
-        match=r"other settings: loop.learning_rate is 0.02, was 0.01; stage.model.layers is 3, was 2: use the same",
-    ):
-        run_training(copier(), Numbers(), stack, settings, tmp_path, resume=True, stage=other)
-
-
-def test_a_folder_with_a_run_is_not_written_over(tmp_path: Path) -> None:
-    run_training(copier(), Numbers(), stack, SETTINGS, tmp_path)
-    with pytest.raises(TrainingError, match="holds an earlier run: resume it"):
-        run_training(copier(), Numbers(), stack, SETTINGS, tmp_path)
-
-
-def test_there_is_nothing_to_resume_in_an_empty_folder(tmp_path: Path) -> None:
-    with pytest.raises(TrainingError, match="holds no run to resume"):
-        run_training(copier(), Numbers(), stack, SETTINGS, tmp_path, resume=True)
 
 
 def test_a_process_killed_while_it_writes_leaves_a_run_that_goes_on(
@@ -220,7 +194,7 @@ def test_a_process_killed_while_it_writes_leaves_a_run_that_goes_on(
     torn = tmp_path / CHECKPOINTS / ".partial" / "checkpoint-6"
     torn.mkdir(parents=True)
     (torn / "model.safetensors").write_bytes(b"half")
-    found = run_training(copier(), Numbers(), stack, SETTINGS, tmp_path, resume=True, validate=figures)
+    found = run_training(copier(), Numbers(), stack, SETTINGS, tmp_path, validate=figures)
     assert found.losses == unbroken_run[1].losses
     assert not torn.exists()
 
@@ -232,7 +206,7 @@ def test_a_damaged_checkpoint_is_named(tmp_path: Path, name: str) -> None:
     file = tmp_path / CHECKPOINTS / "checkpoint-4" / name
     file.write_bytes(file.read_bytes()[:50])
     with pytest.raises(TrainingError, match=r"checkpoint-4 is damaged .*: delete it to resume from the one before"):
-        run_training(copier(), Numbers(), stack, SETTINGS, tmp_path, resume=True)
+        run_training(copier(), Numbers(), stack, SETTINGS, tmp_path)
 
 
 def test_a_loss_that_is_no_number_stops_the_run_with_one_line(tmp_path: Path) -> None:
@@ -280,7 +254,7 @@ def test_a_full_disk_keeps_the_earlier_checkpoint_and_the_run_can_go_on(tmp_path
         run_training(copier(wide), Numbers(), stack, SETTINGS, tmp_path / "b", observer=at_step(4, lambda: limit(room)))
     assert "free some space" in str(e.value) and "continue from step 3" in str(e.value) and "\n" not in str(e.value)
     assert checkpoints(tmp_path / "b") == ["checkpoint-3"]
-    found = run_training(copier(wide), Numbers(), stack, SETTINGS, tmp_path / "b", resume=True)
+    found = run_training(copier(wide), Numbers(), stack, SETTINGS, tmp_path / "b")
     assert found.losses == expected.losses
 
 

@@ -2,7 +2,6 @@
 
 A run's folder holds
 
-    settings.json      what the run was started with; a resume with other settings is refused
     checkpoints/       checkpoint-N after N steps: weights, optimizer, schedule, random states, losses.json
     loss.json loss.png the loss of every step so far, and the validation figures
 
@@ -14,10 +13,9 @@ steps (`nlb_training.pretraining.trainer`).
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +24,7 @@ from nlb_retriever.errors import TrainingError, TrainingInterrupted
 from nlb_training.events import StepObserver
 from nlb_training.plots import draw_losses
 from nlb_training.pretraining.settings import LoopSettings
-from nlb_training.settings import check_same, write_json
+from nlb_training.settings import write_json
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 
     from nlb_training.pretraining.trainer import Validate
 
-SETTINGS_FILE, LOSS_FILE, PLOT_FILE, CHECKPOINTS = "settings.json", "loss.json", "loss.png", "checkpoints"
+LOSS_FILE, PLOT_FILE, CHECKPOINTS = "loss.json", "loss.png", "checkpoints"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,12 +59,10 @@ def run_training(
     settings: LoopSettings,
     folder: str | Path,
     *,
-    resume: bool = False,
     observer: StepObserver | None = None,
     validate: Validate | None = None,
-    stage: Mapping[str, Any] | None = None,
 ) -> History:
-    """Train a model to its end, from the start or from the last checkpoint.
+    """Train a model to its end, from the folder's last checkpoint if there is one.
 
     Args:
         model: its `forward` takes the collator's result as keywords and returns {"loss": ()}. It is trained
@@ -74,24 +70,19 @@ def run_training(
         dataset: rows, of a known number.
         collator: rows to a batch; must not draw random numbers (`forward` may, from torch's own generator).
         settings: of the run.
-        folder: of the run, see above.
-        resume: continue from the last checkpoint in the folder, if there is one.
+        folder: of the run, see above; what it holds must be of the same model, rows and settings.
         observer: called at every step.
         validate: gives figures of the model, which is in eval mode; must not change torch's generator.
-        stage: settings of the stage, which must be the same in a resume.
 
     Raises:
         TrainingInterrupted: Ctrl-C or SIGTERM; a checkpoint of that step was written.
-        TrainingError: settings differ from those of the run to be resumed, the folder holds another run, the
-            loss is NaN or infinite, or the disk is full.
+        TrainingError: the last checkpoint is damaged, the loss is NaN or infinite, or the disk is full.
     """
     from nlb_training.pretraining.trainer import train
 
     folder = expand(folder)
-    record = {"loop": asdict(settings), "stage": dict(stage or {}), "rows": len(dataset)}  # type: ignore[arg-type]
     try:
-        if os.environ.get("RANK", "0") == "0":  # of several processes only the first writes
-            _open_run(folder, record, resume=resume)
+        folder.mkdir(parents=True, exist_ok=True)
         started = time.perf_counter()
         result = train(model, dataset, collator, settings, folder / CHECKPOINTS, observer=observer, validate=validate)
         history = History(
@@ -111,17 +102,3 @@ def run_training(
             f"{folder / CHECKPOINTS}: run the same command with --resume to continue from there"
         )
     return history
-
-
-def _open_run(folder: Path, record: Mapping[str, Any], *, resume: bool) -> None:
-    """Make the run's folder, or check that it holds this run."""
-    file = folder / SETTINGS_FILE
-    if not resume:
-        if file.exists():
-            raise TrainingError(f"{folder} holds an earlier run: resume it (--resume), or name another folder")
-        folder.mkdir(parents=True, exist_ok=True)
-        write_json(file, record)
-        return
-    if not file.exists():
-        raise TrainingError(f"{folder} holds no run to resume: start it without --resume")
-    check_same(record, file, folder)

@@ -12,7 +12,6 @@ Shapes: B rows, C slots of a row, D chunk_dim, H hidden, N predictions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from nlb_retriever.errors import TrainingError
 from nlb_retriever.model.backbone import copy_backbone
 from nlb_retriever.model.config import NextLevelConfig
 from nlb_retriever.model.next_level import NextLevelEncoder
+from nlb_training.corpus import Corpus
 from nlb_training.events import StepObserver
 from nlb_training.pretraining.loop import History, run_training
 from nlb_training.pretraining.masking import MaskedRows, choose_chunks, mask_chunks
@@ -34,7 +34,7 @@ from nlb_training.pretraining.objectives import (
     contrast_candidates,
     measure_distances,
 )
-from nlb_training.pretraining.sequences import ChunkedBooks, Sequences, pad_rows
+from nlb_training.pretraining.sequences import Sequences, pad_rows
 from nlb_training.pretraining.settings import LoopSettings, PretrainingSettings
 
 if TYPE_CHECKING:
@@ -164,16 +164,17 @@ def new_encoder(
 
 def pretrain(
     encoder: NextLevelEncoder,
-    corpus: ChunkedBooks,
+    corpus: Corpus,
     settings: PretrainingSettings,
     loop: LoopSettings,
     folder: str | Path,
     *,
-    held_out: ChunkedBooks | None = None,
-    resume: bool = False,
+    held_out: Corpus | None = None,
     observer: StepObserver | None = None,
 ) -> History:
     """Pretrain an encoder in place: a new one (`new_encoder`) or a trained one on other books.
+
+    A run that was stopped goes on from the folder's last checkpoint.
 
     Args:
         encoder: left in eval mode on the CPU.
@@ -182,13 +183,11 @@ def pretrain(
         loop: of the run.
         folder: of the run, see `nlb_training.pretraining.loop`.
         held_out: books to validate on, see `validate_pretraining`.
-        resume: continue from the folder's last checkpoint.
         observer: called at every step.
 
     Raises:
         TrainingInterrupted: stopped before its end; a checkpoint was written.
-        TrainingError: no usable book, a broken vector, settings that differ from those resumed, or see
-            `run_training`.
+        TrainingError: no usable book, a broken vector, or see `run_training`.
     """
     if corpus.encoder.dim != encoder.config.chunk_dim:
         raise TrainingError(
@@ -211,12 +210,6 @@ def pretrain(
         pad_rows,
         loop,
         folder,
-        resume=resume,
         observer=observer,
         validate=validate if held_out_rows else None,
-        stage={
-            "pretraining": asdict(settings),
-            "model": encoder.config.to_dict(),
-            "chunk_encoder": corpus.encoder.sha256,
-        },
     )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -15,26 +14,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from nlb_retriever.encoding import EncoderIdentity
 from nlb_retriever.errors import TrainingError
+from nlb_training.corpus import Chunking, Corpus
 
 _OPEN_ROWS = 64
-
-
-class ChunkedBooks(Protocol):
-    """The part of `nlb_training.corpus.Corpus` that is used here."""
-
-    @property
-    def books(self) -> Sequence[Any]:
-        """Each book in each of its chunkings: `file`, `chunking`, and its length in chunks."""
-        ...
-
-    @property
-    def encoder(self) -> EncoderIdentity: ...
-
-    def vectors(self, book: Any, /) -> NDArray[np.float16]:
-        """(C, D) chunk vectors of a book, memory-mapped."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +62,7 @@ def pack_pieces(pieces: Sequence[Piece], window: int) -> list[tuple[Piece, ...]]
 class Sequences(Dataset[dict[str, Tensor]]):
     """Rows of at most `window` slots from all books of a corpus in all of their chunkings."""
 
-    def __init__(self, corpus: ChunkedBooks, window: int, *, seed: int = 0) -> None:
+    def __init__(self, corpus: Corpus, window: int, *, seed: int = 0) -> None:
         """Cut and pack; short pieces are packed at random with others of the same chunking.
 
         Raises:
@@ -91,7 +74,7 @@ class Sequences(Dataset[dict[str, Tensor]]):
             raise TrainingError(f"the corpus has no chunks to train on ({len(lengths)} books): use other books")
         pieces = cut_books(lengths, window)
         random = np.random.default_rng(seed)
-        kinds: dict[Any, list[Piece]] = {}
+        kinds: dict[Chunking, list[Piece]] = {}
         for index in random.permutation(len(pieces)).tolist():
             kinds.setdefault(corpus.books[pieces[index].book].chunking, []).append(pieces[index])
         self.rows = [row for kind in kinds.values() for row in pack_pieces(kind, window)]
