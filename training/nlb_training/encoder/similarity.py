@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nlb_retriever.search.ranking import WHOLE_WEIGHT
-from nlb_training.encoder.bert import Ids
+from nlb_training.encoder.bert import Bert, Ids
 from nlb_training.encoder.books import Span, TokenizedBook
 
 Floats = NDArray[np.float32]
@@ -35,14 +34,6 @@ def cut_spans(book: TokenizedBook, passage: Span, hole: Span | None = None) -> l
     return sorted({start - passage[0] for start in starts if start - passage[0] < length})
 
 
-class Encoder(Protocol):
-    """Makes unit vectors of token ids."""
-
-    def encode_spans(self, texts: Sequence[Ids], starts: Sequence[Sequence[int]]) -> tuple[Floats, Floats]:
-        """(n, D) of texts, (s, D) of their spans, which begin at given tokens."""
-        ...
-
-
 class SpanIndex:
     """Passages with their vectors and those of their spans.
 
@@ -52,7 +43,7 @@ class SpanIndex:
         starts: the tokens at which each one's spans begin, the first 0.
     """
 
-    def __init__(self, encoder: Encoder, passages: Sequence[Ids], starts: Sequence[Sequence[int]]) -> None:
+    def __init__(self, encoder: Bert, passages: Sequence[Ids], starts: Sequence[Sequence[int]]) -> None:
         self.wholes, self._spans = encoder.encode_spans(passages, starts)
         self._firsts = np.cumsum([0, *(len(own) for own in starts[:-1])])
 

@@ -1,61 +1,108 @@
 """A reader by itself: answers in given paragraphs, and which questions their paragraph does not answer.
 
-Measured as in `nlb_training.reader.evaluation`: SQuAD's articles that no reader is trained on, BiPaR's valid split, and
+Measured on SQuAD's articles that no reader is trained on, BiPaR's valid split, which is only ever measured with, and
 FairytaleQA val with its evidence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Any
 
+import numpy as np
+
+from nlb_retriever.reader import Reader
 from nlb_training.evaluation.results import Measurement
-
-if TYPE_CHECKING:
-    from nlb_retriever.reader import Reading
-    from nlb_training.reader.evaluation import Paragraph
+from nlb_training.reader.answers import best_f1, exact_match
+from nlb_training.reader.sources import read_books, squad_rows
+from nlb_training.training_data import read_rows
 
 TASK = "reading"
 
 
-class PassageReader(Protocol):
-    """Any object that reads passages, such as `nlb_retriever.reader.Reader`."""
+@dataclass(frozen=True, kw_only=True)
+class Paragraph:
+    """A question with the paragraph that should answer it."""
 
-    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
-        """The best span of each passage, with its scores."""
-        ...
+    question: str
+    text: str
+    answers: tuple[str, ...]
+    """People's; empty where the paragraph does not answer."""
 
 
 def paragraph_sets(data: Path) -> Iterator[tuple[str, list[Paragraph]]]:
-    """The sets that the data folder has, by name."""
-    from nlb_training.reader.evaluation import bipar_paragraphs, squad_paragraphs, tale_paragraphs
+    """The sets that the data folder has, by name; SQuAD's with the questions that have no answer."""
+    files = {"squad-held": "squad_dev", "bipar": "bipar_en_valid", "fairytaleqa-evidence": "fairytaleqa_val"}
+    for name, file in files.items():
+        if not (data / "eval" / f"{file}.jsonl.bz2").is_file():
+            continue
+        if file == "fairytaleqa_val":
+            yield name, list(_tale_paragraphs(data))
+        else:
+            rows = squad_rows(data, held=True) if file == "squad_dev" else read_rows(data, file)
+            yield name, [_paragraph(row) for row in rows]
 
-    for name, file, read in (
-        ("squad-held", "squad_dev", squad_paragraphs),
-        ("bipar", "bipar_en_valid", bipar_paragraphs),
-        ("fairytaleqa-evidence", "fairytaleqa_val", tale_paragraphs),
-    ):
-        if (data / "eval" / f"{file}.jsonl.bz2").is_file():
-            yield name, read(data)
 
+def measure_reading(reader: Reader, name: str, paragraphs: Sequence[Paragraph]) -> list[Measurement]:
+    """A reader on one set, without intervals.
 
-def measure_reading(reader: PassageReader, name: str, paragraphs: Sequence[Paragraph]) -> list[Measurement]:
-    """Exact match, token F1 and AUC of a reader on one set, without intervals."""
-    from nlb_training.reader.evaluation import measure_paragraphs
-
+    Exact match and token F1 of answerable questions, and AUC of these against unanswerable ones if there are both.
+    """
+    em, f1, known, relevance, margin = [], [], [], [], []
+    for paragraph in paragraphs:
+        (reading,) = reader.read(paragraph.question, [paragraph.text])
+        known.append(bool(paragraph.answers))
+        relevance.append(reading.relevance)
+        best = reading.spans[0]
+        margin.append(best.score - reading.no_answer_score)
+        if paragraph.answers:
+            answer = paragraph.text[best.start : best.end]
+            em.append(exact_match(answer, paragraph.answers))
+            f1.append(best_f1(answer, paragraph.answers))
+    figures = {"em": float(np.mean(em)), "f1": float(np.mean(f1))}
+    if not all(known):
+        figures |= {"auc-relevance": _auc(relevance, known), "auc-span": _auc(margin, known)}
     return [
         Measurement(
             task=TASK,
             set=name,
             system="reader",
-            metric=metric.lower().replace(" ", "-"),
-            value=value / 100,
+            metric=metric,
+            value=value,
             low=None,
             high=None,
             queries=len(paragraphs),
             groups=len({paragraph.text for paragraph in paragraphs}),
             trained=True,
         )
-        for metric, value in measure_paragraphs(reader.read, paragraphs).items()
+        for metric, value in figures.items()
     ]
+
+
+def _tale_paragraphs(data: Path) -> Iterator[Paragraph]:
+    """FairytaleQA val with the evidence given."""
+    texts = read_books(data, "fairytaleqa")
+    for row in read_rows(data, "fairytaleqa_val"):
+        yield Paragraph(
+            question=row["question"],
+            text="\n\n".join(texts[row["book_file"]][start:end] for start, end in row["evidence_spans"]),
+            answers=tuple(row["answers"]),
+        )
+
+
+def _paragraph(row: dict[str, Any]) -> Paragraph:
+    answers = tuple(dict.fromkeys(answer["text"] for answer in row["answers"]))
+    return Paragraph(question=row["question"], text=row["context"], answers=answers)
+
+
+def _auc(scores: Sequence[float], good: Sequence[bool]) -> float:
+    """Share of pairs of a good and a bad one in which the good one has the higher score; ties count half."""
+    order = np.argsort(scores, kind="stable")
+    values = np.asarray(scores, dtype=float)[order]
+    marks = np.asarray(good)[order]
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+    many = int(marks.sum())
+    return float((ranks[marks].sum() - many * (many + 1) / 2) / (many * (len(marks) - many)))
