@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from nlb_retriever.errors import TrainingError
 from nlb_retriever.records import FailedFile, Section
 from nlb_training.corpus.storage import ChunkVectors, CorpusBook, Spans, StoredBook, read_book
 from nlb_training.settings import write_json
-
-if TYPE_CHECKING:
-    from datasets import Dataset  # type: ignore[import-untyped]
 
 FORMAT = 1
 """Version of a corpus's layout and chunking; raised when older ones can no longer be used."""
@@ -92,12 +89,6 @@ class Corpus:
                 "the corpus again"
             )
         return text
-
-    def dataset(self) -> Dataset:
-        """All chunks of all books as one memory-mapped Hugging Face dataset; `CorpusBook.rows` are its rows."""
-        from datasets import Dataset, concatenate_datasets
-
-        return concatenate_datasets([Dataset.from_file(str(book_file(self.folder, book.key))) for book in self.books])
 
     def verify(self) -> None:
         """Check every vector.

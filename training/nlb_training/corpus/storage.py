@@ -1,7 +1,7 @@
 """One book in one chunking as one Arrow file: vectors, spans, and the book's metadata in its schema.
 
-The file is a stream that `datasets.Dataset.from_file` reads too. It is written atomically: to a temporary file, which
-is flushed to the disk and renamed.
+`datasets` memory-maps the file, as it does its own: `datasets.Dataset.from_file` reads it too. It is written
+atomically: to a temporary file, which is flushed to the disk and renamed.
 """
 
 from __future__ import annotations
@@ -100,9 +100,10 @@ def read_book(file: Path) -> StoredBook:
     Raises:
         TrainingError: it is missing or damaged.
     """
+    from datasets.table import MemoryMappedTable  # type: ignore[import-untyped]  # takes a second
+
     try:
-        with pa.memory_map(str(file)) as mapped:
-            table = pa.ipc.open_stream(mapped).read_all()
+        table = MemoryMappedTable.from_file(str(file)).table
         header = json.loads(table.schema.metadata[_HEADER])
         book = CorpusBook.from_dict(header["book"])
         sections = tuple(
