@@ -28,7 +28,7 @@ from nlb_training.corpus import Chunking, Corpus, build_corpus, open_corpus, wri
 from nlb_training.data.examples import Example, Problem, find_borders, match_examples, read_examples, write_examples
 from nlb_training.data.selection import select_books
 from nlb_training.data.synthetic import PseudoQueries, make_sentence_queries, make_title_queries
-from nlb_training.events import Observer, QueryEvent, StageEvent
+from nlb_training.events import Observer, StageEvent
 from nlb_training.model_card import MODEL_CARD, describe_data, format_model_card, list_versions
 from nlb_training.pretraining.loop import LOSS_FILE, PLOT_FILE, History
 from nlb_training.report import Request, TrainingReport, describe_history
@@ -254,7 +254,6 @@ class _Run:
             encoder=encoder,
             start=self.start.projections if self.start else None,
             observer=self.observe,
-            query_progress=lambda done, total: self.observe(QueryEvent(done=done, total=total)),
         )
 
     def _split(self, corpus: Corpus) -> tuple[Corpus, Corpus | None]:

@@ -16,7 +16,7 @@ from nlb_retriever.model.projections import KINDS, Projection, Projections
 from nlb_retriever.model.reranker import FEATURES
 from nlb_training.evaluation import similarity
 from nlb_training.evaluation.books import BookCollection
-from nlb_training.evaluation.lexical import score_words
+from nlb_training.evaluation.lexical import WordIndex
 from nlb_training.evaluation.pairs import RankingSet, make_ranking_set
 from nlb_training.evaluation.reranked import make_reranked
 from nlb_training.evaluation.rows import Row
@@ -181,7 +181,7 @@ def test_a_trained_system_is_compared_with_the_best_baseline_of_its_kind(shelf: 
 
 def test_plain_bm25_is_the_formula() -> None:
     documents = ["whale whale duel", "duel horse", "horse"]
-    scores = score_words(["whale", "duel duel"], documents)
+    scores = WordIndex(documents).score(["whale", "duel duel"])
     rare, common = log(1 + 2.5 / 1.5), log(1 + 1.5 / 2.5)
 
     def weight(count: int, length: int) -> float:

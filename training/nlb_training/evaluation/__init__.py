@@ -5,13 +5,8 @@ similarity (summaries and chapters), classification, multiple choice over long d
 Vectors and libraries are cached in a folder.
 """
 
-from nlb_training.evaluation.context import TASKS, Settings, Task
-from nlb_training.evaluation.pairs import Item, RankingSet
+from nlb_training.evaluation.context import TASKS, Settings
 from nlb_training.evaluation.results import Difference, Measurement, Results, Table, Threshold
 from nlb_training.evaluation.run import evaluate
-from nlb_training.evaluation.systems import Space, System
 
-__all__ = [
-    "TASKS", "Difference", "Item", "Measurement", "RankingSet", "Results", "Settings", "Space", "System", "Table",
-    "Task", "Threshold", "evaluate",
-]  # fmt: skip
+__all__ = ["TASKS", "Difference", "Measurement", "Results", "Settings", "Table", "Threshold", "evaluate"]

@@ -28,7 +28,7 @@ from nlb_training.evaluation.queries import choose_queries
 from nlb_training.evaluation.results import Results
 from nlb_training.evaluation.rows import Row, keep_within, read_rows
 from nlb_training.evaluation.sets import KnownSet
-from nlb_training.evaluation.systems import DEFAULT_BASELINES, Space, System
+from nlb_training.evaluation.systems import DEFAULT_BASELINES, Space
 from nlb_training.evaluation.vectors import ChunkVectors, LazyEncoder, Notice
 
 Task = Literal["similarity", "classification", "multiple-choice", "retrieval", "answers", "reading"]
@@ -49,8 +49,6 @@ class Settings:
     checkpoints: Sequence[Path | None] = (None,)
     """Folders of the checkpoints to evaluate; None for the released one."""
     baselines: Sequence[str] = DEFAULT_BASELINES
-    systems: Sequence[Callable[[Space], System]] = ()
-    """Factories of further systems for similarity."""
     every: int = 1
     """Use only every n-th query."""
     seeds: Sequence[int] = (0, 1, 2)

@@ -50,11 +50,6 @@ class WordIndex:
         return np.asarray((weighted @ self._counts.T).toarray(), dtype=np.float64)
 
 
-def score_words(queries: Sequence[str], documents: Sequence[str], level: Level | None = None) -> Values:
-    """BM25 (Q, N) of each query and document: see `WordIndex`."""
-    return WordIndex(documents, level).score(queries)
-
-
 @lru_cache(maxsize=20_000)
 def _counted(text: str) -> Mapping[int, float]:
     words = count_words(text)

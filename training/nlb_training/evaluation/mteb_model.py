@@ -12,7 +12,7 @@ tasks that are not about retrieval) are documents.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,8 +71,8 @@ class CheckpointModel:
             prompt_type: mteb's PromptType: "query" for queries.
         """
         texts = [text for batch in inputs for text in batch["text"]]
-        rows = self._encode_queries(texts) if str(prompt_type).endswith("query") else map(self._encode_document, texts)
-        return np.stack([*rows]) if texts else np.zeros((0, self._dim), dtype=np.float32)
+        encode = self._encode_query if str(prompt_type).endswith("query") else self._encode_document
+        return np.stack([encode(text) for text in texts]) if texts else np.zeros((0, self._dim), dtype=np.float32)
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> torch.Tensor:
         """Dot products (n, m); a tensor, since mteb makes a number of one that has a single element."""
@@ -97,9 +97,6 @@ class CheckpointModel:
     @cached_property
     def _chunker(self) -> Chunker:
         return Chunker(self._vectorizer.encoder.tokenizer, tokens=self._tokens)
-
-    def _encode_queries(self, texts: Sequence[str]) -> list[Vectors]:
-        return [self._encode_query(text) for text in texts]
 
     def _encode_query(self, text: str) -> Vectors:
         try:

@@ -92,7 +92,6 @@ def _similarity(context: EvaluationContext) -> None:
                 systems += own
                 if reranked := make_reranked(checkpoint, own[-1], space):
                     systems.append(reranked)
-        systems += [make(spaces[0]) for make in settings.systems]
         forward = make_ranking_set(known.name, known.title, known.level, rows, books)
         for pairs in (forward, forward.reverse()):
             context.notice(f"similarity: {pairs.name}, {pairs.title}")

@@ -1,9 +1,7 @@
 """Systems that score documents for queries: checkpoints and baselines.
 
 A `System` is a name and one or more parts, functions from a `RankingSet` to scores (Q, N). The scores of
-several parts are standardised for each query and added. Any function of a set can be a part:
-
-    System(name="my reranker", parts=(lambda pairs: my_scores(pairs.queries, pairs.documents),))
+several parts are standardised for each query and added.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from nlb_retriever.model.checkpoint import Checkpoint
 from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.records import Level
 from nlb_training.evaluation.books import BookCollection
-from nlb_training.evaluation.lexical import score_words
+from nlb_training.evaluation.lexical import WordIndex
 from nlb_training.evaluation.metrics import Matrix, standardize
 from nlb_training.evaluation.pairs import Item, RankingSet
 from nlb_training.evaluation.vectors import ChunkedBook, ChunkVectors
@@ -195,4 +193,4 @@ def _words(pairs: RankingSet, *, tuned: bool) -> Matrix:
         # each summary: a long one scores high with all chapters.
         return standardize(_words(pairs.reverse(), tuned=tuned)).T
     queries, documents = ([item.text for item in items] for items in (pairs.queries, pairs.documents))
-    return score_words(queries, documents, pairs.level if tuned else None)
+    return WordIndex(documents, pairs.level if tuned else None).score(queries)

@@ -23,7 +23,7 @@ from nlb_retriever.model.reranker import FEATURES, MIN_SENTENCES, compute_featur
 from nlb_retriever.model.vectorizer import query_sentences
 from nlb_training.corpus import Corpus
 from nlb_training.data.dataset import RetrievalDataset
-from nlb_training.evaluation.lexical import WordIndex, score_words
+from nlb_training.evaluation.lexical import WordIndex
 from nlb_training.projections.ranking import rank_right, thin
 
 CANDIDATES = 50
@@ -77,7 +77,7 @@ def list_candidates(
     vectors = np.stack([projections.project_query(queries.whole[one], queries.of(one)) for one in query])
     dense = vectors @ _section_vectors(dataset, sections, projections).T  # (q, c)
     texts = [dataset.texts[one] for one in query]
-    bm25 = score_words(texts, [each.text for each in sections], "section").astype(np.float32)
+    bm25 = WordIndex([each.text for each in sections], "section").score(texts).astype(np.float32)
     fused = _standardise(dense) + _standardise(bm25)
     book = dataset.long_queries.book[rows].numpy()
     spans = [dataset.spans[answer] for answer in dataset.long_queries.answer[rows].tolist()]

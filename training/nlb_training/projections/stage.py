@@ -25,7 +25,7 @@ from nlb_training.corpus import Corpus
 from nlb_training.data.dataset import RetrievalDataset, build_dataset
 from nlb_training.data.examples import Example
 from nlb_training.data.queries import encode_queries
-from nlb_training.events import StepObserver, TrainingEvent
+from nlb_training.events import QueryEvent, TrainingEvent
 from nlb_training.plots import draw_losses
 from nlb_training.pretraining.loop import LOSS_FILE, PLOT_FILE, History
 from nlb_training.projections.ranking import measure
@@ -60,8 +60,7 @@ def train_retrieval(
     load: Callable[[], ChunkEncoder],
     encoder: NextLevelEncoder | None = None,
     start: Projections | None = None,
-    observer: StepObserver | None = None,
-    query_progress: Callable[[int, int], None] | None = None,
+    observer: Callable[[TrainingEvent | QueryEvent], None] | None = None,
 ) -> RetrievalResult:
     """Train projections and reranker, and write them to a folder.
 
@@ -77,8 +76,7 @@ def train_retrieval(
         load: loads the chunk encoder; called if a query is not cached.
         encoder: whose contextual vectors are pooled; None (or one without layers) for the chunk vectors.
         start: initial projections; None for whitened ones.
-        observer: called at every step.
-        query_progress: called with the number of queries encoded, and of all.
+        observer: called as queries are encoded, and at every step.
 
     Raises:
         TrainingError: vectors or the loss are NaN or infinite.
@@ -90,7 +88,7 @@ def train_retrieval(
         corpus.folder / QUERIES,
         identity=corpus.encoder,
         load=load,
-        progress=query_progress,
+        progress=observer and (lambda done, total: observer(QueryEvent(done=done, total=total))),
     )
     dataset = build_dataset(corpus, examples, queries, contextualize=_contextualizer(encoder))
     all_books = torch.arange(len(corpus.books))
@@ -100,7 +98,7 @@ def train_retrieval(
     total = first + once
     done = 0
 
-    def report(number: int, _: int, loss: float) -> None:
+    def report(number: int, loss: float) -> None:
         if observer:
             observer(TrainingEvent(kind="step", step=done + number, steps=total, loss=loss))
 

@@ -41,7 +41,7 @@ _MASKED = -1e4
 _ROWS = 512
 """Questions of a batch in the search for hard negatives."""
 
-Progress = Callable[[int, int, float], None]
+Progress = Callable[[int, float], None]
 
 
 def train_projections(
@@ -61,7 +61,7 @@ def train_projections(
         settings: of the training.
         seed: of all random choices; different for every run of every seed.
         start: initial projections, which a penalty keeps the result close to; None for whitened ones.
-        progress: called with each step's number, the number of all, and the loss.
+        progress: called with each step's number, of those of all runs, and the loss.
 
     Returns:
         The projections, and the loss of each step (mean over the runs). Without examples there are no losses, and
@@ -71,7 +71,6 @@ def train_projections(
         TrainingError: the loss is NaN or infinite.
     """
     start = start or whiten(dataset, books)
-    total = settings.runs * settings.steps
     tensors: list[dict[str, Vectors]] = []
     losses: list[list[float]] = []
     for number in range(settings.runs):
@@ -83,7 +82,7 @@ def train_projections(
         for loss in _descend(run):
             own.append(loss)
             if progress:
-                progress(number * settings.steps + len(own), total, loss)
+                progress(number * settings.steps + len(own), loss)
         losses.append(own)
         tensors.append(run.model.to_projections().tensors())
     means = {name: np.stack([each[name] for each in tensors]).mean(axis=0) for name in tensors[0]}
@@ -143,13 +142,12 @@ class _Run:
 
     def loss(self) -> Tensor:
         """The loss of one step, without the penalty."""
-        dataset, model = self.dataset, self.model
-        scales = torch.exp(model.temperatures)
+        dataset, scales = self.dataset, torch.exp(self.model.temperatures)
         loss = torch.zeros(())
         if len(self.long):
             rows, ranked = self._section_batch(dataset.long_queries, self.long, self.settings.batch_size)
             query = dataset.long_queries.query[rows]
-            whole = model.query(dataset.whole[query], dataset.sentence_means[query], dataset.sentence_counts[query])
+            whole = self._query(query)
             parts = self._draw_runs(query)
             loss = loss + self._section_loss(whole, dataset.long_queries, rows, ranked, scales[0])
             loss = loss + _SENTENCES * self._section_loss(parts, dataset.long_queries, rows, ranked, scales[1])

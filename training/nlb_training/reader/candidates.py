@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nlb_retriever.search.retriever import Retriever
-from nlb_training.reader.storage import read_jsonl, write_jsonl
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,21 +53,3 @@ def find_candidates(
                 for hit in hits
             )
             yield Candidates(id=row["id"], found=found)
-
-
-def write_candidates(path: Path, candidates: Iterable[Candidates]) -> None:
-    """Write a .jsonl.gz file, atomically."""
-    write_jsonl(path, map(asdict, candidates))
-
-
-def read_candidates(path: Path) -> dict[str, Candidates]:
-    """Read what `write_candidates` wrote, by the questions' ids.
-
-    Raises:
-        TrainingError: the file is missing or damaged.
-    """
-    return {each.id: each for each in read_jsonl(path, _make_candidates)}
-
-
-def _make_candidates(row: dict[str, Any]) -> Candidates:
-    return Candidates(id=row["id"], found=tuple(Found(**each) for each in row["found"]))

@@ -14,7 +14,7 @@ from nlb_retriever.reader.load import RELEASED, load_reader
 from nlb_training.events import Observer, QueryEvent
 from nlb_training.reader.altered import altered_examples
 from nlb_training.reader.book_questions import book_examples, read_book_questions
-from nlb_training.reader.candidates import Candidates, find_candidates, read_candidates, write_candidates
+from nlb_training.reader.candidates import Candidates, find_candidates
 from nlb_training.reader.cloze import summary_examples
 from nlb_training.reader.examples import Example
 from nlb_training.reader.litbank import litbank_examples
@@ -30,7 +30,7 @@ from nlb_training.reader.sources import (
     squad_examples,
     tale_examples,
 )
-from nlb_training.reader.storage import read_examples, write_examples
+from nlb_training.reader.storage import read_candidates, read_examples, write_rows
 from nlb_training.training_data import read_rows
 
 T = TypeVar("T")
@@ -135,7 +135,7 @@ _BOOKS_MIXTURE = _Mixture(
     paragraph_lengths=(90, 150, 220, 300), tales=1500, tale_lengths=(90, 150, 240), people=100, qamr=1000, alone=0.3,
     summaries=0,
 )  # fmt: skip
-_PLOTS_MIXTURE = replace(_BOOKS_MIXTURE, ranked=1200, paragraphs=1200, tales=1440, people=80, qamr=640)
+_PLOTS_MIXTURE = replace(_BOOKS_MIXTURE, paragraphs=1200, tales=1440, people=80, qamr=640)
 
 
 def _make_altered(data: Path, run: Path, draw: random.Random, observer: Observer | None) -> Iterable[Example]:
@@ -188,7 +188,7 @@ def _read_summaries(data: Path, run: Path, longest: int) -> Iterator[Example]:
     """Questions of summaries with a passage of at most so many characters; made once."""
     path = run / "data" / "summaries.jsonl.gz"
     if not path.exists():
-        write_examples(path, summary_examples(data, random.Random(1)))
+        write_rows(path, summary_examples(data, random.Random(1)))
     yield from (each for each in read_examples(path) if len(each.candidates[0].text) <= longest)
 
 
@@ -291,7 +291,7 @@ def _search(
             (books / file).write_text(text, encoding="utf-8")
         index_files([str(books)], library, observer=observer)
         candidates = find_candidates(library, rows, limit=limit, in_book=in_book)
-        write_candidates(path, _watched(candidates, len(rows), observer))
+        write_rows(path, _watched(candidates, len(rows), observer))
         shutil.rmtree(books, ignore_errors=True)
         shutil.rmtree(library, ignore_errors=True)
     return read_candidates(path)

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from nlb_retriever.atomic import write_file
 from nlb_retriever.errors import TrainingError
+from nlb_training.reader.candidates import Candidates, Found
 from nlb_training.reader.examples import Candidate, Example
 
 T = TypeVar("T")
 
 
-def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+def write_rows(path: Path, rows: Iterable[Example | Candidates]) -> None:
     """Write rows to a .jsonl.gz file, atomically."""
 
     def write(stream: IO[bytes]) -> None:
         with gzip.open(stream, "wt", encoding="utf-8", compresslevel=3) as file:
-            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            file.writelines(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rows)
 
     write_file(path, write)
 
 
-def read_jsonl(path: Path, make: Callable[[dict[str, Any]], T]) -> Iterator[T]:
-    """What a function makes of each row that `write_jsonl` wrote.
+def _read_rows(path: Path, make: Callable[[dict[str, Any]], T]) -> Iterator[T]:
+    """What a function makes of each row that `write_rows` wrote.
 
     Raises:
         TrainingError: the file is missing or damaged.
@@ -40,18 +41,22 @@ def read_jsonl(path: Path, make: Callable[[dict[str, Any]], T]) -> Iterator[T]:
         raise TrainingError(f"{path} is missing or damaged ({error}): delete it, and make it again") from error
 
 
-def write_examples(path: Path, examples: Iterable[Example]) -> None:
-    """Write examples to a .jsonl.gz file, atomically."""
-    write_jsonl(path, map(asdict, examples))
-
-
 def read_examples(path: Path) -> Iterator[Example]:
-    """Read what `write_examples` wrote.
+    """Read the examples of a file.
 
     Raises:
         TrainingError: the file is missing or damaged.
     """
-    return read_jsonl(path, _make_example)
+    return _read_rows(path, _make_example)
+
+
+def read_candidates(path: Path) -> dict[str, Candidates]:
+    """Read the candidates of a file, by the questions' ids.
+
+    Raises:
+        TrainingError: the file is missing or damaged.
+    """
+    return {each.id: each for each in _read_rows(path, _make_candidates)}
 
 
 def _make_example(row: dict[str, Any]) -> Example:
@@ -60,3 +65,7 @@ def _make_example(row: dict[str, Any]) -> Example:
         for each in row["candidates"]
     )
     return Example(source=row["source"], question=row["question"], candidates=candidates)
+
+
+def _make_candidates(row: dict[str, Any]) -> Candidates:
+    return Candidates(id=row["id"], found=tuple(Found(**each) for each in row["found"]))
