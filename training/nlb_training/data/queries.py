@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +11,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nlb_retriever.atomic import write_file
 from nlb_retriever.encoding import ChunkEncoder, EncoderIdentity, Vectors
 from nlb_retriever.model import checkpoint as checkpoints
 from nlb_retriever.model.vectorizer import Vectorizer
+from nlb_training.array_files import read_arrays, write_arrays
 
 _BATCH = 256
 """Queries of a cache file."""
@@ -65,7 +64,7 @@ def encode_queries(
         OSError: the folder cannot be written.
     """
     vectorizer: Vectorizer | None = None
-    parts: list[tuple[NDArray[np.float16], NDArray[np.float16], NDArray[np.int64]]] = []
+    parts: list[_Part] = []
     for start in range(0, len(texts), _BATCH):
         batch = list(texts[start : start + _BATCH])
         key = hashlib.sha256(json.dumps([identity.sha256, identity.dim, batch]).encode()).hexdigest()[:24]
@@ -73,7 +72,7 @@ def encode_queries(
         if part is None:
             vectorizer = vectorizer or Vectorizer(load(), checkpoints.load(checkpoints.UNTRAINED))
             part = _encode(vectorizer, batch)
-            _write(folder / f"{key}.npz", part)
+            write_arrays(folder / f"{key}.npz", whole=part[0], sentences=part[1], counts=part[2])
         parts.append(part)
         if progress:
             progress(start + len(batch), len(texts))
@@ -99,16 +98,9 @@ def _encode(vectorizer: Vectorizer, texts: list[str]) -> _Part:
 def _read(file: Path, count: int, dim: int) -> _Part | None:
     """The content of a cache file; None if it is missing or damaged."""
     try:
-        with np.load(file) as stored:
-            part = (stored["whole"], stored["sentences"], stored["counts"])
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        stored = read_arrays(file)
+        whole, sentences, counts = part = (stored["whole"], stored["sentences"], stored["counts"])
+    except (OSError, ValueError, KeyError):
         return None
-    whole, sentences, counts = part
     fits = whole.shape == (count, dim) and sentences.shape == (counts.sum(), dim)
     return part if fits and np.isfinite(whole).all() and np.isfinite(sentences).all() else None
-
-
-def _write(file: Path, part: _Part) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    whole, sentences, counts = part
-    write_file(file, lambda stream: np.savez(stream, whole=whole, sentences=sentences, counts=counts))

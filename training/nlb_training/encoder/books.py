@@ -7,16 +7,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from nlb_retriever.atomic import write_file
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_retriever.text.terms import Terms, find_query_terms, find_terms
+from nlb_training.array_files import read_arrays, write_arrays
 from nlb_training.encoder.bert import Ids
 from nlb_training.run_control import writing
 
@@ -128,10 +127,9 @@ class TokenizedBooks:
     def _read(self, name: str) -> TokenizedBook:
         text = self._texts[name]
         file = self._cache / f"{name.replace('/', '_')}.npz"
-        damaged = (OSError, ValueError, KeyError, EOFError, BadZipFile)
-        with suppress(*damaged), file.open("rb") as stream, np.load(stream) as stored:
-            if int(stored["length"]) == len(text):
-                parts = {part: stored[part] for part in ("ids", "starts", "sentences", "terms")}
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            parts = read_arrays(file)
+            if int(parts.pop("length")) == len(text):
                 return TokenizedBook(name=name, text=text, **parts)
         encoded = self._tokenizer.encode(text, add_special_tokens=False)
         ids = np.array(encoded.ids, dtype=np.uint16)
@@ -139,7 +137,8 @@ class TokenizedBooks:
         begins = np.array([start for start, _ in sentence_spans(text)], dtype=np.int64)
         sentences = np.unique(np.append(np.searchsorted(starts, begins), len(ids)))
         parts = {"ids": ids, "starts": starts, "sentences": sentences, "terms": place_terms(find_terms(text), starts)}
-        write_arrays(file, **parts, length=np.array(len(text)))
+        with writing(file):
+            write_arrays(file, **parts, length=np.array(len(text)))
         return TokenizedBook(name=name, text=text, **parts)
 
 
@@ -150,17 +149,6 @@ def place_terms(found: Terms, starts: NDArray[Any]) -> TermIds:
     inside = at < len(starts)
     placed[at[inside]] = np.array(found.ids, dtype=np.uint32)[inside]
     return placed
-
-
-def write_arrays(file: Path, **arrays: Any) -> None:
-    """Write an .npz file as a whole.
-
-    Raises:
-        TrainingError: it cannot be written; what was there is kept.
-    """
-    with writing(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_file(file, lambda stream: np.savez(stream, **arrays))
 
 
 def check_data(folder: Path) -> None:

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nlb_retriever.errors import TrainingError
+from nlb_training.array_files import read_arrays, write_arrays
 from nlb_training.encoder.bert import Ids
-from nlb_training.encoder.books import Span, TermIds, TokenizedBook, write_arrays
+from nlb_training.encoder.books import Span, TermIds, TokenizedBook
 from nlb_training.encoder.similarity import cut_spans
 
 POSITIVE, NEGATIVE, IGNORED, SAME_BOOK = 1, 0, 2, 3
@@ -165,7 +165,7 @@ def write_round(file: Path, batches: Sequence[Batch]) -> None:
     """Keep a round.
 
     Raises:
-        TrainingError: the file cannot be written.
+        OSError: the file cannot be written.
     """
     texts = [text for batch in batches for text in (*batch.queries, *batch.passages)]
     starts = [own for batch in batches for own in batch.starts]
@@ -195,8 +195,7 @@ def read_round(file: Path, way_out: str = "make it again") -> list[Batch]:
         TrainingError: the file is missing or damaged.
     """
     try:
-        with file.open("rb") as stream, np.load(stream) as stored:
-            arrays = {name: stored[name] for name in stored.files}
+        arrays = read_arrays(file)
         ends = np.cumsum(arrays["lengths"])[:-1]
         texts, terms = iter(np.split(arrays["tokens"], ends)), iter(np.split(arrays["terms"], ends))
         starts = iter(np.split(arrays["starts"], np.cumsum(arrays["spans"])[:-1]))
@@ -205,7 +204,7 @@ def read_round(file: Path, way_out: str = "make it again") -> list[Batch]:
         labels = _split(arrays["labels"], [(count, size) for count, size, _ in shapes])
         candidates = _split(arrays["candidates"], [(count, width) for count, _, width in shapes])
         relevance = _split(arrays["relevance"], [(count, width) for count, _, width in shapes])
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+    except (OSError, ValueError, KeyError) as error:
         raise TrainingError(f"{file} is damaged ({error}): {way_out}") from error
     return [
         Batch(

@@ -214,7 +214,9 @@ class Run:
                 if inside:
                     raise TrainingError(f"{file} is missing: a run cannot go on in the middle of a round without it")
                 started = time.perf_counter()
-                write_round(file, self._planner.plan(self.model, self.settings.seed, number))
+                batches = self._planner.plan(self.model, self.settings.seed, number)
+                with writing(file):
+                    write_round(file, batches)
                 _log.info("round %d planned in %.0f s", number, time.perf_counter() - started)
             self._batches = read_round(file, "start anew in another folder" if inside else "delete it and go on")
         return self._batches[inside]

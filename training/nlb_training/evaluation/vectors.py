@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from nlb_retriever.atomic import write_file
 from nlb_retriever.encoding import ChunkEncoder, Parts, Vectors, identify_encoder, load_encoder
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.model import checkpoint as checkpoints
@@ -28,6 +27,7 @@ from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.model.vectors import RawQuery
 from nlb_retriever.records import Section
 from nlb_retriever.text.chunking import Chunker
+from nlb_training.array_files import read_arrays, write_arrays
 from nlb_training.data.examples import Span
 
 if TYPE_CHECKING:
@@ -174,12 +174,11 @@ class ChunkVectors:
 def _read(path: Path) -> dict[str, NDArray[np.generic]] | None:
     """The arrays of a cache file; None if it is missing or damaged."""
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
+        return read_arrays(path)
     except FileNotFoundError:
         return None
-    except Exception as error:  # zipfile, zlib and numpy raise different errors
-        _log.warning("%s is damaged (%s): encoding again", path, type(error).__name__)
+    except (OSError, ValueError) as error:
+        _log.warning("%s is damaged (%s): encoding again", path, error)
         return None
 
 
@@ -190,8 +189,7 @@ def _write(path: Path, arrays: dict[str, NDArray[np.generic]]) -> None:
         EncoderError: they cannot be written.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(path, lambda stream: np.savez(stream, **arrays))  # type: ignore[arg-type]
+        write_arrays(path, **arrays)
     except OSError as error:
         raise EncoderError(
             f"vectors cannot be written to {path.parent} ({error.strerror}): make room, or name another --cache"

@@ -6,7 +6,6 @@ Its folder holds projections.npz (written last), figures.json, loss.json and los
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,11 +15,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nlb_retriever.atomic import write_file
 from nlb_retriever.encoding import ChunkEncoder, Vectors
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.model.next_level import NextLevelEncoder
 from nlb_retriever.model.projections import Projections
+from nlb_training.array_files import read_arrays, write_arrays
 from nlb_training.corpus import Corpus
 from nlb_training.data.dataset import RetrievalDataset, build_dataset
 from nlb_training.data.examples import Example
@@ -157,10 +156,9 @@ def read_result(folder: Path, dim: int) -> RetrievalResult | None:
         dim: D.
     """
     try:
-        with np.load(folder / PROJECTIONS) as stored:
-            projections = Projections.from_tensors({name: stored[name] for name in stored.files}, dim)
+        projections = Projections.from_tensors(read_arrays(folder / PROJECTIONS), dim)
         figures = json.loads((folder / FIGURES).read_text(encoding="utf-8"))
-    except (OSError, ValueError, EncoderError, zipfile.BadZipFile):
+    except (OSError, ValueError, EncoderError):
         return None
     return RetrievalResult(projections=projections, figures=figures)
 
@@ -171,8 +169,7 @@ def _write(folder: Path, projections: Projections, figures: Mapping[str, Any], l
         write_json(folder / LOSS_FILE, History(steps=len(losses), losses=tuple(losses)).to_json())
         draw_losses(losses, [], folder / PLOT_FILE)
     write_json(folder / FIGURES, figures)
-    tensors = projections.tensors()
-    write_file(folder / PROJECTIONS, lambda stream: np.savez(stream, **tensors))  # type: ignore[arg-type]
+    write_arrays(folder / PROJECTIONS, **projections.tensors())
 
 
 def _hold_out(corpus: Corpus, dataset: RetrievalDataset, settings: RetrievalSettings, seed: int) -> Tensor:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 import torch
 
-from nlb_retriever.atomic import write_file
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.reader.network import ReaderNetwork
+from nlb_training.array_files import read_arrays, write_arrays
 from nlb_training.reader.rows import Array, RowSet, make_batch
 
 _PIECE = 1000
@@ -44,7 +43,6 @@ def score_rows(
     """
     spans = np.zeros((len(rows.ids), 2), dtype=np.float16)
     relevance = np.zeros(len(rows), dtype=np.float32)
-    folder.mkdir(parents=True, exist_ok=True)
     begins = rows.ends - rows.lengths
     for start in range(0, len(rows), _PIECE):
         stop = min(start + _PIECE, len(rows))
@@ -52,7 +50,7 @@ def score_rows(
         path = folder / f"scores-{start // _PIECE}.npz"
         if not path.exists():
             _score_piece(teacher, rows, np.arange(start, stop), spans, relevance, tokens=tokens)
-            _write_piece(path, rows.ids[low:high], spans[low:high], relevance[start:stop])
+            write_arrays(path, ids=rows.ids[low:high], spans=spans[low:high], relevance=relevance[start:stop])
         spans[low:high], relevance[start:stop] = _read_piece(path, rows.ids[low:high])
         if observer:
             observer(stop, len(rows))
@@ -78,17 +76,11 @@ def _score_piece(
             spans[end - length : end] = each[:length]
 
 
-def _write_piece(path: Path, ids: Array, spans: Array, relevance: Array) -> None:
-    write_file(path, lambda stream: np.savez(stream, ids=ids, spans=spans, relevance=relevance))
-
-
 def _read_piece(path: Path, ids: Array) -> tuple[Array, Array]:
     try:
-        with np.load(path) as arrays:
-            spans, relevance = arrays["spans"], arrays["relevance"]
-            same = np.array_equal(arrays["ids"], ids)
-        if not same:
+        arrays = read_arrays(path)
+        if not np.array_equal(arrays["ids"], ids):
             raise ValueError("it is of other rows")
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        return arrays["spans"], arrays["relevance"]
+    except (OSError, ValueError, KeyError) as error:
         raise TrainingError(f"{path} is damaged ({error}): delete it, and it is made again") from error
-    return spans, relevance

@@ -6,16 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nlb_retriever.atomic import write_file
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.reader.pairs import Row, make_rows
+from nlb_training.array_files import read_arrays, write_arrays
 from nlb_training.reader.examples import Example, Span
 
 if TYPE_CHECKING:
@@ -57,8 +56,7 @@ class RowSet:
 
     def save(self, path: Path) -> None:
         """Write to an .npz file, atomically."""
-        arrays = {name: array for name, array in vars(self).items() if array is not None}
-        write_file(path, lambda stream: np.savez(stream, **arrays))
+        write_arrays(path, **{name: array for name, array in vars(self).items() if array is not None})
 
     @classmethod
     def load(cls, path: Path) -> RowSet:
@@ -68,9 +66,8 @@ class RowSet:
             TrainingError: the file is missing or damaged.
         """
         try:
-            with np.load(path) as arrays:
-                return cls(**{name: arrays[name] for name in arrays.files})
-        except (OSError, ValueError, TypeError, EOFError, BadZipFile) as error:
+            return cls(**read_arrays(path))
+        except (OSError, ValueError, TypeError) as error:
             raise TrainingError(f"{path} is damaged ({error}): delete it, and it is made again") from error
 
 
