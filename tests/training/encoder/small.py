@@ -136,6 +136,18 @@ def write_data(folder: Path) -> Path:
     return folder
 
 
+def write_plot_questions(folder: Path) -> Path:
+    """Questions on plots of the books, as nlb_training.reader has 22,342 of them."""
+    file = folder / "plot_questions.jsonl.bz2"
+    rows = [
+        {"book_file": f"book{number}.txt", "question": f"Who carried the {_WORDS[part]}?", "answers": [_NAMES[part]]}
+        for number in range(4)
+        for part in range(4)
+    ]
+    file.write_bytes(bz2.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
+    return file
+
+
 def _paragraph(number: int, part: int) -> str:
     random = np.random.default_rng([number, part])
     sentences = [
