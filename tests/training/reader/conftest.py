@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +30,18 @@ def make_network() -> ReaderNetwork:
 @pytest.fixture(scope="session")
 def tokenizer() -> Tokenizer:
     return read_tokenizer()
+
+
+@pytest.fixture(scope="module")
+def few_written_questions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Two questions on other books than the small data's in place of the 36,000 written ones: a run reads all."""
+    folder = tmp_path_factory.mktemp("written")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("book_questions", "plot_questions"):
+            row = {"book_file": "other.txt", "question": "Who?", "answers": ["Anna"], "part": "train"}
+            (folder / name).write_bytes(bz2.compress(json.dumps(row).encode()))
+            patch.setattr(f"nlb_training.reader.{name}.FILE", folder / name)
+        yield
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def request_of_run(tmp_path_factory: pytest.TempPathFactory) -> ReaderRequest:
 
 
 @pytest.fixture(scope="module")
-def whole(request_of_run: ReaderRequest) -> ReaderReport:
+def whole(request_of_run: ReaderRequest, few_written_questions: None) -> ReaderReport:
     """A run that nothing interrupted."""
     return train_reader(request_of_run)
 
@@ -196,12 +196,12 @@ def test_a_full_disk_is_one_line_and_the_run_goes_on_after_it(
         signal.signal(signal.SIGXFSZ, before)
     assert "\n" not in str(caught.value)
 
-    def leave_before_saving(event: Any) -> None:
-        if isinstance(event, StageEvent) and event.stage == "saving":
+    def leave_behind_passages(event: Any) -> None:
+        if isinstance(event, StageEvent) and event.stage == "novels":
             raise _Left
 
     with pytest.raises(_Left):
-        train_reader(request, resume=True, observer=leave_before_saving)
+        train_reader(request, resume=True, observer=leave_behind_passages)
     final = Path("passages") / FINAL
     assert (request.out / final).read_bytes() == (request_of_run.out / final).read_bytes()
 
