@@ -60,28 +60,42 @@ def quantize(model: str | Path, out: Path, books: Sequence[Path]) -> None:
         MissingExtra: NNCF is not installed.
     """
     openvino = load_openvino()
-    with extra("quantize"), without_telemetry():
-        import nncf
-
     shared_core()  # before NNCF's runtimes, which come and go
     encoder = load_torch_encoder(model)
     windows = _windows(encoder, books, np.random.default_rng(0))
-    quantized = nncf.quantize(
-        _convert(encoder),
-        nncf.Dataset(windows, _inputs),
-        model_type=nncf.ModelType.TRANSFORMER,
-        preset=nncf.QuantizationPreset.MIXED,
-        subset_size=len(windows),
-        advanced_parameters=nncf.AdvancedQuantizationParameters(
-            smooth_quant_alphas=nncf.AdvancedSmoothQuantParameters(matmul=SMOOTH_QUANT_ALPHA)
-        ),
-    )
+    quantized = to_int8(_convert(encoder), [_inputs(window) for window in windows], alpha=SMOOTH_QUANT_ALPHA)
     with write_folder(out) as folder:
         openvino.save_model(quantized, folder / MODEL_FILE)
         encoder.tokenizer.save(str(folder / TOKENIZER_FILE))
         _write_layers(model, folder)
         _copy_terms(model, folder)
         _write_config(encoder, folder)
+
+
+def to_int8(model: Any, inputs: Sequence[dict[str, Any]], *, alpha: float) -> Any:
+    """Quantize an OpenVINO model's weights and activations.
+
+    Args:
+        model: a transformer.
+        inputs: what it is calibrated on, one by one.
+        alpha: of SmoothQuant: how much of the activations' range the weights take over.
+
+    Raises:
+        MissingExtra: NNCF is not installed.
+    """
+    with extra("quantize"), without_telemetry():
+        import nncf
+
+    return nncf.quantize(
+        model,
+        nncf.Dataset(list(inputs)),
+        model_type=nncf.ModelType.TRANSFORMER,
+        preset=nncf.QuantizationPreset.MIXED,
+        subset_size=len(inputs),
+        advanced_parameters=nncf.AdvancedQuantizationParameters(
+            smooth_quant_alphas=nncf.AdvancedSmoothQuantParameters(matmul=alpha)
+        ),
+    )
 
 
 def _write_layers(model: str | Path, out: Path) -> None:

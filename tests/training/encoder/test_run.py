@@ -28,19 +28,9 @@ from nlb_training.encoder.trainer import Settings, save_model
 from tests.training.encoder.small import DIM, WordReader, write_data, write_model, write_plot_questions
 
 MIX = Mix(
-    steps=3,
-    summary=2,
-    summary_books=1,
-    novel=1,
-    plot=1,
-    plot_books=1,
-    tale=1,
-    tale_books=1,
-    article=1,
-    article_books=1,
-    cloze=1,
-    cloze_books=1,
-)
+    steps=3, summary=2, summary_books=1, novel=1, plot=1, plot_books=1, tale=1, tale_books=1, article=1,
+    article_books=1, cloze=1, cloze_books=1,
+)  # fmt: skip
 ONE = replace(MIX, steps=1, summary=1, novel=0, plot=0, book=0, title=0, tale=0, article=0, cloze=0)
 """A round of one step with one query."""
 SETTINGS = Settings(steps=5, cooldown=2, warmup=2, learning_rate=1e-3, save_every=100)

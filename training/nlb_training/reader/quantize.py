@@ -21,11 +21,11 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 
 from nlb_retriever.atomic import write_folder
-from nlb_retriever.encoding.openvino_core import load_openvino, without_telemetry
-from nlb_retriever.errors import extra
+from nlb_retriever.encoding.openvino_core import load_openvino
 from nlb_retriever.reader.files import CONFIG, FORMAT, LAYERS, MODEL, TOKENIZER, WEIGHTS, WORDS
 from nlb_retriever.reader.network import ReaderNetwork
 from nlb_retriever.reader.pairs import make_rows, pad_rows
+from nlb_training.quantize import to_int8
 from nlb_training.run_control import writing
 
 SMOOTH_QUANT_ALPHA = 0.95
@@ -58,7 +58,8 @@ def write_reader(
     inputs = [_inputs(tokenizer, question, passage) for question, passage in calibration]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of torch's tracer and of NNCF's dependencies
-        quantized = _quantize(network.eval().float(), inputs)
+        with redirect_stdout(sys.stderr):  # its bars
+            quantized = to_int8(_convert(network.eval().float()), inputs, alpha=SMOOTH_QUANT_ALPHA)
     with writing(out), write_folder(out) as folder:
         openvino.save_model(quantized, folder / MODEL)
         (folder / TOKENIZER).write_text(tokenizer.to_str(pretty=True), encoding="utf-8")
@@ -75,23 +76,6 @@ def write_reader(
             },
         }
         (folder / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-
-
-def _quantize(network: ReaderNetwork, inputs: Sequence[dict[str, Any]]) -> Any:
-    with extra("train"), without_telemetry():
-        import nncf
-
-    with redirect_stdout(sys.stderr):  # its bars
-        return nncf.quantize(
-            _convert(network),
-            nncf.Dataset(list(inputs)),
-            model_type=nncf.ModelType.TRANSFORMER,
-            preset=nncf.QuantizationPreset.MIXED,
-            subset_size=len(inputs),
-            advanced_parameters=nncf.AdvancedQuantizationParameters(
-                smooth_quant_alphas=nncf.AdvancedSmoothQuantParameters(matmul=SMOOTH_QUANT_ALPHA)
-            ),
-        )
 
 
 def _inputs(tokenizer: Tokenizer, question: str, passage: str) -> dict[str, Any]:
