@@ -27,8 +27,9 @@ from nlb_retriever.reading import read_book
 from nlb_retriever.reading import segmentation as seg
 from nlb_retriever.reading.structure import partition, split_evenly
 from nlb_training.evaluation.books import cache_folder, open_archive
+from nlb_training.training_data import TRAIN_ARCHIVES
 
-TRAIN, VAL = ("train-00", "train-01", "train-02"), ("dev", "val")
+VAL = ("dev", "val")
 LEAST_SECTIONS, WORDS = 5, (800, 9000)
 """Of a book that counts: sections, and their mean length in words."""
 BOOKS = 10
@@ -168,7 +169,7 @@ def main() -> None:
     given = parser.parse_args()
     data, cache = data_folder(given.data), cache_folder(given.cache)
     if given.fit:
-        books = [book for name in TRAIN for book in read_collection(data, name, cache)]
+        books = [book for name in TRAIN_ARCHIVES for book in read_collection(data, name, cache)]
         given.fit.write_text(json.dumps(fit(books), indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
         seg.WEIGHTS = given.fit
         seg._weights.cache_clear()

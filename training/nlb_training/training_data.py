@@ -11,6 +11,8 @@ from typing import Any
 
 from nlb_retriever.errors import TrainingError
 
+TRAIN_ARCHIVES = ("train-00", "train-01", "train-02")
+"""The archives of the train books."""
 HELD_ARTICLES = frozenset(
     {
         "1973_oil_crisis",

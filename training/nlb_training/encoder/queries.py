@@ -14,7 +14,7 @@ from nlb_retriever.text.sentences import sentence_spans
 from nlb_training.encoder.books import Span
 from nlb_training.reader.novels import novel_questions
 from nlb_training.reader.plot_questions import read_plot_questions
-from nlb_training.training_data import HELD_ARTICLES, read_archive, read_rows
+from nlb_training.training_data import HELD_ARTICLES, TRAIN_ARCHIVES, read_archive, read_rows
 
 Source = Literal["summary", "novel", "book", "title", "tale", "article", "cloze", "plot"]
 SOURCES: tuple[Source, ...] = ("summary", "novel", "book", "title", "tale", "article", "cloze", "plot")
@@ -140,5 +140,4 @@ def read_articles(folder: Path) -> tuple[list[Query], dict[str, str]]:
 
 def read_books(folder: Path) -> dict[str, str]:
     """All texts that training may see: the 530 train books and the tales."""
-    names = ("train-00", "train-01", "train-02", "fairytaleqa")
-    return {file: text for name in names for file, text in read_archive(folder, name)}
+    return {file: text for name in (*TRAIN_ARCHIVES, "fairytaleqa") for file, text in read_archive(folder, name)}

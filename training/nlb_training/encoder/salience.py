@@ -21,7 +21,7 @@ from nlb_retriever.encoding.openvino import SALIENCE_FILE
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_training.encoder.arrays import run
-from nlb_training.training_data import read_archive, read_rows
+from nlb_training.training_data import TRAIN_ARCHIVES, read_archive, read_rows
 
 SHORTEST, LONGEST = 5, 70
 """Words of a sentence that is learnt from."""
@@ -89,7 +89,7 @@ def read_chapters(folder: Path) -> Iterator[tuple[str, list[str]]]:
     for row in rows:
         if not row["is_aggregate"] and row["end"] - row["start"] <= MOST_CHARS and row["summary"].strip():
             spans[row["book_file"]][row["start"], row["end"]].append(row["summary"])
-    for archive in ("train-00", "train-01", "train-02"):
+    for archive in TRAIN_ARCHIVES:
         for name, text in read_archive(folder, archive):
             for (start, end), summaries in spans.get(name, {}).items():
                 yield text[start:end], summaries

@@ -13,10 +13,11 @@ from nlb_retriever.atomic import write_folder
 from nlb_retriever.config import expand, home
 from nlb_retriever.errors import NlbError, QueryError
 from nlb_retriever.reading import discover, read_book
+from nlb_training.training_data import TRAIN_ARCHIVES
 
 NOVELS = "novels"
 """The books of `dev` and others, as many as the documents of MTEB's LEMBNarrativeQA."""
-NOVELS_ARCHIVES = ("dev", "train-00", "train-01", "train-02")
+NOVELS_ARCHIVES = ("dev", *TRAIN_ARCHIVES)
 NOVELS_COUNT = 355
 
 

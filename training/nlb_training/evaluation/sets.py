@@ -9,6 +9,7 @@ from typing import Literal
 from nlb_retriever.records import Level
 from nlb_training.evaluation.books import NOVELS
 from nlb_training.evaluation.rows import Row
+from nlb_training.training_data import TRAIN_ARCHIVES
 
 SPAN_METRICS = ("mrr", "recall@1", "recall@5", "recall@10", "ndcg@10")
 BOOK_METRICS = ("recall@1", "mrr", "recall@5", "ndcg@10")
@@ -162,7 +163,7 @@ TEXTBOOK_QUESTIONS = KnownSet(
     name="openstax", title="question", file="openstax_questions_dev", collection="openstax", level="passage"
 )
 
-CENTURY_ARCHIVES = ("dev", "val", "train-00", "train-01", "train-02")
+CENTURY_ARCHIVES = ("dev", "val", *TRAIN_ARCHIVES)
 """Archives of the books whose years are in corpus/books.tsv."""
 ORIGINS = tuple(
     KnownSet(
