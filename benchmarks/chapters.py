@@ -16,7 +16,6 @@ import argparse
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -146,7 +145,7 @@ def note(right: dict[str, list[bool]], confidence: str | None, is_right: bool) -
     right[confidence or "none"].append(is_right)
 
 
-def told(right: dict[str, Sequence[bool]] | dict[str, list[bool]]) -> dict[str, str]:
+def told(right: dict[str, list[bool]]) -> dict[str, str]:
     """Counts as text."""
     return {kind: f"{sum(each)} of {len(each)}" for kind, each in sorted(right.items())}
 

@@ -45,8 +45,3 @@ def dev_texts(data: Path | None = None) -> list[str]:
 def rows(name: str, data: Path | None = None) -> list[Row]:
     """The rows of one file in eval/; spans in them index the text of the file `book_file`."""
     return read_rows(data_folder(data), name)
-
-
-def literaryqa(data: Path | None = None) -> list[Row]:
-    """Questions on 36 of the dev books with two human answers each."""
-    return rows("literaryqa_val_questions", data)

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from data import dev_folder, literaryqa
+from data import dev_folder, rows
 
 from nlb_retriever import Retriever
 from nlb_retriever.encoding.packing import Packed
@@ -161,7 +161,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "large"
         result["passages"] = enlarge(library, folder, arguments.passages)
-        questions = [row["question"] for row in literaryqa(arguments.data)]
+        questions = [row["question"] for row in rows("literaryqa_val_questions", arguments.data)]
         result["warm query"] = warm(folder, questions[:: max(1, len(questions) // 200)])
     print(json.dumps(result, indent=2))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import shutil
 import signal
 import threading
@@ -20,6 +21,16 @@ from nlb_retriever.errors import TrainingError
 
 LOCK = "lock"
 """Name of a run's lock file; it means nothing when no process has it locked."""
+
+
+def hash_file(file: Path) -> str:
+    """SHA-256 of a file's bytes, hexadecimal.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def find_device(name: str) -> str:

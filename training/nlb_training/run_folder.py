@@ -13,7 +13,6 @@ The folder of a run is also that of its checkpoint:
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import time
@@ -24,7 +23,7 @@ from typing import Any
 from nlb_retriever.config import expand
 from nlb_retriever.errors import TrainingError
 from nlb_training.pretraining.loop import LOSS_FILE, History
-from nlb_training.run_control import lock_folder
+from nlb_training.run_control import hash_file, lock_folder
 from nlb_training.settings import check_same, write_json
 
 RUN, CORPUS, EXAMPLES, PRETRAINING, ENCODER = "run", "corpus", "examples.jsonl", "pretraining", "encoder"
@@ -80,7 +79,7 @@ def hash_examples(file: Path) -> str:
         TrainingError: it cannot be read.
     """
     try:
-        return hashlib.sha256(expand(file).read_bytes()).hexdigest()
+        return hash_file(expand(file))
     except OSError as error:
         raise TrainingError(f"examples {file} cannot be read ({error.strerror}): name a .jsonl file") from error
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -15,7 +14,7 @@ from nlb_training.encoder.bert import Bert
 from nlb_training.encoder.books import check_data
 from nlb_training.encoder.planner import Mix, Planner
 from nlb_training.encoder.trainer import LOG, STATE, Run, Settings, save_model
-from nlb_training.run_control import LOCK, find_device, lock_folder
+from nlb_training.run_control import LOCK, find_device, hash_file, lock_folder
 from nlb_training.settings import read_numbers
 from nlb_training.start_model import read_tokenizer
 
@@ -92,8 +91,8 @@ def train_encoder(
             _clear_rounds(request.out)
         planner = Planner(request.data, tokenizer, request.out / "tokens", request.mix, reader)
         plan: dict[str, str | int] = {f"mix.{name}": count for name, count in asdict(request.mix).items()}
-        plan["reader"] = _digest(folder / CONFIG)
-        plan["from"] = _digest(start / "model.safetensors")
+        plan["reader"] = hash_file(folder / CONFIG)
+        plan["from"] = hash_file(start / "model.safetensors")
         run = Run(model, planner, request.settings, request.out, steps_a_round=request.mix.steps, plan=plan)
         if there:
             run.resume()
@@ -120,8 +119,3 @@ def _clear_rounds(folder: Path) -> None:
     """Delete what a run has planned and logged that was ended before its first state."""
     for file in (*folder.glob("round-*.npz"), folder / LOG):
         file.unlink(missing_ok=True)
-
-
-def _digest(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

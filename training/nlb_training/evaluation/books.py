@@ -13,6 +13,7 @@ from nlb_retriever.atomic import write_folder
 from nlb_retriever.config import expand, home
 from nlb_retriever.errors import NlbError, QueryError
 from nlb_retriever.reading import discover, read_book
+from nlb_training.run_control import hash_file
 from nlb_training.training_data import TRAIN_ARCHIVES
 
 NOVELS = "novels"
@@ -169,7 +170,6 @@ def _unpack(archive: Path, folder: Path) -> None:
 def _digest(path: Path) -> str:
     """Of a file's bytes; of one that cannot be read, its path."""
     try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        return hash_file(path)
     except OSError:
         return str(path)

@@ -14,7 +14,6 @@ A run's folder holds
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import random
 import time
@@ -39,12 +38,12 @@ from nlb_training.reader.recipe import LAST_STAGES, STAGES, TAUGHT_STAGES, Stage
 from nlb_training.reader.rows import RowSet, tokenize
 from nlb_training.reader.sources import check_data, shuffled
 from nlb_training.reader.start import check_start, start_network
-from nlb_training.run_control import LOCK, find_device, lock_folder, report_disk_errors
+from nlb_training.run_control import LOCK, find_device, hash_file, lock_folder, report_disk_errors
 from nlb_training.settings import check_same, read_numbers, write_json
 from nlb_training.start_model import read_tokenizer
 
 NAME = "nlb-reader"
-RUN, READER = "run.json", "reader"
+RUN, READER, WEIGHTS = "run.json", "reader", "model.safetensors"
 LONGEST = 384
 """Tokens of a row."""
 _SHOWN_STEPS = 20
@@ -196,17 +195,12 @@ def _open_run(request: ReaderRequest, start: Path, *, resume: bool) -> Iterator[
 
 def _record(request: ReaderRequest, start: Path) -> dict[str, Any]:
     """All that the result depends on, but for the data."""
-    record: dict[str, Any] = {"start": _digest(start)}
+    record: dict[str, Any] = {"start": hash_file(start / WEIGHTS)[:16]}
     if request.teacher:
-        record["teacher"] = _digest(find_weights(request.teacher)[1])
+        record["teacher"] = hash_file(find_weights(request.teacher)[1] / WEIGHTS)[:16]
     for stage in request.stages:
         record[stage.name] = {key: value for key, value in asdict(stage.settings).items() if key not in _MAY_CHANGE}
     return record
-
-
-def _digest(folder: Path) -> str:
-    with (folder / "model.safetensors").open("rb") as weights:
-        return hashlib.file_digest(weights, "sha256").hexdigest()[:16]
 
 
 def _make_rows(stage: Stage, request: ReaderRequest, tokenizer: Tokenizer, observer: Observer | None) -> RowSet:
