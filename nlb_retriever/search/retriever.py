@@ -30,6 +30,7 @@ from nlb_retriever.search.answers.numbered import answer_numbered
 from nlb_retriever.search.answers.parts import narrow_to_part
 from nlb_retriever.search.answers.places import answer_place
 from nlb_retriever.search.answers.quotation import answer_quotation
+from nlb_retriever.search.answers.record_abroad import record_in_english
 from nlb_retriever.search.answers.statements import answer_statement
 from nlb_retriever.search.answers.who import answer_who
 from nlb_retriever.search.courtesy import bare_question
@@ -293,6 +294,7 @@ class Retriever:
             request: of the question.
             limit: as for `answer`.
         """
+        request = replace(request, query=record_in_english(request.query))
         return answer_catalog(request, self.store, limit) or answer_about_book(request, self.store, limit)
 
     @_reopening

@@ -54,8 +54,8 @@ _EAST_ASIAN = (
 )
 _MAYBE = re.compile(rf"\b{_WORD}\b|{_HAN}|{_HANGUL.replace('part', 'other')}", re.IGNORECASE)
 """Only with such a part the forms are compiled, which takes longer than a search."""
-_ABOUT = " \t\n¿?¡!.,？。！…"
-_QUOTES = "«»„“”\"'‚‘’《》『』「」 "
+STOPS = " \t\n¿?¡!.,？。！…"
+QUOTES = "«»„“”\"'‚‘’《》『』「」 "
 _ENDINGS = tuple(
     (re.compile(rf"\b{pattern}\b", re.IGNORECASE), ending)
     for pattern, ending in (
@@ -74,7 +74,7 @@ def in_english(question: str) -> str:
     """
     if len(question) > LONGEST or not _MAYBE.search(question):
         return question
-    bare = question.strip(_ABOUT)
+    bare = question.strip(STOPS)
     match = next(filter(None, (form.fullmatch(bare) for form in _forms())), None)
     if not match:
         return question
@@ -84,7 +84,7 @@ def in_english(question: str) -> str:
     kind, number, rest = read_number(part[:1].upper() + part[1:])
     if not number or rest or kind == "bare":
         return question
-    title = (match["title"] or "").strip(_QUOTES)
+    title = (match["title"] or "").strip(QUOTES)
     return f"What happens in {kind} {number}{f' of {title}' if title else ''}?"
 
 
