@@ -15,6 +15,10 @@ TALE = r"tale|poem|play|essay|fable|recipe|hymn|song|sermon"
 """Words for a piece of a collection, but for "story" and "entry"."""
 SORT = r"(?:(?:short|fairy|folk|ghost|one-act|prose) )?"
 """What may stand before "story" and such words."""
+NUMBER = (
+    r"(?:\d{1,3}(?:st|nd|rd|th)?|[ivxlc]+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    r"|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)\b"
+)
 Forms: TypeAlias = Sequence[tuple[str, re.Pattern[str]]]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
 from nlb_retriever.search.answers.book_parts import (
@@ -17,26 +16,30 @@ from nlb_retriever.search.answers.book_parts import (
     find_outer_parts,
     find_parts,
     find_tales,
-    find_titled_sections,
     quote_end,
     skip_front,
     tales_of,
     without_back,
 )
 from nlb_retriever.search.answers.imprint import TITLE_PAGE, date_book, has_year, name_author_of_part, name_authors
+from nlb_retriever.search.answers.naming import (
+    A_WORK,
+    AROUND,
+    LONG_BOOK,
+    find_piece,
+    find_titled,
+    names_work,
+)
 from nlb_retriever.search.answers.quotes import WORDS, Quote, cite, is_prose, make_answer
-from nlb_retriever.search.forms import SORT, TALE, WORK, compile_forms, match_form
+from nlb_retriever.search.forms import SORT, TALE, compile_forms, match_form
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.request import SearchRequest
-from nlb_retriever.search.scope import Scope, books_in, resolve_scope
-from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by, title_words, without_copies
+from nlb_retriever.search.scope import Scope, resolve_scope
 from nlb_retriever.store import LibraryStore
-from nlb_retriever.store.lookup import is_short_for
 from nlb_retriever.text.characters import find_characters
 from nlb_retriever.text.languages import number_of_words
 from nlb_retriever.text.sentences import sentence_spans
 
-_WORK = rf"(?:{WORK}|article|story|tale|play|poem)"
 _TITLE = r"(?P<title>.+?)"
 _OF = rf"(?: (?:of|in) {_TITLE})?"
 _IS = r"(?:['’]s| is| was)"
@@ -76,7 +79,7 @@ _QUESTIONS = compile_forms(
             rf"(?:plot|story|summary|abstract|subjects?|topics?|themes?|genre|message|setting){_OF}",
         ),
         ("moral", rf"what{_IS} the moral(?: of the story)?{_OF}"),
-        ("about", rf"what (?:genre|kind of {_WORK}|sort of {_WORK}|type of {_WORK}){_IS} {_TITLE}"),
+        ("about", rf"what (?:genre|kind of {A_WORK}|sort of {A_WORK}|type of {A_WORK}){_IS} {_TITLE}"),
         ("about", rf"what(?:{_IS}| does) {_TITLE} (?:about|deal with)"),
         ("setting", rf"(?:where|when|in (?:what|which) \w+)(?:{_IS}| does) {_TITLE} (?:set|take place)"),
         ("about", rf"(?:summari[sz]e|what happens in)(?: the (?:plot|story) of)? {_TITLE}"),
@@ -88,20 +91,11 @@ _QUESTIONS = compile_forms(
         ("description", rf"describe {_TITLE}"),
     )
 )
-_THIS = re.compile(rf"it|this|(?:this|the) {_WORK}", re.IGNORECASE)
-_MAY_BE_IN_IT = re.compile(rf"the (?!(?:book|novel)$)(?:{WORK}|article)", re.IGNORECASE)
-"""What a novel may tell of: "Who wrote the report?"."""
-_LONG = 30_000
-"""Tokens from which on a book without pages is a novel rather than a paper, a report or a contract."""
 _LENGTH = re.compile(
     r"\d[\d,.]*\s(?:km|kilomet|mi\b|mile|m\b|met(?:er|re)s|feet|ft|yards|years|months|weeks|days|hours|minutes)"
     r"[^.;\n]{0,40}\blong\b|\b(?:length|duration) of\b[^.;\n]{0,60}\d|\blasted\b[^.;\n]{0,30}\d"
 )
 """How long something is, in an article on it: "The Rhine" is a river, too."""
-_CALLED = re.compile(rf"the (?:{_WORK}|{TALE}) (?:called |titled )?", re.IGNORECASE)
-_KIND = re.compile(rf" (?:{_WORK}|licen[cs]e|handbook|guide)$", re.IGNORECASE)
-"""Behind a title: "the Artistic license"."""
-_OUTER = " _*\"'“”‘’«»"
 _OF_PIECES = ENDS | {"hero", "characters", "chapters", "contents", "length", "longest", "moral"}
 """Kinds of questions on a part of a book that is named by its title, too."""
 NAMED, CHAPTERS = 5, 60
@@ -141,7 +135,7 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         scope = resolve_scope(request, store)
         books = find_titled(match["title"], scope, store, in_part=False)
         if not books and match["title"] and kind in _OF_PIECES | {"about"}:
-            books, scope = _find_piece(match["title"], scope, store)
+            books, scope = find_piece(match["title"], scope, store)
             if books and kind == "about":
                 return None  # search/answers/digest.py tells of it
         if not books and kind != "description":
@@ -149,7 +143,7 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
         if kind == "author":
             shorts, citations = name_authors(books, scope, store)
             if not books and match["title"]:
-                shorts, citations = name_author_of_part(match["title"].strip(_OUTER), scope, store)
+                shorts, citations = name_author_of_part(match["title"].strip(AROUND), scope, store)
             if not shorts and match["title"] and find_titled(match["title"], scope, store, in_part=False):
                 return make_answer(request.query, (), missing=f"The library does not know who wrote {books[0].title}.")
         elif len(books) != 1:
@@ -168,7 +162,12 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
             shorts, citations = _name_parts(parts, hits)
         elif kind in {"length", "extent"}:
             hits = read_book(books[0], scope, store)
-            if kind == "extent" and books[0].tokens < _LONG and not _names_work(match["title"]) and _has_length(hits):
+            if (
+                kind == "extent"
+                and books[0].tokens < LONG_BOOK
+                and not names_work(match["title"])
+                and _has_length(hits)
+            ):
                 return None
             shorts, citations = _measure(hits)
         elif kind == "year":
@@ -195,64 +194,8 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
     return make_answer(request.query, citations, shorts, "sure" if shorts and is_known else "likely")
 
 
-def find_titled(title: str | None, scope: Scope, store: LibraryStore, *, in_part: bool = True) -> list[BookRecord]:
-    """The books in a scope that have a title, or the only one where none is said.
-
-    Args:
-        title: "The Jungle", "the novel called The Jungle", "this book".
-        scope: of the request.
-        store: the library.
-        in_part: the one book whose title has these words ("Huckleberry Finn") or that they are short for ("the GPL"),
-            where none is called so.
-    """
-    title = (title or "").strip(_OUTER)
-    bare = _CALLED.sub("", title, count=1).strip(_OUTER) if _CALLED.match(title) else title
-    books = books_in(scope, store)
-    names = {title, bare, _KIND.sub("", title)}
-    titled = without_copies(
-        book for book in books if any(is_titled(book, name) for name in names) or is_titled_by(book, bare)
-    )
-    if not titled and (not title or _THIS.fullmatch(title)):
-        books = without_copies(books)
-        return books if len(books) == 1 and not (_MAY_BE_IN_IT.fullmatch(title) and _is_novel(books[0], store)) else []
-    if titled or not in_part:
-        return titled
-    titled = without_copies(book for book in books if is_in_title(book, bare))
-    if not titled and (short := " ".join(title_words(bare))) and not any(map(str.islower, bare.split()[-1])):
-        titled = without_copies(book for book in books if is_short_for(short, book))
-    return titled if len(titled) == 1 else []
-
-
-def _find_piece(title: str, scope: Scope, store: LibraryStore) -> tuple[list[BookRecord], Scope]:
-    """The book that has a tale, poem or chapter of a title, and the scope of that.
-
-    One that the title is a part of ("The Lamp and Other Tales") has it only under just this title.
-    """
-    title = title.strip(_OUTER)
-    bare = _CALLED.sub("", title)
-    titled = find_titled_sections(title, scope, store) or find_titled_sections(bare, scope, store)
-    titled = [section for section in titled if scope.holds(section.section)]
-    books = [store.find_book(each) for each in dict.fromkeys(section.book_id for section in titled)]
-    if find_titled(title, scope, store):
-        own = [title_words(each) for section in titled for each in section.path]
-        books = books if title_words(title) in own or title_words(bare) in own else []
-    if len(books) != 1:
-        return [], scope
-    return books, replace(scope, book=books[0], sections=tuple(section.section for section in titled))
-
-
-def _names_work(title: str) -> bool:
-    """Whether a question says that it asks about a text: "this article", "the poem Lycidas", "it"."""
-    return bool(_THIS.fullmatch(title) or _CALLED.match(title))
-
-
 def _has_length(hits: Sequence[Hit]) -> bool:
     return any(_LENGTH.search(hit.text) for hit in hits)
-
-
-def _is_novel(book: BookRecord, store: LibraryStore) -> bool:
-    """Whether a book is long and has no pages, as papers and reports mostly have."""
-    return book.tokens >= _LONG and not any(section.page for section in store.sections(book.id))
 
 
 def _name_characters(hits: Sequence[Hit], *, one: bool) -> tuple[list[ShortAnswer], list[Citation]]:

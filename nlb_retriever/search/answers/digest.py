@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from nlb_retriever.encoding import ChunkEncoder, Vectors, find_salience, score_sentences
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Answer, BookRecord, Citation, Confidence, Hit, ShortAnswer
-from nlb_retriever.search.answers.about_book import find_titled
 from nlb_retriever.search.answers.book_parts import (
     ENDS,
     NTH_TALE,
@@ -26,9 +25,10 @@ from nlb_retriever.search.answers.book_parts import (
     quote_end,
     without_exercises,
 )
-from nlb_retriever.search.answers.digest_forms import KINDS, NUMBER, NUMBERED, read_digest_question
+from nlb_retriever.search.answers.digest_forms import KINDS, NUMBERED, read_digest_question
+from nlb_retriever.search.answers.naming import find_titled
 from nlb_retriever.search.answers.quotes import NOT_FOUND, Quote, cite, is_prose, make_answer
-from nlb_retriever.search.forms import TALE
+from nlb_retriever.search.forms import NUMBER, TALE
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, resolve_scope, sections_with

@@ -7,15 +7,11 @@ from functools import cache
 
 from nlb_retriever.search.answers.book_parts import ask_for_ends
 from nlb_retriever.search.answers.digest_abroad import in_english
-from nlb_retriever.search.forms import Forms, compile_forms, match_form
+from nlb_retriever.search.forms import NUMBER, Forms, compile_forms, match_form
 
 KINDS = (
     r"(?:chapter|part|book|section|letter|canto|stave|act|scene|volume|lecture|tale|story"
     r"|article|amendment|clause|annex|title|lesson|unit|module|chap\.?|vol\.?)"
-)
-NUMBER = (
-    r"(?:\d{1,3}(?:st|nd|rd|th)?|[ivxlc]+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-    r"|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)\b"
 )
 NUMBERED = rf"(?:the )?(?:{KINDS} {NUMBER}|{NUMBER} {KINDS})"
 _SEVERAL = rf"(?:the )?{KINDS}s {NUMBER}(?:(?:, and |, ?| and | to | ?[-–] ?){NUMBER})+"

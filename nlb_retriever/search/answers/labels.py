@@ -8,9 +8,9 @@ from functools import cache
 
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Answer, Citation, Hit, ShortAnswer
-from nlb_retriever.search.answers.about_book import find_titled
 from nlb_retriever.search.answers.digest import read_whole
 from nlb_retriever.search.answers.digest_forms import OF_PARTS, PART, TITLE, write_out
+from nlb_retriever.search.answers.naming import find_titled
 from nlb_retriever.search.answers.quotes import SENTENCES, Quote, cite, make_answer
 from nlb_retriever.search.forms import Forms, compile_forms, match_form
 from nlb_retriever.search.hits import read_book, to_hit

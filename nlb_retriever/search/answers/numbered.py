@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from nlb_retriever.records import Answer, BookRecord, Hit
-from nlb_retriever.search.answers.about_book import find_titled
+from nlb_retriever.search.answers.naming import find_titled
 from nlb_retriever.search.answers.quotes import Quote, cite, make_answer
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.hits import read_book

@@ -13,9 +13,9 @@ from typing import Literal, TypeAlias
 
 from nlb_retriever.reader import Reader
 from nlb_retriever.records import Answer, Confidence, Hit, ShortAnswer
-from nlb_retriever.search.answers.about_book import find_titled
 from nlb_retriever.search.answers.answer import compose_all, compose_answer, order_by_words
 from nlb_retriever.search.answers.book_parts import find_chapter, tales_of
+from nlb_retriever.search.answers.naming import find_titled
 from nlb_retriever.search.answers.quotes import SENTENCES, choose_quotes, cite, join_quotes, make_answer
 from nlb_retriever.search.answers.who import answer_who
 from nlb_retriever.search.forms import SORT, TALE, WORK, compile_forms, match_form

@@ -9,7 +9,7 @@ import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books, index_files
 from nlb_retriever.records import Page, Section
-from nlb_retriever.search.answers import about_book
+from nlb_retriever.search.answers import about_book, naming
 from nlb_retriever.store import Condition
 
 WITH_TITLE_PAGE = """\
@@ -182,7 +182,8 @@ def test_a_report_that_a_novel_tells_of_is_not_the_novel(tmp_path: Path, monkeyp
     book = book_from_text(text, source="novel", title="The Cook", author="Ann One")
     paged = book_from_text(text, source="paper", title="The Baker", author="Ann One", pages=pages)
     index_books([book, paged], tmp_path / "library")
-    monkeypatch.setattr(about_book, "_LONG", 10)
+    monkeypatch.setattr(about_book, "LONG_BOOK", 10)
+    monkeypatch.setattr(naming, "LONG_BOOK", 10)
     with Retriever(tmp_path / "library") as retriever:
         assert retriever.answer("Who wrote the report?", book=book.id).short != "Ann One"
         assert retriever.answer("Who wrote this report?", book=book.id).short == "Ann One"
