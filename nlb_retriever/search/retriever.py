@@ -26,6 +26,8 @@ from nlb_retriever.search.answers.dates import narrow_to_date
 from nlb_retriever.search.answers.definition import answer_definition
 from nlb_retriever.search.answers.digest import answer_digest
 from nlb_retriever.search.answers.labels import answer_label
+from nlb_retriever.search.answers.letters import answer_letter
+from nlb_retriever.search.answers.neighbours import answer_neighbour
 from nlb_retriever.search.answers.numbered import answer_numbered
 from nlb_retriever.search.answers.parts import narrow_to_part
 from nlb_retriever.search.answers.places import answer_place
@@ -312,6 +314,8 @@ class Retriever:
         return (
             answer_label(request, self.store, limit)
             or answer_numbered(request, self.store, limit)
+            or answer_neighbour(request, self.store)
+            or answer_letter(request, self.store)
             or (None if all_passages else answer_definition(request, self.store, load_reader, limit))
             or answer_quotation(request, self.store, self.run, load_reader, limit)
             or answer_digest(request, self.store, load_encoder, limit)

@@ -24,6 +24,9 @@ def _sections(*titles: str) -> str:
 
 BOOKS = {
     "The Ridge": _parts(),
+    "Tales of the Marsh": _sections("The Lamp", "The Two Millers", "The Grey Goose"),
+    "The Mill": _sections("I", "II", "III"),
+    "The Carrow Letters": _sections("Letter 1. To Mrs. Wick, Leeds", "Letter 2. From Ada to her brother", "Letter 3"),
 }
 
 
@@ -46,3 +49,38 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
 )
 def test_the_chapters_of_a_part_are_counted(retriever: Retriever, question: str, answer: str | None) -> None:
     assert retriever.answer(question).short == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which story comes after The Lamp?", "The Two Millers"),
+        ("What tale precedes The Grey Goose in Tales of the Marsh?", "The Two Millers"),
+        ("Which chapter comes before Part Two of The Ridge?", "Chapter 3"),
+        ("What is the next chapter after chapter 2 of The Mill?", "III"),
+        ("Which story comes after the war?", None),
+    ],
+)
+def test_the_chapter_or_tale_beside_one_is_named(retriever: Retriever, question: str, answer: str | None) -> None:
+    assert retriever.answer(question).short == answer
+
+
+def test_nothing_stands_behind_the_last_tale(retriever: Retriever) -> None:
+    answer = retriever.answer("Which story follows The Grey Goose?")
+    assert (answer.found, answer.text) == (False, "That is the last story of Tales of the Marsh.")
+    answer = retriever.answer("Which story follows The Lamp?", book="Tales", before="The Two Millers")
+    assert "Millers" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Who is the first letter of The Carrow Letters addressed to?", "Mrs. Wick, Leeds"),
+        ("To whom is letter 2 in The Carrow Letters?", "her brother"),
+        ("Who wrote the second letter in The Carrow Letters?", "Ada"),
+    ],
+)
+def test_a_letters_heading_says_whose_it_is(retriever: Retriever, question: str, answer: str) -> None:
+    found = retriever.answer(question)
+    assert found.short == answer
+    assert answer in found.text
