@@ -138,6 +138,7 @@ def find_sections(name: str, sections: Sequence[SectionRecord], book: BookRecord
     paths = [[fold(part) for part in section.path] for section in sections]
     if wanted.isdecimal() and not any(wanted in path for path in paths):
         raise QueryError(f"{book.title} has {counted(len(sections), 'section')}, no number {name}: see `nlb show`")
+    part = re.compile(rf"\b{re.escape(wanted)}\b" if _is_number(name.strip()) else re.escape(wanted))
     named = (
         [index for index, path in enumerate(paths) if wanted in path],
         _find_dotted(name.strip(), sections),
@@ -149,12 +150,17 @@ def find_sections(name: str, sections: Sequence[SectionRecord], book: BookRecord
         [index for index, section in enumerate(sections) if section.id == wanted],
         *([index for index in matching if not is_below_back(sections[index].path)] for matching in named),
         *named,
-        [index for index, path in enumerate(paths) if any(part.startswith(wanted) for part in path)],
-        [index for index, path in enumerate(paths) if any(wanted in part for part in path)],
+        [index for index, path in enumerate(paths) if any(map(part.match, path))],
+        [index for index, path in enumerate(paths) if any(map(part.search, path))],
     ):
         if matching and wanted:
             return tuple(matching)
     raise QueryError(f"{book.title} has no section {name!r}: see `nlb show` for its sections and their numbers")
+
+
+def _is_number(name: str) -> bool:
+    """Whether a name is a number, or a kind and one: "V" is no part of "IV", nor "Chapter 1" of "Chapter 12"."""
+    return any(number and not rest for _, number, rest in map(read_number, (_capitalize(name), name.upper())))
 
 
 def is_below_back(path: Sequence[str]) -> bool:

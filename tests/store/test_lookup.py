@@ -250,6 +250,16 @@ def test_a_title_may_be_a_number(store: LibraryStore, name: str, paths: list[tup
             _named(store, "years", number)
 
 
+@pytest.mark.parametrize(
+    ("name", "title"), [("V", "IV"), ("i", "VI"), ("Chapter 1", "Chapter 12"), ("part 2", "Part 20")]
+)
+def test_a_number_is_no_part_of_another(store: LibraryStore, name: str, title: str) -> None:
+    record = store.find_book("years")
+    sections = [replace(section, path=(title,)) for section in store.sections(record.id)[:1]]
+    with pytest.raises(QueryError, match="no section"):
+        find_sections(name, sections, record)
+
+
 def test_a_text_is_folded() -> None:
     assert fold("  Les  Misérables’ «Œuvre» — İ") == 'les miserables\' "œuvre" - i'
     assert fold("パパ") != fold("ハハ") == fold("ハハ")
