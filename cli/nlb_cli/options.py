@@ -106,7 +106,7 @@ def scope_of(
     Raises:
         QueryError: no book is by that author or in that language, or the year is none.
     """
-    from nlb_retriever.search.answers.catalog import is_by
+    from nlb_retriever.search.titles import is_named
     from nlb_retriever.store import And, Condition
 
     conditions: list[Filter] = []
@@ -117,7 +117,7 @@ def scope_of(
     if author is not None:
         store = retriever.store
         known = {book.author: book for book in store.books() if book.author}
-        named = [name for name, book in known.items() if author.lower() in name.lower() or is_by(book, author)]
+        named = [name for name in known if author.lower() in name.lower() or is_named(author, name)]
         conditions.append(Condition("author", "in", named))
         if not named:
             similar = _find_similar(author, known)

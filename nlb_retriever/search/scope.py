@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nlb_retriever.errors import QueryError
@@ -83,6 +84,11 @@ def books_in(scope: Scope, store: LibraryStore) -> list[BookRecord]:
         return books
     own = (all_of(where, Condition("book_id", "eq", book.id)) for book in books)
     return [book for book, condition in zip(books, own, strict=True) if store.count("book", condition)]
+
+
+def books_of(records: Iterable[SectionRecord | PassageRecord], store: LibraryStore) -> list[BookRecord]:
+    """The books of some sections or passages, each once, in their order."""
+    return [store.find_book(each) for each in dict.fromkeys(record.book_id for record in records)]
 
 
 def sections_with(words: str, scope: Scope, store: LibraryStore, count: int) -> list[SectionRecord]:

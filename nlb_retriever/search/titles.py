@@ -50,7 +50,7 @@ def find_named(query: str, books: Iterable[BookRecord]) -> list[BookRecord]:
     return [book for book in books if words and _has(words, book) and _is_name(words, book)]
 
 
-def _has(words: list[str], book: BookRecord) -> bool:
+def _has(words: Sequence[str], book: BookRecord) -> bool:
     """Whether a book may have that name: much faster than to tell its words apart."""
     text = _lower(f"by {book.title} {book.author}")
     return all(word in text for word in words)
@@ -70,13 +70,13 @@ def _names(title: str, source: str) -> frozenset[tuple[str, ...]]:
     """The words of what a book is called: its titles and its file's name; kept, for a library is gone through often."""
     stem = PurePath(source).stem.replace("_", " ")
     names = (title, stem, *_DASH.split(stem))
-    return frozenset((main_title(title), *(tuple(words) for name in names if (words := title_words(name)))))
+    return frozenset((main_title(title), *filter(None, map(title_words, names))))
 
 
 @lru_cache(maxsize=16_384)
 def main_title(title: str) -> tuple[str, ...]:
     """The words of a title without its subtitle."""
-    return tuple(title_words(_SUBTITLE.split(title, maxsplit=1)[0]))
+    return title_words(_SUBTITLE.split(title, maxsplit=1)[0])
 
 
 def is_in_title(book: BookRecord, title: str) -> bool:
@@ -124,12 +124,6 @@ def _is_copy(book: BookRecord, other: BookRecord) -> bool:
     authors = [sorted(name_words(each.author)) for each in (book, other) if each.author]
     longer = max(book.tokens, other.tokens)
     return all(author == authors[0] for author in authors) and abs(book.tokens - other.tokens) <= SAME_LENGTH * longer
-
-
-@lru_cache(maxsize=16_384)
-def _kept_words(title: str) -> tuple[str, ...]:
-    """The words of a title; kept, for a library is gone through often."""
-    return tuple(title_words(title))
 
 
 def is_named(author: str, own: str | None) -> bool:
@@ -202,7 +196,7 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
     return request
 
 
-def _is_name(words: list[str], book: BookRecord) -> bool:
+def _is_name(words: tuple[str, ...], book: BookRecord) -> bool:
     author = title_words(book.author or "")
     if sorted(words) == sorted(author):  # "James, Henry"
         return True
@@ -213,15 +207,18 @@ def _is_name(words: list[str], book: BookRecord) -> bool:
     return False
 
 
-def _titles(book: BookRecord) -> list[list[str]]:
+def _titles(book: BookRecord) -> list[tuple[str, ...]]:
     """The words of a book's title, and of what stands before its subtitle."""
-    return [*filter(None, (title_words(book.title), [*main_title(book.title)]))]
+    return [*filter(None, (title_words(book.title), main_title(book.title)))]
 
 
-def title_words(title: str) -> list[str]:
+def title_words(title: str) -> tuple[str, ...]:
     """The words of a title as people type it, without an article in front."""
-    words = name_words(title)
+    words = tuple(name_words(title))
     return words[1:] if len(words) > 1 and words[0] in _ARTICLES else words
+
+
+_kept_words = lru_cache(maxsize=16_384)(title_words)  # a library is gone through often
 
 
 def name_words(name: str) -> list[str]:

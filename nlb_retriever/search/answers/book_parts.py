@@ -87,9 +87,9 @@ def find_titled_sections(title: str, scope: Scope, store: LibraryStore) -> list[
     return [section for section in sections if having.intersection(section.path)] if len(having) == 1 else []
 
 
-def _is_titled(section: SectionRecord, wanted: list[str]) -> bool:
+def _is_titled(section: SectionRecord, wanted: tuple[str, ...]) -> bool:
     titles = {title for own in section.path for title in (own, split_byline(own)[0])}
-    is_work = tuple(wanted) in map(main_title, section.path[:-1])  # "Frankenstein; or, The Modern Prometheus"
+    is_work = wanted in map(main_title, section.path[:-1])  # "Frankenstein; or, The Modern Prometheus"
     return is_work or any(wanted in (title_words(title), title_words(read_number(title)[2])) for title in titles)
 
 

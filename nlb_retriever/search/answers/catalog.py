@@ -162,10 +162,10 @@ def _name_pieces(
 def _choose(kind: str, found: Mapping[str, str | None], books: Sequence[BookRecord]) -> list[BookRecord]:
     """The books that answer a question."""
     if author := found.get("author"):
-        return [book for book in books if is_by(book, author)]
+        return [book for book in books if is_named(author, book.author)]
     if name := found.get("name"):
         named = [book for book in books if is_titled(book, name) or is_titled_by(book, name)]
-        return named or [book for book in books if is_by(book, name) or is_in_title(book, name)]
+        return named or [book for book in books if is_named(name, book.author) or is_in_title(book, name)]
     if kind in {"longest", "shortest"}:
         return sorted(books, key=lambda book: book.chars, reverse=kind == "longest")[:1]
     if kind in {"oldest", "newest"}:
@@ -225,11 +225,6 @@ def _name(kind: str, books: Sequence[BookRecord], *, is_count: bool) -> str:
 def _key(author: str | None) -> str:
     """An author's name in whatever order it is written."""
     return " ".join(sorted(name_words(author or "")))
-
-
-def is_by(book: BookRecord, author: str) -> bool:
-    """Whether a book is by an author, who may be named by the last name alone."""
-    return is_named(author, book.author)
 
 
 def _join(names: Sequence[str]) -> str:

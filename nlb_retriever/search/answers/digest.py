@@ -31,7 +31,7 @@ from nlb_retriever.search.answers.quotes import NOT_FOUND, Quote, cite, is_prose
 from nlb_retriever.search.forms import NUMBER, TALE
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.request import SearchRequest
-from nlb_retriever.search.scope import Scope, resolve_scope, sections_with
+from nlb_retriever.search.scope import Scope, books_of, resolve_scope, sections_with
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.lookup import find_chapter_of, find_sections, is_of_part, read_number
 from nlb_retriever.text.languages import number_of_words
@@ -258,10 +258,7 @@ def _read_article(part: str, scope: Scope, store: LibraryStore) -> list[Hit] | N
 
 def _find_books(name: str, scope: Scope, store: LibraryStore) -> list[BookRecord]:
     """The books whose sections have words of a name, the best first; only the scope's, where it has one."""
-    if scope.book:
-        return [scope.book]
-    ids = dict.fromkeys(section.book_id for section in sections_with(name, scope, store, BEST))
-    return [store.find_book(each) for each in ids]
+    return [scope.book] if scope.book else books_of(sections_with(name, scope, store, BEST), store)
 
 
 def _cite_verses(verses: re.Match[str], hits: Sequence[Hit]) -> tuple[Citation, ...]:

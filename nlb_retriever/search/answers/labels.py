@@ -170,8 +170,8 @@ def _find_items(words: dict[str, str], hits: Sequence[Hit]) -> Iterator[Quote]:
 
 def _find_within(name: str, hits: Sequence[Hit]) -> Iterator[Quote]:
     """All of the sections with a title."""
-    wanted = {tuple(title_words(name)), tuple(title_words(f"{name}s"))}
+    wanted = {title_words(name), title_words(f"{name}s")}
     for index, hit in enumerate(hits):
-        if any(tuple(title_words(own)) in wanted for title in hit.section for own in (title, read_number(title)[2])):
+        if any(title_words(own) in wanted for title in hit.section for own in (title, read_number(title)[2])):
             text = hit.text.rstrip()
             yield Quote(hit=index, order=0, start=len(hit.text) - len(hit.text.lstrip()), end=len(text))

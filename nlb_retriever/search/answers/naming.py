@@ -9,7 +9,7 @@ from nlb_retriever.errors import QueryError
 from nlb_retriever.records import BookRecord
 from nlb_retriever.search.answers.book_parts import find_titled_sections
 from nlb_retriever.search.forms import NUMBER, TALE, WORK
-from nlb_retriever.search.scope import Scope, books_in
+from nlb_retriever.search.scope import Scope, books_in, books_of
 from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by, title_words, without_copies
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.lookup import find_sections, is_short_for
@@ -70,7 +70,7 @@ def find_piece(title: str, scope: Scope, store: LibraryStore) -> tuple[list[Book
     bare = _CALLED.sub("", title)
     titled = find_titled_sections(title, scope, store) or find_titled_sections(bare, scope, store)
     titled = [section for section in titled if scope.holds(section.section)]
-    books = [store.find_book(each) for each in dict.fromkeys(section.book_id for section in titled)]
+    books = books_of(titled, store)
     if find_titled(title, scope, store):
         own = [title_words(each) for section in titled for each in section.path]
         books = books if title_words(title) in own or title_words(bare) in own else []

@@ -11,7 +11,7 @@ from nlb_retriever.search.answers.quotes import Quote, cite, make_answer
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.request import SearchRequest
-from nlb_retriever.search.scope import Scope, passages_with, resolve_scope
+from nlb_retriever.search.scope import Scope, books_of, passages_with, resolve_scope
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.text.languages import number_of_words
 from nlb_retriever.text.sentences import sentence_spans
@@ -78,8 +78,7 @@ def _find_books(piece: str, title: str | None, scope: Scope, store: LibraryStore
     """The book of the scope or of a title, else those of the passages that have words of a piece's name."""
     if scope.book or title:
         return find_titled(title, scope, store)[:1]
-    ids = dict.fromkeys(passage.book_id for passage in passages_with(piece, scope, store, FOUND))
-    return [store.find_book(each) for each in ids]
+    return books_of(passages_with(piece, scope, store, FOUND), store)
 
 
 def _find(piece: str, hits: Sequence[Hit], *, in_book: bool) -> list[Quote]:
