@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nlb_retriever.records import Answer, BookRecord, Citation, Hit, ShortAnswer
+from nlb_retriever.records import Answer, BookRecord, Hit, ShortAnswer
 from nlb_retriever.search.answers.book_parts import (
     ENDS,
     NUMBERED,
     ask_for_ends,
+    count_words,
     find_abstract,
     find_beginning,
     find_chapter,
@@ -30,7 +31,7 @@ from nlb_retriever.search.answers.naming import (
     find_titled,
     names_work,
 )
-from nlb_retriever.search.answers.quotes import WORDS, Quote, cite, is_prose, make_answer
+from nlb_retriever.search.answers.quotes import WORDS, Quote, Quoted, cite, is_prose, join_names, make_answer
 from nlb_retriever.search.forms import SORT, TALE, compile_forms, match_form
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.request import SearchRequest
@@ -140,50 +141,24 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
                 return None  # search/answers/digest.py tells of it
         if not books and kind != "description":
             books = find_titled(match["title"], scope, store)
+        missing = None
         if kind == "author":
             shorts, citations = name_authors(books, scope, store)
             if not books and match["title"]:
                 shorts, citations = name_author_of_part(match["title"].strip(AROUND), scope, store)
             if not shorts and match["title"] and find_titled(match["title"], scope, store, in_part=False):
-                return make_answer(request.query, (), missing=f"The library does not know who wrote {books[0].title}.")
+                missing = f"The library does not know who wrote {books[0].title}."
         elif len(books) != 1:
             return None
-        elif kind in {"hero", "characters"}:
-            shorts, citations = _name_characters(read_book(books[0], scope, store), one=kind == "hero")
-        elif kind == "chapters":
-            shorts, citations = _count(match["parts"], read_book(books[0], scope, store))
-        elif kind == "longest":
-            shorts, citations = _name_longest(match["size"], match["part"], read_book(books[0], scope, store))
-        elif kind == "contents":
-            hits, word = read_book(books[0], scope, store), match.groupdict().get("parts") or ""
-            parts = find_parts(word, hits)
-            if not parts and word.lower() in NUMBERED:
-                return None  # "Which letters are in Emma?" asks for others
-            shorts, citations = _name_parts(parts, hits)
-        elif kind in {"length", "extent"}:
-            hits = read_book(books[0], scope, store)
-            if (
-                kind == "extent"
-                and books[0].tokens < LONG_BOOK
-                and not names_work(match["title"])
-                and _has_length(hits)
-            ):
-                return None
-            shorts, citations = _measure(hits)
         elif kind == "year":
             hits = read_book(books[0], scope, store, TITLE_PAGE)
             shorts, citations = date_book(books[0], hits)
             if hits and not shorts and not has_year(hits):  # a year without "published" the reader may understand
                 missing = f"The library does not know when {books[0].title} was written."
-                return make_answer(request.query, (), missing=missing)
-        elif kind == "moral" and scope.sections:
-            shorts, citations = quote_end(read_book(books[0], scope, store), "end")
-        elif kind in {"about", "description", "setting", "moral"}:
-            shorts, citations = _describe(books[0], scope, store)
-            if kind == "setting" and not shorts and request.query.lower().lstrip().startswith("in "):
-                return None  # a city, a century: the reader may find it
         else:
-            shorts, citations = quote_end(read_book(books[0], scope, store), kind)
+            shorts, citations = _tell(kind, match, books[0], scope, store)
+    if missing:
+        return make_answer(request.query, (), missing=missing)
     citations = citations[:limit]
     shorts = [short for short in shorts if short.citation < len(citations)]
     if not citations:
@@ -194,11 +169,31 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
     return make_answer(request.query, citations, shorts, "sure" if shorts and is_known else "likely")
 
 
+def _tell(kind: str, match: re.Match[str], book: BookRecord, scope: Scope, store: LibraryStore) -> Quoted:
+    """What is known of a book, or quoted from it; nothing where the question may be on something else."""
+    if kind in {"about", "description", "setting"} or (kind == "moral" and not scope.sections):
+        shorts, citations = _describe(book, scope, store)
+        is_place = kind == "setting" and match.string.lower().lstrip().startswith("in ")
+        return (shorts, citations) if shorts or not is_place else ([], [])  # a city, a century: the reader may find it
+    hits = read_book(book, scope, store)
+    if kind in {"hero", "characters"}:
+        return _name_characters(hits, one=kind == "hero")
+    if kind == "chapters":
+        return _count(match["parts"], hits)
+    if kind == "longest":
+        return _name_longest(match["size"], match["part"], hits)
+    if kind == "contents":
+        return _name_parts(match.groupdict().get("parts") or "", hits)
+    if kind == "extent" and book.tokens < LONG_BOOK and not names_work(match["title"]) and _has_length(hits):
+        return [], []
+    return _measure(hits) if kind in {"length", "extent"} else quote_end(hits, "end" if kind == "moral" else kind)
+
+
 def _has_length(hits: Sequence[Hit]) -> bool:
     return any(_LENGTH.search(hit.text) for hit in hits)
 
 
-def _name_characters(hits: Sequence[Hit], *, one: bool) -> tuple[list[ShortAnswer], list[Citation]]:
+def _name_characters(hits: Sequence[Hit], *, one: bool) -> Quoted:
     found = find_characters([hit.text for hit in hits], 2 if one else NAMED)
     body = skip_front(hits)
     hits = [*body, *hits[: len(hits) - len(body)]]  # a preface says less of them
@@ -213,7 +208,7 @@ def _name_characters(hits: Sequence[Hit], *, one: bool) -> tuple[list[ShortAnswe
     return shorts, citations
 
 
-def _count(word: str, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
+def _count(word: str, hits: Sequence[Hit]) -> Quoted:
     """The number of a book's parts, or, where it has no chapters, of what it has instead."""
     parts, text = find_parts(word, hits), "{}"
     if not parts and word.lower() == "chapters":
@@ -223,10 +218,10 @@ def _count(word: str, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Cita
         return [], []
     _, last = parts[-1]
     title = Quote(hit=0, order=0, start=0, end=len(last.text.split("\n", 1)[0]))
-    return [ShortAnswer(text=text.format(len(parts)), citation=0)], [*cite([last], [title])]
+    return [ShortAnswer(text=text.format(len(parts)), citation=0)], cite([last], [title])
 
 
-def _name_longest(size: str, part: str, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
+def _name_longest(size: str, part: str, hits: Sequence[Hit]) -> Quoted:
     """The title of the longest or shortest chapter or tale, with its words and first sentence."""
     hits = without_back(hits)
     tales = {titles for titles, _ in find_tales(hits)}
@@ -235,36 +230,36 @@ def _name_longest(size: str, part: str, hits: Sequence[Hit]) -> tuple[list[Short
         if part.lower() == "chapter"
         else [own if own in tales else () for own in tales_of(hits)]
     )
-    words: dict[tuple[str, ...], int] = {}
-    for hit, own in zip(hits, owns, strict=True):
-        words[own] = words.get(own, 0) + number_of_words(hit.text)
+    words = count_words(hits, owns)
     words.pop((), None)
     if not words:
         return [], []
     found = (max if size.lower() == "longest" else min)(words, key=lambda own: words[own])
     citations = find_beginning([hit for hit, own in zip(hits, owns, strict=True) if own == found], one=True)
-    return [ShortAnswer(text=f"{' › '.join(found)} ({words[found]:,} words)", citation=0)], [*citations]
+    return [ShortAnswer(text=f"{' › '.join(found)} ({words[found]:,} words)", citation=0)], citations
 
 
-def _name_parts(parts: Sequence[tuple[str, Hit]], hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
+def _name_parts(word: str, hits: Sequence[Hit]) -> Quoted:
     """The titles of parts, or of all sections where there are none, with the book's first sentence."""
-    titles = [title for title, _ in parts] or [*dict.fromkeys(hit.section[-1] for hit in hits if hit.section)]
-    rest = len(titles) - CHAPTERS
-    text = "; ".join([*titles[:CHAPTERS], *([f"and {rest} more"] if rest > 0 else [])])
-    return [ShortAnswer(text=text, citation=0)] if text else [], [*find_beginning(hits, one=True)]
+    titles = [title for title, _ in find_parts(word, hits)]
+    if not titles and word.lower() in NUMBERED:
+        return [], []  # "Which letters are in Emma?" asks for others
+    titles = titles or [*dict.fromkeys(hit.section[-1] for hit in hits if hit.section)]
+    shorts = [ShortAnswer(text=join_names(titles, CHAPTERS), citation=0)] if titles else []
+    return shorts, find_beginning(hits, one=True)
 
 
-def _measure(hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
+def _measure(hits: Sequence[Hit]) -> Quoted:
     """The number of words, and the last page where there are pages, with the first sentence."""
     words = sum(number_of_words(hit.text) for hit in hits)
     pages = f", {hits[-1].metadata['page_number']:,} pages" if hits and hits[-1].page else ""
-    return [ShortAnswer(text=f"{words:,} words{pages}", citation=0)], [*find_beginning(hits, one=True)]
+    return [ShortAnswer(text=f"{words:,} words{pages}", citation=0)], find_beginning(hits, one=True)
 
 
-def _describe(book: BookRecord, scope: Scope, store: LibraryStore) -> tuple[list[ShortAnswer], list[Citation]]:
+def _describe(book: BookRecord, scope: Scope, store: LibraryStore) -> Quoted:
     """The first sentences of the file's description of the book; of some of its sections it may tell too much."""
     hits = read_book(book, scope, store)
-    citations = [*(find_abstract(hits) or find_beginning(hits, one=False))]
+    citations = find_abstract(hits) or find_beginning(hits)
     described = book.description if scope.sections is None and scope.before is None else None
     if not described or not citations:
         return [], citations

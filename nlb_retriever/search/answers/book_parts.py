@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import dropwhile
 from typing import TypeVar
 
 from nlb_retriever.records import Citation, Hit, SectionRecord, ShortAnswer
-from nlb_retriever.search.answers.quotes import Quote, cite, is_prose
+from nlb_retriever.search.answers.quotes import Quote, Quoted, cite, is_prose
 from nlb_retriever.search.scope import Scope, sections_with
 from nlb_retriever.search.titles import holds_words, main_title, name_words, split_byline, title_words
 from nlb_retriever.store import LibraryStore
@@ -49,7 +49,7 @@ _EXERCISES = re.compile(
 NUMBERED = tuple(
     "acts scenes parts volumes cantos letters books staves articles amendments lectures lessons units modules".split()
 )
-"""Parts of books that have numbers, beside chapters."""
+"""Quoted of books that have numbers, beside chapters."""
 FOUND = 100
 """Best sections by their words among which one of a title or author is looked for in the whole library."""
 NTH_TALE = re.compile(r"(?P<nth>\w+) (?:story|tale)|(?:story|tale) (?P<number>\w+)", re.IGNORECASE)
@@ -110,7 +110,7 @@ def find_beginning(hits: Sequence[Hit], *, one: bool = False) -> tuple[Citation,
 
 def skip_front(hits: Sequence[Hit]) -> list[Hit]:
     """A book's passages behind its front matter, or all where there is no more; takes what `find_beginning` does."""
-    words = count_words(hits, _section)
+    words = count_words(hits, [*map(_section, hits)])
     numbered = any(map(find_chapter, hits))
 
     def stands_before(hit: Hit) -> bool:
@@ -172,11 +172,11 @@ def ask_for_ends(whole: str, of: str) -> list[tuple[str, str]]:
     ]
 
 
-def quote_end(hits: Sequence[Hit], kind: str) -> tuple[list[ShortAnswer], list[Citation]]:
+def quote_end(hits: Sequence[Hit], kind: str) -> Quoted:
     """The first or last sentences of some hits; one, which is short, of a kind of line."""
     one = kind in {"first line", "last line"}
     find = find_beginning if kind in {"first line", "beginning"} else find_ending
-    citations = [*find(hits, one=one)]
+    citations = find(hits, one=one)
     shorts = [ShortAnswer(text=" ".join(each.quote.split()), citation=0) for each in citations] if one else []
     return shorts, citations
 
@@ -296,11 +296,11 @@ def find_chapter(hit: Hit) -> tuple[str, ...]:
     return ()
 
 
-def count_words(hits: Sequence[Hit], part: Callable[[Hit], Part]) -> dict[Part, int]:
-    """The number of words of each part that some hits are in."""
-    words: dict[Part, int] = {}
-    for hit in hits:
-        words[part(hit)] = words.get(part(hit), 0) + number_of_words(hit.text)
+def count_words(hits: Sequence[Hit], parts: Sequence[Part]) -> Counter[Part]:
+    """The number of words of each of the parts that some hits are in, one a hit."""
+    words: Counter[Part] = Counter()
+    for hit, part in zip(hits, parts, strict=True):
+        words[part] += number_of_words(hit.text)
     return words
 
 

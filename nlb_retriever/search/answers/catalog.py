@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from nlb_retriever.records import Answer, BookRecord, Citation, SectionRecord, ShortAnswer
 from nlb_retriever.search.answers.book_parts import find_beginning
 from nlb_retriever.search.answers.imprint import find_pieces
-from nlb_retriever.search.answers.quotes import SENTENCES, make_answer
+from nlb_retriever.search.answers.quotes import SENTENCES, join_names, make_answer
 from nlb_retriever.search.forms import TALE, WORKS, compile_forms, match_form
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.request import SearchRequest
@@ -154,7 +154,7 @@ def _name_pieces(
         book = store.find_book(piece.book_id)
         scope = Scope(level="passage", book=book, sections=(piece.section,))
         citations += find_beginning(read_book(book, scope, store, FIRST), one=True)
-    text = _join([f"{title} ({piece.title})" for (_, title), piece in titles.items()])
+    text = join_names([f"{title} ({piece.title})" for (_, title), piece in titles.items()], NAMED)
     shorts = [ShortAnswer(text=text, citation=0)]
     return make_answer(request.query, citations[:limit], shorts, "sure") if citations[:limit] else None
 
@@ -217,16 +217,12 @@ def _name(kind: str, books: Sequence[BookRecord], *, is_count: bool) -> str:
     if kind in {"authors", "writer"}:
         written = {_key(book.author): book.author for book in reversed(books) if book.author}
         counts = Counter(_key(book.author) for book in books if book.author)
-        return _join([f"{name} ({counts[key]})" if kind == "writer" else name for key, name in written.items()][::-1])
-    titles = _join([f"{book.title} ({book.year})" if kind in _DATED else book.title for book in books])
+        names = [f"{name} ({counts[key]})" if kind == "writer" else name for key, name in written.items()]
+        return join_names(names[::-1], NAMED)
+    titles = join_names([f"{book.title} ({book.year})" if kind in _DATED else book.title for book in books], NAMED)
     return f"Yes: {titles}" if kind in {"has", "has by"} else titles
 
 
 def _key(author: str | None) -> str:
     """An author's name in whatever order it is written."""
     return " ".join(sorted(name_words(author or "")))
-
-
-def _join(names: Sequence[str]) -> str:
-    rest = len(names) - NAMED
-    return "; ".join([*names[:NAMED], *([f"and {rest:,} more"] if rest > 0 else [])])

@@ -16,7 +16,16 @@ from itertools import zip_longest
 from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Answer, Confidence, Hit, ShortAnswer
 from nlb_retriever.search.answers.entries import ENDS, TELLS, find_entries, is_glossary, join_cut
-from nlb_retriever.search.answers.quotes import Quote, choose_quotes, cite, is_code, is_prose, is_question, make_answer
+from nlb_retriever.search.answers.quotes import (
+    Quote,
+    choose_quotes,
+    cite,
+    find_sentences,
+    is_code,
+    is_prose,
+    is_question,
+    make_answer,
+)
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.heading_fit import is_heading_of
 from nlb_retriever.search.hits import to_hit
@@ -154,7 +163,7 @@ def answer_definition(
     ranked = [*both[:1], *(each for place in zip_longest(*explained) for each in place if each)]
     citations = cite(hits, choose_quotes(hits, (each.quote for each in ranked), limit))
     is_of_story = not parsed.asks_for_meaning and re.fullmatch("[a-z]+", parsed.terms[0])  # "the letter"
-    shorts = (ShortAnswer(text=_answer(ranked[0].quote, hits), citation=0),) if len(explained) == 1 else ()
+    shorts = (ShortAnswer(text=ranked[0].quote.answer_text(hits), citation=0),) if len(explained) == 1 else ()
     confidence: Confidence = "sure" if score >= SURE and not is_of_story else "likely" if score >= LIKELY else "unsure"
     return make_answer(request.query, citations, shorts, confidence)
 
@@ -162,17 +171,15 @@ def answer_definition(
 def _spell_out(acronym: str, hits: Sequence[Hit], request: SearchRequest, limit: int | None) -> Answer | None:
     """What an acronym stands for, in the words that most sentences have; None where no sentence says so."""
     found: defaultdict[str, list[Quote]] = defaultdict(list)
-    for index, hit in enumerate(hits):
-        for order, (start, end) in enumerate(sentence_spans(hit.text)):
-            if said := find_long_form(acronym, hit.text[start:end]):
-                answer = start + said[0], start + said[1]
-                words = " ".join(hit.text[slice(*answer)].casefold().split())
-                found[words].append(Quote(hit=index, order=order, start=start, end=end, answer=answer))
+    for quote in find_sentences(hits):
+        if said := find_long_form(acronym, quote.text(hits)):
+            spelled = replace(quote, answer=(quote.start + said[0], quote.start + said[1]))
+            found[spelled.answer_text(hits).casefold()].append(spelled)
     if not found:
         return None
     quotes = max(found.values(), key=len)
     citations = cite(hits, choose_quotes(hits, quotes, limit))
-    short = ShortAnswer(text=_answer(quotes[0], hits), citation=0)
+    short = ShortAnswer(text=quotes[0].answer_text(hits), citation=0)
     return make_answer(request.query, citations, [short], "sure")
 
 
@@ -181,7 +188,7 @@ def _explain(term: Term, question: str, hits: Sequence[Hit], load_reader: Callab
     found = sorted(_find(term, hits), key=lambda each: (-each.score, each.quote.hit, each.quote.order))[:READ]
     if not found:
         return []
-    sentences = [hits[each.quote.hit].text[each.quote.start : each.quote.end] for each in found]
+    sentences = [each.quote.text(hits) for each in found]
     shown = [f"{term.text}: {text}" if each.headed else text for each, text in zip(found, sentences, strict=True)]
     readings = load_reader().read(question, shown)
     read = [each for three in zip(found, sentences, readings, strict=True) if (each := _read(*three))]
@@ -264,8 +271,3 @@ def _read(found: _Found, sentence: str, reading: Reading) -> _Found | None:
             answer = quote.start + start, quote.start + end
             return replace(found, score=score, quote=replace(quote, answer=answer))
     return None
-
-
-def _answer(quote: Quote, hits: Sequence[Hit]) -> str:
-    assert quote.answer
-    return " ".join(hits[quote.hit].text[slice(*quote.answer)].split())

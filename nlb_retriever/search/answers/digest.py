@@ -27,7 +27,7 @@ from nlb_retriever.search.answers.book_parts import (
 )
 from nlb_retriever.search.answers.digest_forms import KINDS, NUMBERED, read_digest_question
 from nlb_retriever.search.answers.naming import find_titled
-from nlb_retriever.search.answers.quotes import NOT_FOUND, Quote, cite, is_prose, make_answer
+from nlb_retriever.search.answers.quotes import NOT_FOUND, Quote, cite, find_sentences, is_prose, make_answer
 from nlb_retriever.search.forms import NUMBER, TALE
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.request import SearchRequest
@@ -35,7 +35,6 @@ from nlb_retriever.search.scope import Scope, books_of, resolve_scope, sections_
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.lookup import find_chapter_of, find_sections, is_of_part, read_number
 from nlb_retriever.text.languages import number_of_words
-from nlb_retriever.text.sentences import sentence_spans
 
 SENTENCES, WORDS = 8, 150
 """Of a digest, at most."""
@@ -294,7 +293,7 @@ def choose_telling(hits: Sequence[Hit], encoder: ChunkEncoder, count: int) -> li
         count: of sentences, at most.
     """
     quotes = read_sentences(hits)
-    texts = [hits[quote.hit].text[quote.start : quote.end] for quote in quotes]
+    texts = [quote.text(hits) for quote in quotes]
     if not texts:
         return []
     lengths = np.array([number_of_words(text) for text in texts])
@@ -304,13 +303,8 @@ def choose_telling(hits: Sequence[Hit], encoder: ChunkEncoder, count: int) -> li
 
 def read_sentences(hits: Sequence[Hit]) -> list[Quote]:
     """The sentences of prose of some passages, at most `COMPARED`; formulas and rows of tables end as none does."""
-    quotes = [
-        Quote(hit=index, order=order, start=start, end=end)
-        for index, hit in enumerate(hits)
-        for order, (start, end) in enumerate(sentence_spans(hit.text))
-        if is_prose(hit, start, end)
-    ]
-    whole = [quote for quote in quotes if ends_sentence(hits[quote.hit].text[quote.start : quote.end])]
+    quotes = [quote for quote in find_sentences(hits) if is_prose(hits[quote.hit], quote.start, quote.end)]
+    whole = [quote for quote in quotes if ends_sentence(quote.text(hits))]
     quotes = whole if 2 * len(whole) >= len(quotes) else quotes
     return [quotes[at] for at in np.linspace(0, len(quotes) - 1, min(len(quotes), COMPARED)).astype(int)]
 

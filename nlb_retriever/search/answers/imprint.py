@@ -9,13 +9,12 @@ from itertools import chain
 
 from nlb_retriever.records import BookRecord, Citation, Hit, SectionRecord, ShortAnswer
 from nlb_retriever.search.answers.book_parts import FOUND, find_beginning, find_titled_sections, is_front
-from nlb_retriever.search.answers.quotes import LEAST_WORDS, Quote, cite, is_prose
+from nlb_retriever.search.answers.quotes import LEAST_WORDS, Quote, Quoted, cite, find_sentences, is_prose
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.scope import Scope, sections_with
 from nlb_retriever.search.titles import is_named, split_byline
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.text.languages import number_of_words
-from nlb_retriever.text.sentences import sentence_spans
 
 _BY = re.compile(
     r"^[^\w\n]*(?:[Bb]y|BY)[ :]+"
@@ -40,9 +39,7 @@ _PUBLISHED = re.compile(
 """A year behind such a word, or alone in its line."""
 
 
-def name_authors(
-    books: Sequence[BookRecord], scope: Scope, store: LibraryStore
-) -> tuple[list[ShortAnswer], list[Citation]]:
+def name_authors(books: Sequence[BookRecord], scope: Scope, store: LibraryStore) -> Quoted:
     """The authors of books, with the line of each that names its author, or else its first sentence."""
     written = {book.author.casefold(): book for book in books if book.author and book.author.strip()}
     citations = [
@@ -54,7 +51,7 @@ def name_authors(
     return [ShortAnswer(text=author, citation=number) for author, number in reversed(first.items())], citations
 
 
-def name_author_of_part(title: str, scope: Scope, store: LibraryStore) -> tuple[list[ShortAnswer], list[Citation]]:
+def name_author_of_part(title: str, scope: Scope, store: LibraryStore) -> Quoted:
     """The author of the section of that title ("Lycidas"): of its own byline, or else of the one book that has it."""
     titled = find_titled_sections(title, scope, store)
     sections = [section for section in titled if not is_front(section.path[-1])]
@@ -65,7 +62,7 @@ def name_author_of_part(title: str, scope: Scope, store: LibraryStore) -> tuple[
         return [], []
     book = store.find_book(sections[0].book_id)
     hits = read_book(book, replace(scope, book=book, sections=(sections[0].section,)), store)
-    citations = list(_cite_author(author, [*hits[:1], *hits[1:][-1:]]) or find_beginning(hits, one=True))
+    citations = _cite_author(author, [*hits[:1], *hits[1:][-1:]]) or find_beginning(hits, one=True)
     return [ShortAnswer(text=author, citation=0)] if citations else [], citations
 
 
@@ -93,19 +90,19 @@ def find_pieces(author: str, scope: Scope, store: LibraryStore) -> list[SectionR
 def _cite_author(author: str, hits: Sequence[Hit]) -> tuple[Citation, ...]:
     """The line of a book's or section's first passages that has its author's name, or else their first sentence."""
     name = re.compile(rf"\b{re.escape(author.rsplit(maxsplit=1)[-1])}\b", re.IGNORECASE)
-    quotes: list[Quote] = []
-    for index, hit in enumerate(hits):
-        for order, (start, end) in enumerate(sentence_spans(hit.text)):
-            if found := name.search(hit.text, start, end):
-                first = max(start, hit.text.rfind("\n", start, found.start()) + 1)
-                last = hit.text.find("\n", found.end(), end)
-                return cite(hits, [Quote(hit=index, order=order, start=first, end=end if last < 0 else last)])
-            if is_prose(hit, start, end) and number_of_words(hit.text[start:end]) >= LEAST_WORDS:
-                quotes.append(Quote(hit=index, order=order, start=start, end=end))
-    return cite(hits, quotes[:1])
+    first: Quote | None = None
+    for quote in find_sentences(hits):
+        hit, start, end = hits[quote.hit], quote.start, quote.end
+        if found := name.search(hit.text, start, end):
+            line = max(start, hit.text.rfind("\n", start, found.start()) + 1)
+            stop = hit.text.find("\n", found.end(), end)
+            return cite(hits, [replace(quote, start=line, end=end if stop < 0 else stop)])
+        if not first and is_prose(hit, start, end) and number_of_words(quote.text(hits)) >= LEAST_WORDS:
+            first = quote
+    return cite(hits, [first] if first else [])
 
 
-def date_book(book: BookRecord, hits: Sequence[Hit]) -> tuple[list[ShortAnswer], list[Citation]]:
+def date_book(book: BookRecord, hits: Sequence[Hit]) -> Quoted:
     """The year that the library knows, or else the title page, with the first sentence that has it.
 
     Where none has it, the first sentence of prose is cited.
@@ -114,11 +111,7 @@ def date_book(book: BookRecord, hits: Sequence[Hit]) -> tuple[list[ShortAnswer],
         book: whose year it is.
         hits: its first passages.
     """
-    quotes = [
-        Quote(hit=index, order=order, start=start, end=end)
-        for index, hit in enumerate(hits)
-        for order, (start, end) in enumerate(sentence_spans(hit.text))
-    ]
+    quotes = [*find_sentences(hits)]
     if not book.year:
         for each in quotes:
             found = _PUBLISHED.search(hits[each.hit].text)
@@ -126,13 +119,13 @@ def date_book(book: BookRecord, hits: Sequence[Hit]) -> tuple[list[ShortAnswer],
                 continue
             year = found[1] or found[2]
             if year not in book.title:
-                return [ShortAnswer(text=year, citation=0)], [*cite(hits, [each])]
+                return [ShortAnswer(text=year, citation=0)], cite(hits, [each])
     if not book.year or not quotes:
         return [], []
-    with_year = (each for each in quotes if f"{book.year}" in hits[each.hit].text[each.start : each.end])
+    with_year = (each for each in quotes if f"{book.year}" in each.text(hits))
     prose = (each for each in quotes if is_prose(hits[each.hit], each.start, each.end))
     quote = next(chain(with_year, prose), quotes[0])
-    return [ShortAnswer(text=f"{book.year}", citation=0)], [*cite(hits, [quote])]
+    return [ShortAnswer(text=f"{book.year}", citation=0)], cite(hits, [quote])
 
 
 def has_year(hits: Sequence[Hit]) -> bool:

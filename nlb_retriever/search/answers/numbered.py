@@ -99,7 +99,7 @@ def _find(piece: str, hits: Sequence[Hit], *, in_book: bool) -> list[Quote]:
     whole = [
         (not next_follows, quotes)
         for next_follows, quotes in zip(goes_on, pieces, strict=True)
-        if sum(number_of_words(hits[quote.hit].text[quote.start : quote.end]) for quote in quotes) >= _LEAST_WORDS
+        if sum(number_of_words(quote.text(hits)) for quote in quotes) >= _LEAST_WORDS
     ]
     return min(whole, key=lambda each: each[0], default=(False, []))[1]
 
@@ -138,7 +138,7 @@ def _first(hits: Sequence[Hit], quotes: Sequence[Quote], count: int) -> Iterator
     """The first of some quotes, in `WORDS` words; the first in any case."""
     left = WORDS
     for quote in quotes[:count]:
-        left -= number_of_words(hits[quote.hit].text[quote.start : quote.end])
+        left -= number_of_words(quote.text(hits))
         if left < 0 and quote is not quotes[0]:
             break
         yield quote

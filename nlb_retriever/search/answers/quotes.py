@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from nlb_retriever.records import Answer, Citation, Confidence, Hit, ShortAnswer
 from nlb_retriever.search.copies import letters_of
 from nlb_retriever.text.languages import number_of_words
+from nlb_retriever.text.sentences import sentence_spans
 from nlb_retriever.text.tables import is_row
 
 NOT_FOUND = "Not in your library."
@@ -76,6 +78,9 @@ _LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 _CAPITALS = 0.75
 """Share of the long words in lines without a stop, above which they are titles, not verse, a recipe's or record's."""
 
+Quoted: TypeAlias = tuple[Sequence[ShortAnswer], Sequence[Citation]]
+"""Short answers, and the citations that have their words."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Quote:
@@ -90,6 +95,22 @@ class Quote:
     """Span in the passage's text."""
     answer: tuple[int, int] | None = None
     """Span in the passage's text of the words that answer."""
+
+    def text(self, hits: Sequence[Hit]) -> str:
+        """The sentence."""
+        return hits[self.hit].text[self.start : self.end]
+
+    def answer_text(self, hits: Sequence[Hit]) -> str:
+        """The words that answer, in one line."""
+        assert self.answer
+        return " ".join(hits[self.hit].text[slice(*self.answer)].split())
+
+
+def find_sentences(hits: Sequence[Hit]) -> Iterator[Quote]:
+    """All sentences of some hits, in order."""
+    for index, hit in enumerate(hits):
+        for order, (start, end) in enumerate(sentence_spans(hit.text)):
+            yield Quote(hit=index, order=order, start=start, end=end)
 
 
 def is_prose(hit: Hit, start: int, end: int) -> bool:
@@ -256,6 +277,12 @@ def make_answer(
         shorts=tuple(shorts),
         confidence=confidence,
     )
+
+
+def join_names(names: Sequence[str], most: int) -> str:
+    """The first titles or authors, and how many more there are."""
+    rest = len(names) - most
+    return "; ".join([*names[:most], *([f"and {rest:,} more"] if rest > 0 else [])])
 
 
 def join_quotes(citations: Sequence[Citation]) -> str:

@@ -167,7 +167,7 @@ def _spans(result: SearchResult) -> list[_Found]:
             if (name and not shares[index][quote.order]) or (not for_works and is_reference(hit.text, *quote.answer)):
                 continue
             score = score_span(result, quote, span, words_weight)
-            text = " ".join(hit.text[slice(*quote.answer)].split())
+            text = quote.answer_text(hits)
             share = 0.0 if did and _is_speaker(hit.text, quote) else shares[index][quote.order]
             found.append(_Found(quote=quote, text=text, score=score, share=share))
     return [each for each in found if each.words and fits(result.request.question, each.text)]

@@ -78,7 +78,7 @@ def answer_who(result: SearchResult, store: LibraryStore, reader: Reader, limit:
         book = scope.book or store.find_book(result.hits[0].book_id)
         hits = read_book(book, scope, store)
     quotes = _find_sentences(name, hits)[:MOST]
-    texts = [hits[quote.hit].text[quote.start : quote.end] for quote in quotes]
+    texts = [quote.text(hits) for quote in quotes]
     readings = reader.read(result.request.question, texts)
     found = [each for pair in zip(quotes, texts, readings, strict=True) for each in _choose(name, *pair)]
     nouns = Counter(each.noun for each in found)
