@@ -49,7 +49,7 @@ _EXERCISES = re.compile(
 NUMBERED = tuple(
     "acts scenes parts volumes cantos letters books staves articles amendments lectures lessons units modules".split()
 )
-"""Quoted of books that have numbers, beside chapters."""
+"""Parts of books that have numbers, beside chapters."""
 FOUND = 100
 """Best sections by their words among which one of a title or author is looked for in the whole library."""
 NTH_TALE = re.compile(r"(?P<nth>\w+) (?:story|tale)|(?:story|tale) (?P<number>\w+)", re.IGNORECASE)
