@@ -296,20 +296,18 @@ def fits(question: str, answer: str) -> bool:
     if not has_number and "or" not in own and not word_ids(answer) - word_ids(question):
         return False
     start = next((index for index, word in enumerate(own) if word in _ASKING), 0)
-    after = (*own[start : start + 2], "")[1]
-    if after in {"old", "age"} and after in _MEASURED.get(own[start], ()):
+    asking, after, *_ = (*own[start:], "", "")
+    if after in _MEASURED.get(asking, ()):
+        if after not in {"old", "age"}:
+            return has_number
         return has_digit or not (_AGES | (_NUMBERS - _NO_AGE)).isdisjoint({*words} - {*own})
-    if after in _MEASURED.get(own[start], ()):
-        return has_number
-    if own[start] == "how" and after in {"long", "often"} and not has_number:
-        units = _RATES if after == "often" else _TIMES | _LENGTHS
-        return not units.isdisjoint(_WORD.findall(_NO_LENGTH.sub("", answer.lower())))
-    if (
-        own[start] == "how"
-        and words
-        and {*words} <= {"a", "the", *(f"{after.removesuffix('e')}{end}" for end in ("er", "est"))}
-    ):
-        return False
+    if asking == "how":
+        if after in {"long", "often"} and not has_number:
+            units = _RATES if after == "often" else _TIMES | _LENGTHS
+            return not units.isdisjoint(_WORD.findall(_NO_LENGTH.sub("", answer.lower())))
+        stem = after.removesuffix("e")
+        if words and {*words} <= {"a", "the", f"{stem}er", f"{stem}est"}:
+            return False
     if choice := _CHOICE.search(question):
         return not word_ids(" ".join(choice.groups())).isdisjoint(word_ids(answer))
     if _asks_for_own_name(question) and question != question.lower() and answer == answer.lower():
@@ -318,11 +316,11 @@ def fits(question: str, answer: str) -> bool:
         return False
     if after in {"color", "colour", "colors", "colours"}:
         return not _COLORS.isdisjoint(words)
-    if own[start] not in {"where", "which"} and _REFERENCE.fullmatch(answer):
+    if asking not in {"where", "which"} and _REFERENCE.fullmatch(answer):
         return False
-    if own[start] == "when" and (_NO_TIME.fullmatch(answer) or ({*words} <= _NOT_WHEN and not has_digit)):
+    if asking == "when" and (_NO_TIME.fullmatch(answer) or ({*words} <= _NOT_WHEN and not has_digit)):
         return False
-    if own[start] == "where" and words and words[-1] in _NATIONS and {*words[:-1]} <= {"a", "an", "the"}:
+    if asking == "where" and words and words[-1] in _NATIONS and {*words[:-1]} <= {"a", "an", "the"}:
         return False
-    who = own[start] in {"who", "whom", "whose"}
+    who = asking in {"who", "whom", "whose"}
     return not (who and words and (words[0] in _NOT_WHO or {*words} <= _ADDRESS))
