@@ -18,28 +18,12 @@ from nlb_retriever.errors import EncoderError, LibraryRebuilt, NlbError
 from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.reader import Reader, find_reader, load_reader
 from nlb_retriever.records import Answer, Hit, Level, Mode, Strategy
-from nlb_retriever.search.answers.about_book import answer_about_book
-from nlb_retriever.search.answers.answer import ALL_PASSAGES, PASSAGES, compose_all, compose_answer
-from nlb_retriever.search.answers.catalog import answer_catalog
-from nlb_retriever.search.answers.cells import answer_cell
-from nlb_retriever.search.answers.dates import narrow_to_date
-from nlb_retriever.search.answers.definition import answer_definition
-from nlb_retriever.search.answers.digest import answer_digest
-from nlb_retriever.search.answers.labels import answer_label
-from nlb_retriever.search.answers.letters import answer_letter
-from nlb_retriever.search.answers.neighbours import answer_neighbour
-from nlb_retriever.search.answers.numbered import answer_numbered
-from nlb_retriever.search.answers.parts import narrow_to_part
-from nlb_retriever.search.answers.places import answer_place
-from nlb_retriever.search.answers.quotation import answer_quotation
-from nlb_retriever.search.answers.record_abroad import record_in_english
-from nlb_retriever.search.answers.statements import answer_statement
-from nlb_retriever.search.answers.who import answer_who
+from nlb_retriever.search.answers import order
+from nlb_retriever.search.answers.answer import ALL_PASSAGES, PASSAGES
 from nlb_retriever.search.courtesy import bare_question
 from nlb_retriever.search.hits import cite_pages
 from nlb_retriever.search.request import SearchRequest, check_count
 from nlb_retriever.search.run import SearchResult, run_search
-from nlb_retriever.search.titles import narrow_to_title
 from nlb_retriever.store import Filter, LibraryStore, open_store
 from nlb_retriever.text.cleaning import clean_query
 
@@ -262,69 +246,28 @@ class Retriever:
         )
         if request.kind is None:  # no question: the sentences with most of its words are quoted
             request = replace(request, rerank=False)
-        with self.store.session():  # who removes a book meanwhile ends no answer from it
-            answer = self._answer(request, limit, all_passages=all_passages)
-            return cite_pages(replace(answer, question=question), self.store)
-
-    def _answer(self, request: SearchRequest, limit: int | None, *, all_passages: bool) -> Answer:
-        """The answer to a request, by the first road that has one."""
-        answer = self.find_record(request, limit)
-        if answer is None:
-            request = narrow_to_date(narrow_to_title(request, self.store), self.store)
-            answer = self.find_place(request, limit, all_passages=all_passages)
-        if answer:
-            return answer
-        result = self.run(narrow_to_part(request, self.store))
-        if result.searched:
-            answer = answer_about_book(result.request, self.store, limit)
-            if answer is None and not all_passages:
-                answer = answer_definition(result.request, self.store, self._load_reader, limit)
-        if answer is None and result.readings and not all_passages:
-            answer = (
-                answer_who(result, self.store, self.reader, limit)
-                or answer_cell(result, self.store, limit)
-                or answer_statement(result, limit)
-            )
-        answer = answer or (compose_all(result) if all_passages else compose_answer(result, limit))
-        return replace(answer, searched=result.searched)
+        store = self.store
+        with store.session():  # who removes a book meanwhile ends no answer from it
+            answer = order.answer_question(request, self._means(store), limit, all_passages=all_passages)
+            return cite_pages(replace(answer, question=question), store)
 
     @_reopening
-    def find_record(self, request: SearchRequest, limit: int | None = None) -> Answer | None:
-        """What a question on the library or on a book as a whole asks; else None. No search is made, no encoder loaded.
-
-        Args:
-            request: of the question.
-            limit: as for `answer`.
-        """
-        request = replace(request, query=record_in_english(request.query))
-        return answer_catalog(request, self.store, limit) or answer_about_book(request, self.store, limit)
+    def find_record(self, request: SearchRequest) -> Answer | None:
+        """What a question on the library or a book as a whole asks; else None. No search is made, no encoder loaded."""
+        return order.find_record(request, self.store)
 
     @_reopening
-    def find_place(
-        self, request: SearchRequest, limit: int | None = None, *, all_passages: bool = False
-    ) -> Answer | None:
-        """What a question on a term, figure or chapter, for quoted words, a book, chapter or scene finds; else None.
+    def find_place(self, request: SearchRequest) -> Answer | None:
+        """What a question on a term, figure or chapter, for quoted words, a book, chapter or scene finds; else None."""
+        return order.find_place(request, self._means(self.store))
 
-        Args:
-            request: of the question.
-            limit, all_passages: as for `answer`.
-        """
-        load_encoder = None if request.mode == "bm25" else lambda: self.vectorizer.encoder
-        load_reader = self._load_reader
-        return (
-            answer_label(request, self.store, limit)
-            or answer_numbered(request, self.store, limit)
-            or answer_neighbour(request, self.store)
-            or answer_letter(request, self.store)
-            or (None if all_passages else answer_definition(request, self.store, load_reader, limit))
-            or answer_quotation(request, self.store, self.run, load_reader, limit)
-            or answer_digest(request, self.store, load_encoder, limit)
-            or answer_place(request, self.store, self.run, load_reader, limit, all_passages=all_passages)
+    def _means(self, store: LibraryStore) -> order.Means:
+        return order.Means(
+            store=store,
+            run=self.run,
+            load_encoder=lambda: self._vectorizer(store).encoder,
+            load_reader=(lambda: self.reader) if self.has_reader else None,
         )
-
-    @property
-    def _load_reader(self) -> Callable[[], Reader] | None:
-        return (lambda: self.reader) if self.has_reader else None
 
     @_reopening
     def run(self, request: SearchRequest) -> SearchResult:

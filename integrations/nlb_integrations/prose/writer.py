@@ -26,13 +26,12 @@ from nlb_integrations.prose.records import Prose, ProseSentence, recorded
 from nlb_integrations.prose.secrets import hide_secrets
 from nlb_retriever.errors import LanguageModelError, NlbError, brief
 from nlb_retriever.records import Answer, Hit
-from nlb_retriever.search.answers.dates import narrow_to_date
+from nlb_retriever.search.answers.order import narrow
 from nlb_retriever.search.answers.parts import narrow_to_part
 from nlb_retriever.search.answers.quotes import NOT_FOUND
 from nlb_retriever.search.courtesy import bare_question
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.retriever import Retriever
-from nlb_retriever.search.titles import narrow_to_title
 from nlb_retriever.store import Filter
 from nlb_retriever.text.cleaning import clean_query
 
@@ -150,7 +149,7 @@ class Writer:
             yield answer
             return
         if found is None:  # all of a chapter, or what a question looks for without its frame
-            request = narrow_to_date(narrow_to_title(request, self.retriever.store), self.retriever.store)
+            request = narrow(request, self.retriever.store)
             found = self.retriever.find_place(request)
         if found is None:
             result = self.retriever.run(narrow_to_part(request, self.retriever.store))
