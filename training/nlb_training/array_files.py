@@ -1,4 +1,4 @@
-"""Arrays on disk: .npz files that are written as a whole and read with their damages told."""
+"""Arrays on disk: .npz files, written atomically; a damaged one is a ValueError."""
 
 from __future__ import annotations
 

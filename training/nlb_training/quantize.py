@@ -60,6 +60,7 @@ def quantize(model: str | Path, out: Path, books: Sequence[Path]) -> None:
         MissingExtra: NNCF is not installed.
     """
     openvino = load_openvino()
+    _load_nncf()
     shared_core()  # before NNCF's runtimes, which come and go
     encoder = load_torch_encoder(model)
     windows = _windows(encoder, books, np.random.default_rng(0))
@@ -83,9 +84,7 @@ def to_int8(model: Any, inputs: Sequence[dict[str, Any]], *, alpha: float) -> An
     Raises:
         MissingExtra: NNCF is not installed.
     """
-    with extra("quantize"), without_telemetry():
-        import nncf
-
+    nncf = _load_nncf()
     return nncf.quantize(
         model,
         nncf.Dataset(list(inputs)),
@@ -96,6 +95,13 @@ def to_int8(model: Any, inputs: Sequence[dict[str, Any]], *, alpha: float) -> An
             smooth_quant_alphas=nncf.AdvancedSmoothQuantParameters(matmul=alpha)
         ),
     )
+
+
+def _load_nncf() -> Any:
+    with extra("quantize"), without_telemetry():
+        import nncf
+
+    return nncf
 
 
 def _write_layers(model: str | Path, out: Path) -> None:

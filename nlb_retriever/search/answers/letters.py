@@ -25,7 +25,11 @@ _QUESTIONS = compile_forms(
         ("by", rf"who (?:is|was) {_LETTER} (?:from|(?:written|sent) by){_OF}"),
     )
 )
-_HEADING = re.compile(r"(?:from )?(?P<by>.*?)[\s,—–-]*\bto (?P<to>.+?)[\s.]*", re.IGNORECASE)
+_HEADING = re.compile(
+    r"(?:from )?(?P<by>(?!(?:an?|my|our|on|of|in|at|how|why|what|when|where)\b).*?)[\s,—–-]*\bto (?P<to>.+?)[\s.]*",
+    re.IGNORECASE,
+)
+"""Not "A Visit to London"."""
 _SAME = re.compile(r"\bsame\b", re.IGNORECASE)
 
 

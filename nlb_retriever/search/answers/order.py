@@ -69,7 +69,8 @@ def answer_question(request: SearchRequest, means: Means, limit: int | None, *, 
 
 def find_record(request: SearchRequest, store: LibraryStore, limit: int | None = None) -> Answer | None:
     """What a question on the library or on a book as a whole asks; else None. No search is made, no encoder loaded."""
-    request = replace(request, query=record_in_english(request.query))
+    if (query := record_in_english(request.query)) != request.query:
+        request = replace(request, query=query)
     return answer_catalog(request, store, limit) or answer_about_book(request, store, limit)
 
 

@@ -26,7 +26,9 @@ BOOKS = {
     "The Ridge": _parts(),
     "Tales of the Marsh": _sections("The Lamp", "The Two Millers", "The Grey Goose"),
     "The Mill": _sections("I", "II", "III"),
-    "The Carrow Letters": _sections("Letter 1. To Mrs. Wick, Leeds", "Letter 2. From Ada to her brother", "Letter 3"),
+    "The Carrow Letters": _sections(
+        "Letter 1. To Mrs. Wick, Leeds", "Letter 2. From Ada to her brother", "Letter 3. A Visit to London"
+    ),
 }
 
 
@@ -84,3 +86,7 @@ def test_a_letters_heading_says_whose_it_is(retriever: Retriever, question: str,
     found = retriever.answer(question)
     assert found.short == answer
     assert answer in found.text
+
+
+def test_a_journey_in_a_letters_heading_is_no_receiver(retriever: Retriever) -> None:
+    assert retriever.answer("Who is the third letter of The Carrow Letters addressed to?").short != "London"
