@@ -11,11 +11,13 @@ from nlb_retriever.reading.omissions import Omissions
 
 _NUMBERED = re.compile(r"\s*(?P<number>\d{1,5})(?:\s+(?P<rest>\S.*)|\s*)")
 _BEHIND = re.compile(r"(?P<rest>\S.*?)\s+(?P<number>\d{1,5})")
-"""A verse with its number, which no verse between has."""
+"""A verse with its number, which no verse between has, or a line whose number stands in the right margin."""
 _LEAST_LINES, _LEAST_PAGES = 10, 3
 """Lines of a page that counts, and such pages of a text with numbers."""
-_STEPS = ((1, _LEAST_LINES, _NUMBERED), (5, 4, _NUMBERED), (5, 4, _BEHIND))
-"""Each line is numbered, or every fifth; and so many of a page at least; and how."""
+_EITHER, _FIRST, _LAST = (_NUMBERED, _BEHIND), (_NUMBERED,), (_BEHIND,)
+_STEPS = ((1, _LEAST_LINES, _FIRST), (1, _LEAST_LINES, _EITHER), (5, 4, _FIRST), (5, 4, _LAST))
+"""Each line is numbered, or every fifth; and so many of a page at least; and how: in the outer margins of two columns
+or of left and right pages, before some lines and behind others."""
 _LEAST_FULL = 0.7
 """Share of a page's lines that are numbered where each page begins anew: fewer are a list or a proof."""
 _MOST_OTHERS = {1: 0.2, 5: 0.5}
@@ -43,6 +45,11 @@ class _Numbers(NamedTuple):
     """The lines as they are, and without their numbers."""
     full: bool
     """Whether most of the page's lines are among them, or they are nothing but numbers."""
+    dense: bool
+    """Whether they are as far apart as their numbers."""
+
+
+_NONE = _Numbers(0, 0, {}, full=False, dense=False)
 
 
 def without_verse_numbers(text: str, omissions: Omissions) -> str:
@@ -87,50 +94,61 @@ def find_line_numbers(pages: Sequence[Sequence[str]], omissions: Omissions) -> l
         omissions: where what is skipped is noted.
     """
     long = sum(len(page) >= _LEAST_LINES for page in pages)
-    for step, least, pattern in _STEPS:
-        found = [_read(page, step, pattern) for page in pages]
-        numbered = [numbers for numbers in found if len(numbers.bare) >= least]
-        if len(numbered) >= max(_LEAST_PAGES, _LEAST_SHARE * long) and _go_on(numbered, step, pattern):
+    best: list[dict[str, str]] = [{} for _ in pages]
+    count = 0
+    for step, least, patterns in _STEPS:
+        if count and step > 1:
+            break
+        found = [_read(page, step, patterns) for page in pages]
+        numbered = [numbers for numbers in found if numbers.dense and len(numbers.bare) >= least]
+        if len(numbered) >= max(_LEAST_PAGES, _LEAST_SHARE * long) and _go_on(numbered, step, patterns):
             kept = [*_following(found, step, least)]
-            count = sum(map(len, kept))
-            omissions.skip_element("line number", count, times=count)
-            return kept
-    return [{} for _ in pages]
+            if (lines := sum(map(len, kept))) > count:
+                best, count = kept, lines
+    omissions.skip_element("line number", count, times=count)
+    return best
 
 
 def _following(found: Sequence[_Numbers], step: int, least: int) -> Iterator[dict[str, str]]:
-    """The numbered lines of each page; fewer than the least only where they follow the page before or begin anew."""
+    """The numbered lines of each page.
+
+    Fewer than the least only where they follow the page before or begin anew; such as are not dense, as among a first
+    page's names and notes, only where the next page goes on from them, too.
+    """
     last = 0
-    for numbers in found:
-        fits = len(numbers.bare) >= least or numbers.first == last + step or (numbers.first == step and numbers.full)
+    for numbers, following in zip(found, [*found[1:], _NONE], strict=True):
+        follows = numbers.first == last + step
+        fits = len(numbers.bare) >= least or follows or (numbers.first == step and numbers.full)
+        fits = fits if numbers.dense else follows and following.dense and following.first == numbers.last + step
         last = numbers.last if fits else last
         yield numbers.bare if fits else {}
 
 
-def _read(page: Sequence[str], step: int, pattern: re.Pattern[str]) -> _Numbers:
-    """The most lines of a page whose numbers count by a step; none where they are not as far apart as their numbers."""
+def _read(page: Sequence[str], step: int, patterns: Sequence[re.Pattern[str]]) -> _Numbers:
+    """The most lines of a page whose numbers count by a step."""
     chains: dict[int, list[tuple[int, re.Match[str]]]] = {}
     best: list[tuple[int, re.Match[str]]] = []
     for i, line in enumerate(page):
-        if pattern is _BEHIND and not line[-1:].isdigit():
-            continue
-        if (match := pattern.fullmatch(line)) and (number := int(match["number"])) % step == 0:
-            chain = chains.pop(number - step, [])
-            chain.append((i, match))
-            chains[number] = chain
-            best = max(best, chain, key=len)
-    lines = best[-1][0] + 1 - best[0][0] if best else 0
-    if not best or not (1 - _MOST_OTHERS[step]) * lines <= step * len(best) <= lines + step:
-        return _Numbers(0, 0, {}, full=False)
+        ends = line[-1:].isdigit()
+        for match in (pattern.fullmatch(line) for pattern in patterns if ends or pattern is not _BEHIND):
+            if match and (number := int(match["number"])) % step == 0:
+                chain = chains.pop(number - step, [])
+                chain.append((i, match))
+                chains[number] = chain
+                best = max(best, chain, key=len)
+    if not best:
+        return _NONE
+    lines = best[-1][0] + 1 - best[0][0]
     numbers = [int(match["number"]) for _, match in best]
     full = step * len(best) >= _LEAST_FULL * len(page) or not any(match["rest"] for _, match in best)
-    return _Numbers(numbers[0], numbers[-1], {page[i]: match["rest"] or "" for i, match in best}, full)
+    dense = (1 - _MOST_OTHERS[step]) * lines <= step * len(best) <= lines + step
+    return _Numbers(numbers[0], numbers[-1], {page[i]: match["rest"] or "" for i, match in best}, full, dense)
 
 
-def _go_on(pages: Sequence[_Numbers], step: int, pattern: re.Pattern[str]) -> bool:
+def _go_on(pages: Sequence[_Numbers], step: int, patterns: Sequence[re.Pattern[str]]) -> bool:
     """Whether the numbers of each page begin anew, or go on from page to page within sentences or behind verses."""
     if sum(numbers.first == step and numbers.full for numbers in pages) >= _MOST * len(pages):
         return True
     rests = [rest for numbers in pages for rest in numbers.bare.values() if rest]
-    small = pattern is _BEHIND or sum(rest[0].islower() for rest in rests) >= _LEAST_SMALL * len(rests)
+    small = patterns is _LAST or sum(rest[0].islower() for rest in rests) >= _LEAST_SMALL * len(rests)
     return small and sum(a.last < b.first for a, b in pairwise(pages)) >= _MOST * (len(pages) - 1)

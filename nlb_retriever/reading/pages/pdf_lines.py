@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _LINE = re.compile("[^\r\n\x02\ufffe\uffff]+[\x02\ufffe\uffff]?")
 """Of a page as pdfium gives it: a hyphen at a line's end is one of three marks, and ends the line."""
 _LETTER = re.compile(r"[^\W_]")
+_WITHOUT_NUMBERS = re.compile(r"(?:\d{1,5}[ ]+)?(?P<rest>.*?[^\W_].*?)(?:[ ]+\d{1,5})?[ ]*")
+"""A line without the numbers at its ends, which may be set smaller than the rest, as those of lines are."""
 _NUMBER = re.compile(
     r"(?:(?P<letter>[)\]]|(?<![^\W_])(?:[^\W\d_]|[cdkm]m|ft))(?=[−–-]?\d))?"
     r"(?:(?<![^\W_])\d{0,9}[−–-])?\d{1,9}(?![^\W_])"
@@ -82,7 +84,7 @@ class LookReader:
         wide = _is_wide(text)
         for match in _LINE.finditer(text):
             looks: list[Look] = []
-            for i in _letters(text, match.start(), match.end()):
+            for i in _letters(text, *self._rest(textpage, text, match.span(), wide=wide)):
                 look = self._look(textpage, _index(text, i) if wide else i, rotation)
                 if look is None:
                     looks = []
@@ -94,6 +96,19 @@ class LookReader:
                     break
             if looks:
                 yield match[0], Look(min(look.size for look in looks), all(look.bold for look in looks))
+
+    def _rest(self, textpage: PdfTextPage, text: str, line: tuple[int, int], *, wide: bool) -> tuple[int, int]:
+        """Where a line begins and ends without the numbers at its ends; one above the line is the mark of a note."""
+        found = _WITHOUT_NUMBERS.fullmatch(text, *line)
+        letter = _LETTER.search(text, *found.span("rest")) if found else None
+        if not found or not letter:
+            return line
+        first, last = found.span("rest")
+        if first > line[0]:
+            places = [_index(text, i) if wide else i for i in (letter.start(), line[0])]
+            if _is_above(*(self._height(textpage, place) for place in places)):
+                return line[0], last
+        return first, last
 
     def place(self, textpage: PdfTextPage, text: str, origin: float) -> Iterator[Line]:
         """The lines of a page that is shown as it was written, each with those behind it that have no place.
