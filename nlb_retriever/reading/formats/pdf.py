@@ -30,7 +30,7 @@ from nlb_retriever.reading.pages.printed import (
     read_outline,
     with_references,
 )
-from nlb_retriever.reading.pages.running_heads import without_running_heads
+from nlb_retriever.reading.pages.running_heads import without_letterheads, without_running_heads
 from nlb_retriever.reading.pages.title_page import is_given, read_title_page
 from nlb_retriever.reading.pages.typography import Look, find_titles
 from nlb_retriever.records import Page
@@ -85,6 +85,7 @@ def read_pdf(data: bytes, limits: Limits) -> Draft:
         whole, looks, numbered = _without_line_numbers(*_page_lines(document, limits, draft.omissions), draft.omissions)
         empty = _find_empty(document, whole)
         _check_letters(whole, len(empty))
+        whole = without_letterheads(whole, draft.omissions)
         labels = [clean(document.get_page_label(i)).strip() for i in range(count)]
         metadata = document.get_metadata_dict()
         for i in range(document.count_attachments()):

@@ -38,6 +38,8 @@ _NUMBER = re.compile(
 """Before a title, on its line."""
 _DATE = re.compile(r"([^\W\d_]+)(?:[.,:—–-]+|\s\d{4}\b)\W*\w")
 """The month or day of a diary's entry, before its text: "September.--This afternoon"; no chapter called "May"."""
+_BULLET = re.compile(r"[•▪■◦‣▶►▸●○➢✓] ")
+"""The beginning of an item of a list."""
 _ALONE = re.compile(r"^(.{4,40})\n\n", re.MULTILINE)
 """A short paragraph of one line."""
 
@@ -139,7 +141,7 @@ def _glue(line: str, following: str, after: str, width: int, words: Counter[str]
             return line, ""
     if _is_cut(line, following, after, width):
         return line, " "
-    if _heading(line, following) or _heading(following, after):
+    if _heading(line, following) or _heading(following, after) or _BULLET.match(following):
         return line, "\n\n"
     if (is_row(line) or is_row(following)) and (following[0].isupper() or (is_row(line) and is_row(following))):
         return line, "\n\n"

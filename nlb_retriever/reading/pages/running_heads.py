@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -18,6 +19,54 @@ _NEAR, _ALIKE = 4, 0.8
 """Pages behind a running head on which a line that is so much the same is one, too, read wrong by a scanner."""
 _LEAST_WORDS = 8
 """Characters of such a line."""
+
+_FEWEST, _MOST_PAGES, _DEEPEST = 3, 0.7, 15
+"""Pages, and the share of all, that have a letterhead at least; and its lines at most."""
+_DIGITS = re.compile(r"\d+")
+
+
+def without_letterheads(pages: Sequence[list[str]], omissions: Omissions) -> list[list[str]]:
+    """Skip what stands in three lines or more at the top or the foot of most pages, but for lines whose numbers differ.
+
+    Letters, procedures and slides have such lines; fewer are running heads. They stay where they are first at the top,
+    and last at the foot, as they may be the text of a form that comes again.
+
+    Args:
+        pages: their lines.
+        omissions: where what is skipped is noted.
+    """
+    kept = [*pages]
+    skipped: defaultdict[str, list[str]] = defaultdict(list)
+    for step in (1, -1):
+        block = _block([page[::step] for page in kept])
+        parts = [(page[::step][: len(block)], page[::step][len(block) :]) for page in kept]
+        having = [
+            i for i, (head, rest) in enumerate(parts) if rest and [_DIGITS.sub("#", line) for line in head] == block
+        ]
+        times = Counter(line for i in having for line in set(parts[i][0]))
+        for i in having[::step][1:] if len(block) > EDGE else ():
+            head, rest = parts[i]
+            gone = [line for line in head if times[line] >= _MOST_PAGES * len(pages)]
+            kept[i] = [*(line for line in head if line not in gone), *rest][::step]
+            for line in gone:
+                skipped[line].append(line)
+    _note(skipped, omissions)
+    return kept
+
+
+def _block(pages: Sequence[Sequence[str]]) -> list[str]:
+    """What most pages begin with: lines, with "#" for numbers; no label of a form ("Name:"), and no sentence."""
+    least = max(_FEWEST, _MOST_PAGES * len(pages))
+    block: list[str] = []
+    for i in range(_DEEPEST):
+        keys = Counter(_DIGITS.sub("#", page[i]) for page in pages if len(page) > i)
+        key, count = next(iter(keys.most_common(1)), ("", 0))
+        if count < least or key[-1] in ":?":
+            break
+        if key[0].islower():
+            return block[:-1]
+        block.append(key)
+    return block
 
 
 def without_running_heads(
