@@ -124,6 +124,20 @@ def test_letters_of_a_font_that_does_not_say_what_they_are_are_refused(pdf: Writ
         read_book(pdf(pages))
 
 
+def test_pages_that_were_read_upside_down_are_named(pdf: Write) -> None:
+    garbled = [
+        "3i\tUIeYIIO sem pPIeYI UsxoIg aU s1ojoq eTeymM pepueut 1odeay plo UeT ay",
+        "3i\tMes Apoqou pue Aizenb",
+    ] * 4
+    pages = [[f"3i\t{line}" for line in page_of(thing)] * 4 for thing in THINGS[:4]]
+    book = read_book(pdf([*pages, garbled, *pages, garbled]))
+    assert "2 of 10 pages hold text that makes no sense (scanned upside down?), the first is 5" in book.warnings
+    with pytest.raises(NotABook, match="makes no sense.* run OCR on it again"):
+        read_book(pdf([garbled, garbled]))
+    code = [line.replace("3i\t", "") for line in garbled]  # to be seen, as names in a program are
+    assert not read_book(pdf([code, *pages])).warnings
+
+
 def test_a_language_with_marks_on_nearly_all_vowels_is_read(pdf: Write) -> None:
     lines = [r"B\351 h\341t b\340n c\371ng m\350 v\340 ch\372 tr\350n l\371ng l\372c s\341ng"] * 30
     assert read_book(pdf([lines] * 3)).text.startswith("Bé hát")

@@ -210,8 +210,9 @@ def test_ligatures_of_old_fonts_are_letters(pdf: Write) -> None:
     assert "fi" not in read_book(pdf([["The value of \x0cdet and \x0fnd", *PROSE]])).text
 
 
-def test_signs_for_letters_say_what_to_do(pdf: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nlb_retriever.reading.formats.pdf._clean", lambda text: "❡♥❛❧✐③❡❞ ❡♥ bell")
+@pytest.mark.parametrize("signs", ["❡♥❛❧✐③❡❞ ❡♥ bell", "\uf062\uf065\uf06c\uf06c bell", "\ufffd\ufffd\ufffd bell"])
+def test_signs_for_letters_say_what_to_do(pdf: Write, monkeypatch: pytest.MonkeyPatch, signs: str) -> None:
+    monkeypatch.setattr("nlb_retriever.reading.formats.pdf._clean", lambda text: signs)
     with pytest.raises(NotABook, match="signs for letters in its text layer: run OCR"):
         read_book(pdf([PROSE]))
 

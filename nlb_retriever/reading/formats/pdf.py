@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 _STRAY_CHARS = 20
 """A scan of which most pages are empty may hold as many characters of no sense."""
-_DINGBATS = re.compile("[\u2700-\u27bf\u2460-\u2473]")
-"""What the letters of old TeX's bitmap fonts are taken for."""
+_SIGNS = re.compile("[\u2700-\u27bf\u2460-\u2473\ue000-\uf8ff\ufffd]")
+"""What the letters of old TeX's bitmap fonts are taken for, and of fonts that do not say what theirs mean."""
 _STRAY_SHARE = 0.2
 """Of these among the characters of a text that says nothing."""
 _STAMPED, _STAMPS, _FEW = 5, 0.5, 6
@@ -50,6 +50,12 @@ of a page that has no others, at most."""
 _SAMPLE, _LEAST_LETTERS, _VOWELS = 200_000, 2_000, 0.2
 """Characters of a text, letters among them, marks aside, and the least share of these that vowels have in a language:
 other characters stand there where a font does not say what its own mean."""
+_SCANNED = re.compile(r"[^\W_]{3,}")
+_MIXED = re.compile(r"[a-zß-öø-ÿ][A-ZÀ-ÖØ-Þ]|[^\W\d_]\d[^\W\d_]")
+_LEAST_SCANNED, _MOST_MIXED = 30, 0.15
+"""Words of a scanned page that counts, and the share of them with capitals or figures inside where they are none: those
+of a page that was read upside down have a third, of one read well a hundredth."""
+_NO_SENSE = "text that makes no sense (scanned upside down?)"
 _OUTLINE = 3
 """Bookmarks of an outline: fewer are a cover's and a title's."""
 _DIGITS = re.compile(r"\d+")
@@ -83,8 +89,7 @@ def read_pdf(data: bytes, limits: Limits) -> Draft:
         bookmarks = _bookmarks(document)
         outlined = len(bookmarks) >= _OUTLINE
         whole, looks, numbered = _without_line_numbers(*_page_lines(document, limits, draft.omissions), draft.omissions)
-        empty = _find_empty(document, whole)
-        _check_letters(whole, len(empty))
+        draft.warnings += _check_pages(document, whole, looks)
         whole = without_letterheads(whole, draft.omissions)
         labels = [clean(document.get_page_label(i)).strip() for i in range(count)]
         metadata = document.get_metadata_dict()
@@ -93,8 +98,6 @@ def read_pdf(data: bytes, limits: Limits) -> Draft:
             draft.omissions.lose(name, "it is a file attached to the PDF")
     finally:
         document.close()
-    if empty:
-        draft.warnings.append(f"{len(empty)} of {count} pages hold no text (images?), the first is {empty[0]}")
     numbers = PageNumbers(whole, labels)
     unheaded = without_running_heads(whole, numbers, draft.omissions, numbered)
     labels = numbers.printed()
@@ -124,6 +127,18 @@ def read_pdf(data: bytes, limits: Limits) -> Draft:
     draft.title, draft.author = _names(metadata, next(filter(any, (shown, plain)), title_page(draft.text)))
     _append_notes(draft, notes, labels)
     return draft
+
+
+def _check_pages(
+    document: PdfDocument, pages: Sequence[Sequence[str]], looks: Sequence[Mapping[str, Look]]
+) -> Iterator[str]:
+    """Warnings of sheets that hold no text, or none that makes sense."""
+    empty = _find_empty(document, pages)
+    _check_letters(pages, len(empty))
+    garbled = _find_garbled(pages, looks)
+    for sheets, what in ((empty, "no text (images?)"), (garbled, _NO_SENSE)):
+        if sheets:
+            yield f"{len(sheets)} of {len(pages)} pages hold {what}, the first is {sheets[0]}"
 
 
 def _find_empty(document: PdfDocument, pages: Sequence[Sequence[str]]) -> list[int]:
@@ -156,8 +171,26 @@ def _check_letters(pages: Sequence[Sequence[str]], empty: int) -> None:
     sample = unicodedata.normalize("NFD", "".join(line for lines in pages for line in lines)[:_SAMPLE]).lower()
     known, vowels = (sum(map(sample.count, of)) for of in (ascii_lowercase, "aeiouy"))
     means_nothing = known >= max(_LEAST_LETTERS, len(sample) / 2) and vowels < _VOWELS * known
-    if means_nothing or sum(len(_DINGBATS.findall(line)) for lines in pages for line in lines) > _STRAY_SHARE * chars:
+    if means_nothing or sum(len(_SIGNS.findall(line)) for lines in pages for line in lines) > _STRAY_SHARE * chars:
         raise NotABook("has signs for letters in its text layer: run OCR on it first (ocrmypdf --force-ocr)")
+
+
+def _find_garbled(pages: Sequence[Sequence[str]], looks: Sequence[Mapping[str, Look]]) -> list[int]:
+    """The numbers of the scanned sheets whose words are none; their letters are not to be seen, and have no look.
+
+    Raises:
+        NotABook: all that have words are such.
+    """
+    words = {i: _SCANNED.findall("\n".join(page)) for i, page in enumerate(pages, 1)}
+    words = {i: of_page for i, of_page in words.items() if len(of_page) >= _LEAST_SCANNED}
+    garbled = [
+        i
+        for i, of_page in words.items()
+        if not looks[i - 1] and sum(map(bool, map(_MIXED.search, of_page))) >= _MOST_MIXED * len(of_page)
+    ]
+    if garbled and len(garbled) == len(words):
+        raise NotABook(f"has {_NO_SENSE}: run OCR on it again (ocrmypdf --rotate-pages --force-ocr)")
+    return garbled
 
 
 def _append_notes(draft: Draft, notes: Sequence[Note], labels: Sequence[str]) -> None:
