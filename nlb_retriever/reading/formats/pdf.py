@@ -232,7 +232,7 @@ def _page_lines(
                 textpage.close()
                 page.set_rotation(upright)  # as pdfium orders lines by where they are shown
                 textpage, text = _text_of(page)
-            text = text if rotation else reader.raise_numbers(textpage, text)
+            text = text if rotation else reader.raise_numbers(textpage, reader.order_right_to_left(textpage, text))
             read = reader.read(textpage, text, rotation)
             seen = {_SPACES.sub(" ", _clean(f"{line}\r\n")).strip(): look for line, look in read}
             placed = [] if rotation else [*reader.place(textpage, text, page.get_cropbox()[0])]

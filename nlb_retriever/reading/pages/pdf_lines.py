@@ -29,6 +29,10 @@ _NUMBER = re.compile(
 _SMALL, _ABOVE = 0.95, 0.2
 """Most of the size of the character before that a raised one has, and the least that it stands above it."""
 _BOLD = re.compile(r"bold|black|heavy|demi|-medi$|(?:cm|sf|lm|ec)bx|biolinumTB|libertineTB|,b$|-bd", re.IGNORECASE)
+_LAM_ALEF = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
+"""One Arabic letter form for two letters, which pdfium gives from left to right."""
+_LEFT_OF_NUMBER = re.compile(r"(?<=[\u0590-\u08ff]\s)([.,:;!?\u060c\u061b\u061f])(\d+)(?!\S)")
+"""What stands behind a number in a line from right to left."""
 _QUARTER, _HALF, _TURN = 90, 180, 360
 """Degrees."""
 
@@ -166,6 +170,16 @@ class LookReader:
             parts += (text[done:at], raise_behind(text[at - 1], text[at : match.end()]))
             done = match.end()
         return "".join([*parts, text[done:]])
+
+    def order_right_to_left(self, textpage: PdfTextPage, text: str) -> str:
+        """A page's text with Arabic ligatures, and numbers and the stops behind them, as they are read."""
+        wide = _is_wide(text)
+        letters = [*text] if _LAM_ALEF.search(text) else []
+        for match in _LAM_ALEF.finditer(text):
+            first, last = (_index(text, i) if wide else i for i in (match.start(), match.end() - 1))
+            if self._edges(textpage, first) == self._edges(textpage, last):
+                letters[match.start() : match.end()] = match[0][::-1]
+        return _LEFT_OF_NUMBER.sub(r"\2\1", "".join(letters) or text)
 
     def _height(self, textpage: PdfTextPage, index: int) -> tuple[float, float]:
         """The size of a character, and how high it stands on the page; 0 where it is unknown or turned."""
