@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nlb_retriever.reading.pages.title_page import find_authors
+from nlb_retriever.reading.pages.title_page import find_authors, read_title_page
+from nlb_retriever.reading.pages.typography import Look
 
 AT = ["Department of Bells", "University of Ropes", "ann@bells.example"]
 THREE = "Ann Bell, Tom Anders Ringer, Wei Chen"
@@ -39,3 +40,20 @@ def test_places_and_sections_below_an_author_are_no_authors() -> None:
     places = ["New Bedford, Rhode Island", "ann@bells.example", "Abstract", "Bell Towers", "The college has many."]
     assert find_authors(["Ann Bell", *AT[:2], *places]) == "Ann Bell"
     assert find_authors(["THE BELLS", "Of the north, and of the south", "They rang."]) is None
+
+
+@pytest.mark.parametrize(
+    ("below", "authors"),
+    [
+        (["Ada Penwick,1 Tom Ringer2", "1Tower University"], "Ada Penwick, Tom Ringer"),
+        (["Ada Penwick", "Abstract"], "Ada Penwick"),
+        (["4 Quay Street", "Abstract"], None),
+    ],
+)
+def test_a_title_in_bold_stands_above_authors_or_an_abstract(below: list[str], authors: str | None) -> None:
+    title = ["Ropes and Bells, and the", "Towers of the North"]
+    lines = ["Draft of May 2023", *title, *below, *["The bells rang in the night and nobody came."] * 4]
+    looks = [Look(10.0, line in title) for line in lines]
+    assert read_title_page(lines, looks) == (" ".join(title), authors)
+    assert read_title_page([*lines[:3], *lines[5:]], [*looks[:3], *looks[5:]]) == (None, None)
+    assert read_title_page(lines, [Look(10.0, True)] * len(lines)) == (None, None)

@@ -95,7 +95,7 @@ def read_pdf(data: bytes, limits: Limits) -> Draft:
         metadata = document.get_metadata_dict()
         for i in range(document.count_attachments()):
             name = one_line(document.get_attachment(i).get_name(), 100)
-            draft.omissions.lose(name, "it is a file attached to the PDF")
+            draft.omissions.lose(name, "files attached to the PDF are not read")
     finally:
         document.close()
     numbers = PageNumbers(whole, labels)

@@ -47,6 +47,7 @@ _FEW = 20
 """Lines below a title with names and institutions."""
 _BEGUN = re.compile(r"abstract\b|key ?words\b|(?:1|i)?\.?\s?introduction\b|contents\b", re.IGNORECASE)
 """What the names of authors stand above."""
+_ABSTRACT = re.compile(r"abstract\b", re.IGNORECASE)
 _VOLUME = re.compile(r"[\s,]+(?:vol\S*\s)?\d{1,4}\s?\(\d{4}\)", re.IGNORECASE)
 """Behind the name of a journal."""
 _SEPARATOR = re.compile(r"\s*(?:,?\s+(?:and|und|et|y|e)\s+|[,;&·])\s*")
@@ -110,7 +111,9 @@ def read_first_lines(text: str) -> tuple[str, str | None] | None:
 def read_title_page(
     lines: Sequence[str], looks: Sequence[Look | None], headings: Set[str] = frozenset()
 ) -> tuple[str | None, str | None]:
-    """Title, which is what is set largest on the first page, and authors, who are named below it; None each if unknown.
+    """Title, which is what is set largest on the first page, or in bold, and authors, who are named below it.
+
+    None each if unknown.
 
     Args:
         lines: of the page, in order.
@@ -126,12 +129,15 @@ def read_title_page(
     }
     largest_size = max(worded.values(), default=0.0)
     if not sizes or largest_size <= LARGER * sizes.most_common(1)[0][0]:
+        largest = _bold_title(lines, looks)
+    else:
+        largest = [
+            i
+            for i, look in enumerate(looks[: len(lines)])
+            if look and look.size == largest_size and (i in worded or worded.get(i - 1) == largest_size)
+        ]
+    if not largest:
         return None, None
-    largest = [
-        i
-        for i, look in enumerate(looks[: len(lines)])
-        if look and look.size == largest_size and (i in worded or worded.get(i - 1) == largest_size)
-    ]
     apart = next((i for i, (a, b) in enumerate(pairwise(largest), 1) if b - a > _BETWEEN), len(largest))
     title = one_line(" ".join(lines[i] for i in largest[:apart])).rstrip(FOOTNOTE_MARKS)
     is_title = apart <= MOST_LINES and len(title) <= LONGEST
@@ -140,10 +146,24 @@ def read_title_page(
     return title, find_authors([line for line in lines[largest[apart - 1] + 1 :] if any(map(str.isalnum, line))])
 
 
+def _bold_title(lines: Sequence[str], looks: Sequence[Look | None]) -> list[int]:
+    """The first lines in bold of a page where nothing is set larger, if they stand above authors or an abstract."""
+    letters = Counter[bool]()
+    for line, look in zip(lines, looks, strict=False):
+        letters[bool(look and look.bold)] += len(line)
+    bold = [i for i, look in enumerate(looks[: len(lines)]) if look and look.bold and HAS_WORD.search(lines[i])]
+    if letters[True] > letters[False] or not bold:
+        return []
+    title = [*takewhile(lambda i: i - bold[0] == bold.index(i), bold)]
+    below = lines[title[-1] + 1 :]
+    is_paper = any(map(_ABSTRACT.match, below[:_FEW])) or find_authors(below)
+    return title if is_paper and title[0] < _FEW and not any(_BEGUN.match(lines[i]) for i in title) else []
+
+
 def find_authors(lines: Sequence[str]) -> str | None:
     """The names below a title, in lines of nothing else; None where there are none.
 
-    Two or more count, one only behind "by", or where an institution or a date follows and it is no text.
+    Two or more count, one only behind "by", or where an institution, a date or an abstract follows and it is no text.
 
     Args:
         lines: below the title.
@@ -199,7 +219,7 @@ def _without_letters(lines: Sequence[str]) -> Sequence[str]:
 def _is_one(lines: Sequence[str], start: int) -> bool:
     """Whether a name on the first line is an author's, by what follows."""
     at_institution = _AFFILIATION.search(lines[0]) is not None
-    return not start if at_institution else any(map(_is_below_name, lines[1:2]))
+    return not start if at_institution else any(_is_below_name(line) or _ABSTRACT.match(line) for line in lines[1:2])
 
 
 def _names_above(lines: Sequence[str]) -> Iterator[list[str]]:
