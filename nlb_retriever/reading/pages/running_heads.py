@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 
+from nlb_retriever.errors import counted
 from nlb_retriever.reading.draft import one_line
 from nlb_retriever.reading.headings.looks import COUNTED, parse_line
 from nlb_retriever.reading.omissions import Omissions, count_words
@@ -95,8 +96,8 @@ def without_running_heads(
         if before and len(page) > 1 and before[-1][-1].isalpha() and page[1][0].islower()
     }
     lines_of = ((i, line) for i, lines in enumerate(pages) for line in edges(lines))
-    counted = {key for i, line in lines_of if "#" in (key := key_of(i, line)) and "#" not in line}
-    twice = counted | within_sentences
+    paged = {key for i, line in lines_of if "#" in (key := key_of(i, line)) and "#" not in line}
+    twice = paged | within_sentences
     repeated = {key for key, count in seen.items() if count >= (2 if key in twice else numbers.least)}
     met: set[str] = set()
     latest: dict[str, int] = {}  # page on which each was the topmost line
@@ -176,4 +177,4 @@ def _note(skipped: dict[str, list[str]], omissions: Omissions) -> None:
             omissions.skip_element("page number", words, times=len(lines))
         else:
             shown = one_line(NUMBER.sub("#", lines[0]) if "#" in key else lines[0], 80)
-            omissions.skip(f'"{shown}" on {len(lines):,} pages', words, kind="running head")
+            omissions.skip(f'"{shown}" on {counted(len(lines), "page")}', words, kind="running head")
