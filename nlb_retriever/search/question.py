@@ -90,9 +90,14 @@ _COLORS = frozenset(
     " silvery azure rose ruby emerald ivory cream amber auburn blond blonde fair dark pale light rosy russet tawny"
     " vermilion lilac lavender indigo turquoise bronze copper chestnut hazel mauve".split()
 )
+_LASTS = re.compile(
+    rf"(?:\d|\b(?:{'|'.join(sorted(_NUMBERS))}))(?: of)? (?:second|minute|hour|day|night|week|month|year)s?(?: ago)?$"
+)
+"""The end of "three years" and "thousands of years": no number of coins."""
 _NAME_OF = re.compile(
     r"what(?:['’]s| is| was| are| were) (?:the (?:first |last |full |real )?names? of (?P<of>[^?]+)"
-    r"|(?P<owner>[\w'’. -]{1,40}?)(?:['’]s?)? names?\W*$)",
+    r"|(?P<owner>[\w'’. -]{1,40}?)(?:['’]s?)? names?\W*$"
+    r"|[\w’'. -]{1,40}['’]s? (?P<called>[\w -]{1,40}?) called\W*$)",
     re.IGNORECASE,
 )
 _NAMED = frozenset(
@@ -273,7 +278,7 @@ def find_capitals(text: str) -> str:
 def _asks_for_own_name(question: str) -> bool:
     """Whether it asks for the name of a person, or of what has one of its own."""
     match = _NAME_OF.match(question)
-    named = (match["of"] or match["owner"]) if match else ""
+    named = (match["of"] or match["owner"] or match["called"]) if match else ""
     return bool(named) and (not _NAMED.isdisjoint(_WORD.findall(named.lower())) or find_person(named) is not None)
 
 
@@ -281,10 +286,11 @@ def fits(question: str, answer: str) -> bool:
     """Whether some words can be what a question asks for; in doubt they can.
 
     They say more than the question's own words and pronouns, "how many", "how old", "what year" and "what is the
-    population of" is a number, "how long" and "how often" that or a unit of time, "how large" not "largest", "what
-    color" a color, "when" not "first", "where" not "Serbian", what somebody's name is has a capital, what a name is is
-    no other name, who one is a kind of person, who of two one of them, and "who" does not begin with "in" or "because",
-    nor is it "sir". Another section of the book answers what asks for one ("which section", "where").
+    population of" is a number, but "how many coins" not "three years", "how long" and "how often" that or a unit of
+    time, "how large" not "largest", "what color" a color, "when" not "first", "where" not "Serbian", what somebody's
+    name is, or what his boat is called, has a capital, what a name is is no other name, who one is a kind of person,
+    who of two one of them, and "who" does not begin with "in" or "because", nor is it "sir". Another section of the
+    book answers what asks for one ("which section", "where").
     """
     if asks_about_name(question) and " the " not in question:
         says_what = find_person(answer) if name_of(question) else any(map(str.islower, answer.split()))
@@ -298,6 +304,8 @@ def fits(question: str, answer: str) -> bool:
     start = next((index for index, word in enumerate(own) if word in _ASKING), 0)
     asking, after, *_ = (*own[start:], "", "")
     if after in _MEASURED.get(asking, ()):
+        if after == "many" and _TIMES.isdisjoint({*own, *(word.removesuffix("s") for word in own)}):
+            return has_number and not _LASTS.search(answer.lower())
         if after not in {"old", "age"}:
             return has_number
         return has_digit or not (_AGES | (_NUMBERS - _NO_AGE)).isdisjoint({*words} - {*own})
