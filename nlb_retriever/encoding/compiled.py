@@ -14,8 +14,9 @@ import logging
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ import numpy as np
 
 from nlb_retriever.atomic import write_file
 from nlb_retriever.config import home
-from nlb_retriever.encoding.openvino_core import check_process, load_openvino, shared_core
+from nlb_retriever.encoding.openvino_core import load_openvino, never_free, shared_core
 from nlb_retriever.errors import EncoderError
 
 if TYPE_CHECKING:
@@ -53,13 +54,15 @@ class Running:
 
     queue: openvino.AsyncInferQueue
     compiled: CompiledModel
+    turn: threading.Lock = field(default_factory=threading.Lock)
+    """Held by the thread that uses the queue."""
 
 
 class LazyModel:
     """A model that is loaded at its first use: from the cache, or compiled from its files.
 
     For several threads: the first one loads it, and others wait (`functools.cached_property` lets each of them load
-    it since Python 3.12, and a queue whose model's file was unmapped ends the process).
+    it since Python 3.12, and a queue whose model's file was unmapped ends the process). A forked child loads its own.
 
     Args:
         path: the model.
@@ -83,6 +86,10 @@ class LazyModel:
         self._files = files
         self._requests = requests
         self._check = check
+        self._start()
+        _models.add(self)
+
+    def _start(self) -> None:
         self._loading = threading.Lock()
         self._loaded: Running | None = None
 
@@ -90,14 +97,19 @@ class LazyModel:
         """Load it, once.
 
         Raises:
-            EncoderError: a file is missing or damaged, or this process was forked from one that had loaded OpenVINO.
+            EncoderError: a file is missing or damaged, or this process was forked from one that had freed a model.
         """
-        check_process()
+        if _is_refused.is_set():
+            raise EncoderError(
+                "this process was forked from one that had loaded an encoder and freed it: search or index first after"
+                " the fork, or start processes by 'spawn'"
+            )
         with self._loading:
             if self._loaded is None:
                 compiled = self._compile()
                 queue = load_openvino().AsyncInferQueue(compiled.model, self._requests)
                 self._loaded = Running(queue=queue, compiled=compiled)
+                weakref.finalize(compiled, _freed.set).atexit = False
             return self._loaded
 
     def _compile(self) -> CompiledModel:
@@ -112,6 +124,27 @@ class LazyModel:
         if cache:
             write_compiled(model, cache)
         return CompiledModel(model=model)
+
+    def start_anew(self) -> None:
+        """In a forked child: forget what was loaded, whose threads are the parent's (`openvino_core`)."""
+        never_free(self._loaded)
+        self._start()
+
+
+_models: weakref.WeakSet[LazyModel] = weakref.WeakSet()
+_freed = threading.Event()
+"""A compiled model was freed: OpenVINO gives its threads to the next one, in a forked child, too, which lacks them."""
+_is_refused = threading.Event()
+
+
+def _start_anew() -> None:
+    if _freed.is_set():
+        _is_refused.set()
+    for model in list(_models):
+        model.start_anew()
+
+
+os.register_at_fork(after_in_child=_start_anew)
 
 
 @contextlib.contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -78,7 +77,6 @@ class OpenVinoEncoder:
         self.backend = "openvino int8"
         threads = usable_cores()
         self._streams = 1 if latency else threads
-        self._running = threading.Lock()
         self._model = LazyModel(
             folder / MODEL_FILE,
             {
@@ -142,8 +140,9 @@ class OpenVinoEncoder:
         def keep(request: Any, index: int) -> None:
             take(index, *(request.get_output_tensor(at).data for at in range(len(request.model_outputs))))
 
-        queue = self._model.load().queue
-        with self._running:
+        running = self._model.load()
+        queue = running.queue
+        with running.turn:
             queue.set_callback(keep)
             with requests_of(queue):
                 for index, rows in enumerate(batches):

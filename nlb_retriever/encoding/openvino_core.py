@@ -3,11 +3,15 @@
 OpenVINO's CPU plugin gives the thread that loads it an alternate signal stack and unmaps that stack when its
 runtime is freed, whichever thread frees it. The next signal that Python handles in the first thread then ends the
 process with a segmentation fault, or overwrites what has been mapped there since (openvino 2026.4).
+
+A process that was forked after it was loaded gets a runtime of its own. What it has of its parent's is never freed,
+either: that would wait for threads, or end some, that are not there, and the process would hang at its end, or abort.
 """
 
 from __future__ import annotations
 
 import atexit
+import ctypes
 import math
 import os
 import sys
@@ -19,8 +23,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nlb_retriever.errors import EncoderError
-
 if TYPE_CHECKING:
     import openvino
 
@@ -29,13 +31,13 @@ _WRONG_WIDTH = 32
 _OWN_GROUPS, _GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 _TELEMETRY, _CONVERTER = "openvino_telemetry", "openvino.tools.ovc"
 _lock = threading.RLock()
-_opened_in: list[int] = []
-"""The process that loaded the runtime."""
 _LAST_CALLS = 10
 """Seconds that a process waits for them at its end."""
 _daemons: list[int] = []
 """Daemon threads in `model_call`, by their numbers."""
 _is_ending = threading.Event()
+_is_child = threading.Event()
+"""This process was forked from one that had loaded the runtime."""
 
 
 @contextmanager
@@ -88,12 +90,7 @@ def _import_converter(name: str) -> Any:
 
 
 def shared_core() -> openvino.Core:
-    """The runtime, with its CPU plugin loaded; all calls give the same one.
-
-    Raises:
-        EncoderError: this process was forked after it was loaded.
-    """
-    check_process()
+    """The process's runtime, with its CPU plugin loaded; all calls give the same one."""
     with _lock:
         return _open()
 
@@ -102,22 +99,29 @@ def shared_core() -> openvino.Core:
 def _open() -> openvino.Core:
     core: openvino.Core = load_openvino().Core()
     core.get_property("CPU", "FULL_DEVICE_NAME")  # loads the plugin
-    _opened_in.append(os.getpid())
     atexit.register(_end_calls)
+    if _is_child.is_set():
+        never_free(core)  # it would end the threads of models that the parent has freed
     return core
 
 
-def check_process() -> None:
-    """Refuse to work in a child of the process that loaded the runtime: without its threads all would wait for ever.
+def never_free(thing: object) -> None:
+    """Keep an object, and all that it holds, beyond the end of the interpreter."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
 
-    Raises:
-        EncoderError: this process was forked after that.
-    """
-    if _opened_in and _opened_in[0] != os.getpid():
-        raise EncoderError(
-            "this process was forked from one that had loaded the encoder, whose threads it lacks: search first after"
-            " the fork, or start processes by 'spawn'"
-        )
+
+def _start_anew() -> None:
+    """In a forked child: its parent's threads, and what they hold, are not there."""
+    global _lock  # noqa: PLW0603 - another thread of the parent may hold it
+    _lock = threading.RLock()
+    _daemons.clear()
+    if _open.cache_info().currsize:
+        _is_child.set()
+        never_free(_open())
+        _open.cache_clear()
+
+
+os.register_at_fork(after_in_child=_start_anew)
 
 
 @contextmanager
@@ -145,8 +149,6 @@ def model_call() -> Iterator[None]:
 
 def _end_calls() -> None:
     """Let no daemon thread begin a call any more, and wait for those that have."""
-    if _opened_in[0] != os.getpid():
-        return
     _is_ending.set()
     last = time.monotonic() + _LAST_CALLS
     while _daemons and time.monotonic() < last:

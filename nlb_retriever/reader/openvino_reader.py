@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -35,7 +34,6 @@ class OpenVinoReader:
     def __init__(self, folder: Path) -> None:
         config = read_config(folder)
         threads = usable_cores()
-        self._running = threading.Lock()
         self._model = LazyModel(
             folder / MODEL,
             {
@@ -64,8 +62,9 @@ class OpenVinoReader:
         def keep(request: Any, index: int) -> None:
             results[index] = tuple(request.get_output_tensor(number).data.copy() for number in (0, 1))
 
-        queue = self._model.load().queue
-        with self._running:
+        running = self._model.load()
+        queue = running.queue
+        with running.turn:
             queue.set_callback(keep)
             with requests_of(queue):
                 for index, rows in enumerate(batches):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import os
 import threading
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -49,7 +51,7 @@ class Retriever:
     """Searches a library. Nothing is opened or loaded before the first search.
 
     Safe to use from several threads. A retriever may stay open while others index: nobody waits for it, and it sees
-    what is published; a library that was rebuilt with other settings is opened again.
+    what is published; a library that was rebuilt with other settings is opened again. So is any in a forked child.
 
     Args:
         library: its folder, name or server URL; None for the default one.
@@ -64,10 +66,15 @@ class Retriever:
         self._device = device
         self._reader_folder = expand(reader) if reader is not None else find_reader()
         self._reader: Reader | None = None
+        self._start()
+        _retrievers.add(self)
+        self._loaded: tuple[Manifest, Vectorizer] | None = None
+
+    def _start(self) -> None:
+        """Also in a forked child: threads of the parent may hold its locks, and connections to a server are its."""
         self._opening = threading.Lock()
         self._reading = threading.Lock()
         self._store: LibraryStore | None = None
-        self._loaded: tuple[Manifest, Vectorizer] | None = None
 
     def __reduce__(self) -> tuple[Callable[..., Retriever], tuple[str | Path]]:
         """A copy, also in another process, opens the library and loads its encoders for itself."""
@@ -274,6 +281,17 @@ class Retriever:
         """Answer a request; `search` and `answer` make one and call this. Raises what they do."""
         store = self.store
         return run_search(request, store, lambda: self._vectorizer(store), lambda: self.reader)
+
+
+_retrievers: weakref.WeakSet[Retriever] = weakref.WeakSet()
+
+
+def _start_anew() -> None:
+    for retriever in list(_retrievers):
+        retriever._start()
+
+
+os.register_at_fork(after_in_child=_start_anew)
 
 
 def _warm(store: LibraryStore) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -54,6 +56,27 @@ def test_threads_go_on_while_a_library_is_rebuilt_with_other_settings(tmp_path: 
             index_files([], place, chunk_tokens=chunk_tokens, rebuild=True)
             assert all(search.result() for search in searches)
             assert retriever.store.manifest.chunk_tokens == chunk_tokens
+
+
+_SEARCH_THEN_FORK = """
+import os, sys
+from nlb_retriever import Retriever
+
+retriever = Retriever(sys.argv[1])
+store, hits = retriever.store, retriever.search("the lamp")
+with retriever._opening:  # as another thread may hold it
+    if not (child := os.fork()):
+        sys.exit(retriever.store is store or retriever.search("the lamp") != hits)
+sys.exit(os.waitpid(child, 0)[1] or retriever.store is not store)
+"""
+
+
+def test_a_forked_child_opens_the_library_itself(tmp_path: Path) -> None:
+    place = tmp_path / "library"
+    index_books([book_from_text(LIGHTHOUSE, source="lamp")], place)
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", _SEARCH_THEN_FORK, str(place)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("question", ["Who is Margaret?", "Who took the lamp?"])
