@@ -91,7 +91,8 @@ def _folder(name: str, folder: Path) -> Check:
     """Whether a folder, or where it would be made, takes files."""
     there = next(path for path in (folder, *folder.parents) if os.path.exists(path))  # noqa: PTH110 - never raises
     if not os.access(there, os.W_OK):
-        return Check(name, "problem", f"{folder} cannot be written: change its rights, or set NLB_HOME")
+        detail = f"{folder} can only be read: to index there change its rights, or set NLB_HOME"
+        return Check(name, "note", detail)
     free = shutil.disk_usage(there).free
     if free < _LEAST_SPACE:
         return Check(name, "problem", f"{folder} has only {free / 1e6:,.0f} MB left: make room, or set NLB_HOME")

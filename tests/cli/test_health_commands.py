@@ -207,6 +207,6 @@ def test_a_data_folder_that_may_not_be_looked_at_is_a_problem(tmp_path: Path, mo
     monkeypatch.setattr("os.access", lambda path, mode: Path(path) != locked and access(path, mode))
     check = checks._folder("data folder", locked / "share" / "nlb-retriever")
     assert (check.status, check.detail) == (
-        "problem",
-        f"{locked}/share/nlb-retriever cannot be written: change its rights, or set NLB_HOME",
+        "note",
+        f"{locked}/share/nlb-retriever can only be read: to index there change its rights, or set NLB_HOME",
     )
