@@ -56,13 +56,13 @@ def without_letterheads(pages: Sequence[list[str]], omissions: Omissions) -> lis
 
 
 def _block(pages: Sequence[Sequence[str]]) -> list[str]:
-    """What most pages begin with: lines, with "#" for numbers; no label of a form ("Name:"), and no sentence."""
+    """What most pages begin with: lines, with "#" for numbers; none twice, no label ("Name:"), no sentence."""
     least = max(_FEWEST, _MOST_PAGES * len(pages))
     block: list[str] = []
     for i in range(_DEEPEST):
         keys = Counter(_DIGITS.sub("#", page[i]) for page in pages if len(page) > i)
         key, count = next(iter(keys.most_common(1)), ("", 0))
-        if count < least or key[-1] in ":?":
+        if count < least or key[-1] in ":?" or key in block:
             break
         if key[0].islower():
             return block[:-1]
