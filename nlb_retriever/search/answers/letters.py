@@ -65,6 +65,7 @@ def answer_letter(request: SearchRequest, store: LibraryStore) -> Answer | None:
         hits = read_book(books[0], Scope(level="passage", book=books[0], sections=(found[0],)), store)[:1]
     text = hits[0].text
     start = max(text.find(title), 0)
-    named = max(text.find(heading[kind].partition(",")[0], start), start)  # below "LETTER I." in a line of its own
+    name = heading[kind].partition(",")[0].split()[-1]  # of "_To Mrs._ SAVILLE", below "LETTER I."
+    named = max(text.find(name, start), start)
     line = Quote(hit=0, order=0, start=start, end=named + len(text[named:].split("\n", 1)[0]))
     return make_answer(request.query, cite(hits, [line]), [ShortAnswer(text=heading[kind], citation=0)], "likely")

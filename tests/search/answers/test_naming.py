@@ -30,6 +30,7 @@ BOOKS = {
         "Letter 1. To Mrs. Wick, Leeds", "Letter 2. From Ada to her brother", "Letter 3. A Visit to London"
     ),
 }
+LETTERS = {"I": "HALE", "II": "DODD", "III": "WICK"}
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +91,12 @@ def test_a_letters_heading_says_whose_it_is(retriever: Retriever, question: str,
 
 def test_a_journey_in_a_letters_heading_is_no_receiver(retriever: Retriever) -> None:
     assert retriever.answer("Who is the third letter of The Carrow Letters addressed to?").short != "London"
+
+
+def test_the_line_below_a_letters_number_is_quoted(tmp_path: Path) -> None:
+    letters = [f"LETTER {number}.\n\n\n_To Mrs._ {name}, _Leeds_.\n\n{TOLD}" for number, name in LETTERS.items()]
+    file = tmp_path / "The Hale Papers.txt"
+    file.write_text("\n\n".join(letters))
+    index_files([file], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        assert "_To Mrs._ DODD" in retriever.answer("Who is the second letter to?").text
