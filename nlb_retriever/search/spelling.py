@@ -6,9 +6,9 @@ detection and correction of spelling errors, 1964). Where none is, a name is als
 spell it (text/transliteration.py). So is a name that stands in one or two passages of a book, as in its preface, and
 is replaced where the book has another spelling far more often: "Astolfo" where the poem has "Astolpho". Of a full name
 the part that the encoder knows may be one that the books just do not have: its other spelling must stand beside the
-other part ("Elisabeth Bennet"). And a long name
-that is still unknown is read as the most similar one in the passages that the other words find: "Trefinnis" as
-"Tregennis".
+other part ("Elisabeth Bennet"), or in some passages of the one book that is searched ("Rodgers" where it has "Rogers").
+And a long name that is still unknown is read as the most similar one in the passages that the other words find:
+"Trefinnis" as "Tregennis".
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ def respell(
     rare = [
         word
         for word in dict.fromkeys(words)
-        if LEAST_LETTERS <= len(word) <= MOST_LETTERS and (word in full or not _is_known(word, vectorizer))
+        if LEAST_LETTERS <= len(word) <= MOST_LETTERS
+        and (word in (names if scope.book else full) or not _is_known(word, vectorizer))
     ]
     if language != ENGLISH:
         rare = [word for word in rare if word[0].isupper() and is_counted(word, language)]
@@ -81,7 +82,11 @@ def respell(
         if not hits:
             forms = _find_unknown(word, query, where, store, is_rare=not known)
             if known:
-                forms = {form: count for form, count in forms.items() if count >= BESIDE}
+                forms = {
+                    form: count
+                    for form, count in forms.items()
+                    if count >= BESIDE or (scope.book and count > SELDOM and not _begins(form, word))
+                }
             elif not forms and word in names and len(word) >= LONG_NAME:
                 forms = _find_similar(word, query, where, store)
         elif len(hits) <= SELDOM and word[0].isupper() and not known:
@@ -136,6 +141,11 @@ def make_edits(word: str) -> set[str]:
 def _is_known(word: str, vectorizer: Vectorizer) -> bool:
     """Whether a word is one of the chunk encoder's tokens, as common words and names are."""
     return len(vectorizer.encoder.tokenizer.encode(word, add_special_tokens=False).ids) == 1
+
+
+def _begins(form: str, word: str) -> bool:
+    """Whether one of two words begins the other: "German" is no misspelt "Germany"."""
+    return form.lower().startswith(word.lower()) or word.lower().startswith(form.lower())
 
 
 def _find_forms(word: str, spellings: Collection[str], where: Filter | None, store: LibraryStore) -> Counter[str]:

@@ -134,6 +134,22 @@ def test_a_word_that_the_encoder_knows_is_mended_beside_its_neighbour(tmp_path: 
             assert spelled(retriever, query) == searched
 
 
+def test_a_name_that_the_encoder_knows_is_mended_in_its_book(tmp_path: Path) -> None:
+    text = "Catherine left. Rogers slept. " * 3 + "Hooper wept. A German sang. " * 2
+    text += "A German left. The bench broke. " * 3
+    index_books([book_from_text(text, source="letters", title="Letters")], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        for query, searched in (
+            ("Did Katherine leave?", "Did Catherine leave?"),
+            ("How long did Buck Rodgers sleep?", "How long did Buck Rogers sleep?"),
+            ("Did Hoover weep?", None),  # Hooper is there too seldom
+            ("Did Germany sing?", None),
+            ("Did the beach break?", None),
+        ):
+            assert spelled(retriever, query, book="Letters") == searched
+            assert spelled(retriever, query) is None
+
+
 def test_a_name_of_the_preface_is_spelled_as_its_own_book_does(tmp_path: Path) -> None:
     poem = "Preface: Ariosto calls him Astolfo, her Marfisa. " + "Astolpho flew. " * 20 + "Marphisa rode. " * 19
     books = {"Poem": poem, "Other": "Philippa wrote to Brunello. " * 20, "Third": "Phillipa met Brunelo, once."}
