@@ -61,8 +61,9 @@ class Running:
 class LazyModel:
     """A model that is loaded at its first use: from the cache, or compiled from its files.
 
-    For several threads: the first one loads it, and others wait (`functools.cached_property` lets each of them load
-    it since Python 3.12, and a queue whose model's file was unmapped ends the process). A forked child loads its own.
+    Several in a process, as of a `Retriever` for each library, run one model: they take turns. For several threads: the
+    first one loads it, and others wait (`functools.cached_property` lets each of them load it since Python 3.12, and a
+    queue whose model's file was unmapped ends the process). A forked child loads its own.
 
     Args:
         path: the model.
@@ -106,11 +107,14 @@ class LazyModel:
             )
         with self._loading:
             if self._loaded is None:
-                compiled = self._compile()
-                queue = load_openvino().AsyncInferQueue(compiled.model, self._requests)
-                self._loaded = Running(queue=queue, compiled=compiled)
-                weakref.finalize(compiled, _freed.set).atexit = False
+                key = (self._path, *sorted(self._files.items()), *sorted(self._settings.items()))
+                self._loaded = _running.get(key) or _running.setdefault(key, self._make())
             return self._loaded
+
+    def _make(self) -> Running:
+        compiled = self._compile()
+        weakref.finalize(compiled, _freed.set).atexit = False
+        return Running(queue=load_openvino().AsyncInferQueue(compiled.model, self._requests), compiled=compiled)
 
     def _compile(self) -> CompiledModel:
         cache = cache_path(self._files, self._settings)
@@ -132,6 +136,8 @@ class LazyModel:
 
 
 _models: weakref.WeakSet[LazyModel] = weakref.WeakSet()
+_running: weakref.WeakValueDictionary[object, Running] = weakref.WeakValueDictionary()
+"""Models that are in use, by path, files and settings."""
 _freed = threading.Event()
 """A compiled model was freed: OpenVINO gives its threads to the next one, in a forked child, too, which lacks them."""
 _is_refused = threading.Event()
@@ -142,6 +148,7 @@ def _start_anew() -> None:
         _is_refused.set()
     for model in list(_models):
         model.start_anew()
+    _running.clear()
 
 
 os.register_at_fork(after_in_child=_start_anew)

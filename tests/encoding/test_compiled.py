@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import logging
 import os
@@ -14,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from nlb_retriever.encoding import Vectors, load_encoder
+from nlb_retriever.encoding import Vectors, compiled, load_encoder
 from nlb_retriever.encoding.compiled import requests_of
 from nlb_retriever.encoding.load import DEFAULT_FOLDER
 from nlb_retriever.encoding.openvino import OpenVinoEncoder
@@ -151,3 +152,19 @@ def test_a_request_that_cannot_be_run_is_one_line_that_says_why() -> None:
         pass
     with pytest.raises(RuntimeError, match="our own"), requests_of(cast(Any, _Queue("our own"))):
         pass
+
+
+def test_encoders_of_one_model_share_it_while_one_of_them_lives(folder: Path) -> None:
+    encoders = [load_encoder(use="ask") for _ in range(2)]
+    vectors = [encoder.encode(TEXTS) for encoder in encoders]
+    np.testing.assert_array_equal(*vectors)
+    assert len(compiled._running) == 1
+    (running,) = compiled._running.values()
+    load_encoder(use="index").encode(TEXTS)
+    assert list(compiled._running.values()) == [running], "another's settings differ, and it is gone"
+    del running
+    encoders.pop().encode(TEXTS)
+    assert len(compiled._running) == 1
+    encoders.clear()
+    gc.collect()
+    assert not compiled._running
