@@ -240,5 +240,7 @@ def _remove_unused(folder: Path) -> None:
 
 def reason_of(error: Exception) -> str:
     """The first line of an error's message that says something; OpenVINO names the lines of its source before."""
+    if "std::bad_alloc" in str(error):  # in any line
+        return "there is not enough memory"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return next((line for line in lines if not line.startswith(_TRACE)), lines[0] if lines else type(error).__name__)

@@ -151,6 +151,33 @@ def test_an_interrupt_while_it_is_loaded_is_one_line(
     assert (left.value.code, *capsys.readouterr()) == (130, "", "nlb: interrupted\n")
 
 
+@pytest.mark.parametrize(
+    "error",
+    [MemoryError(), ImportError("libopenvino.so: failed to map segment from shared object")],
+    ids=["allocated", "loaded"],
+)
+def test_too_little_memory_is_one_line(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> NoReturn:
+        raise error
+
+    monkeypatch.setitem(sys.modules, "nlb_cli.app", SimpleNamespace(main=fail))
+    with pytest.raises(SystemExit) as left:
+        main()
+    line = "nlb: there is not enough memory: close other programs, or raise the limit on it\n"
+    assert (left.value.code, *capsys.readouterr()) == (2, "", line)
+
+
+def test_another_error_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> NoReturn:
+        raise ImportError("no module of that name")
+
+    monkeypatch.setitem(sys.modules, "nlb_cli.app", SimpleNamespace(main=fail))
+    with pytest.raises(ImportError):
+        main()
+
+
 def test_completion_that_cannot_be_installed_is_one_line(tmp_path: Path) -> None:
     home = tmp_path / "file"
     home.touch()

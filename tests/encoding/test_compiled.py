@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from nlb_retriever.encoding import Vectors, compiled, load_encoder
-from nlb_retriever.encoding.compiled import requests_of
+from nlb_retriever.encoding.compiled import reason_of, requests_of
 from nlb_retriever.encoding.load import DEFAULT_FOLDER
 from nlb_retriever.encoding.openvino import OpenVinoEncoder
 from nlb_retriever.errors import EncoderError
@@ -168,3 +168,18 @@ def test_encoders_of_one_model_share_it_while_one_of_them_lives(folder: Path) ->
     encoders.clear()
     gc.collect()
     assert not compiled._running
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ("Exception from core.cpp:1:\nException from file.cpp:2:\nThe file is empty.\n\n", "The file is empty."),
+        ("Exception from core.cpp:1:\n[Fuse] END: node (f32[1]) HAS THROWN: std::bad_alloc\n", "not enough memory"),
+        (
+            "Exception from core.cpp:1:\n[Fuse] END: node\nException from a.cpp:7:\nstd::bad_alloc\n",
+            "not enough memory",
+        ),
+    ],
+)
+def test_an_error_of_openvino_says_its_reason(message: str, reason: str) -> None:
+    assert reason_of(RuntimeError(message)).endswith(reason)
