@@ -113,6 +113,15 @@ def test_a_narrow_terminal_keeps_the_titles_and_leaves_out_the_counts(nlb_termin
     assert "Title" in ran.out and "Tokens" not in ran.out and "…" not in ran.out
 
 
+def test_a_terminal_without_room_for_a_table_shows_the_same_words(nlb_terminal: OnTerminal, shelf: Path) -> None:
+    ran = nlb_terminal("books", "--library", shelf, columns=20, env={"NO_COLOR": "1"})
+    entry = book(shelf, "lamp")
+    assert f"THE LAMP OF SKERRY, Anna Morrow {entry.id[:8]}" in " ".join(ran.out.split())
+    assert "…" not in ran.out
+    shown = nlb_terminal("show", "lamp", "--library", shelf, columns=20, env={"NO_COLOR": "1"})
+    assert "1    CHAPTER I. The\n     Keeper\n" in shown.out.replace("\r", "")
+
+
 def test_a_terminal_draws_the_tree(nlb_terminal: OnTerminal, shelf: Path) -> None:
     ran = nlb_terminal("show", "lamp", "--library", shelf, env={"COLORTERM": ""})
     assert "PART ONE" in ran.out

@@ -33,6 +33,8 @@ _OPENING = 60
 """Most characters of the first words that are shown of a section that has no title of its own."""
 SHORT_ID = 8
 """Digits of a book's id that are shown to people, and enough for commands."""
+_TABLE = 40
+"""Columns of a terminal from which on books stand in a table."""
 _WHOLE_TABLE = 70
 """Columns of a terminal from which on the table of books has room for its counts."""
 
@@ -72,7 +74,7 @@ def _section_json(section: SectionRecord) -> dict[str, Any]:
 
 
 def write_books(books: Sequence[BookRecord]) -> None:
-    """A table on a terminal; on a pipe, columns with nothing cut off."""
+    """A table on a terminal, or without room for it a paragraph each; on a pipe, columns with nothing cut off."""
     rows = [
         (
             book.id,
@@ -90,6 +92,9 @@ def write_books(books: Sequence[BookRecord]) -> None:
 
         widths = [max(map(cell_len, column)) for column in zip(head, *rows, strict=True)]
         write_lines(_columns(row, widths) for row in (head, *rows))
+        return
+    if width() < _TABLE:
+        write_lines(map(_paragraph, rows))
         return
     from rich import box
     from rich.table import Table
@@ -173,7 +178,7 @@ def _outline(node: _Node, digits: int, depth: int) -> Iterator[Line]:
     for child in node.children:
         number = str(child.section.ordinal + 1) if child.section else ""
         page = f", p. {inline(child.section.page)}" if child.section and child.section.page else ""
-        yield line(f"{number:>{digits}}  {'  ' * depth}{inline(child.title)}{_opening(child)}{page}")
+        yield line(f"{inline(child.title)}{_opening(child)}{page}", lead=f"{number:>{digits}}  {'  ' * depth}")
         yield from _outline(child, digits, depth + 1)
 
 
@@ -198,6 +203,12 @@ def _about(book: BookRecord) -> Iterator[Line]:
     for warning in book.warnings:
         yield line((inline(warning[:1].upper() + warning[1:]), "yellow"))
     yield line()
+
+
+def _paragraph(row: Sequence[str]) -> Line:
+    code, title, author, year = row[:4]
+    about = "".join(f", {each}" for each in (author, year) if each)
+    return line((title, "bold"), about, right=(code[:SHORT_ID], "dim"))
 
 
 def _columns(row: Sequence[str], widths: Sequence[int]) -> Line:
