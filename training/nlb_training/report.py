@@ -14,7 +14,7 @@ from nlb_retriever.records import source_of
 from nlb_training.corpus import Corpus
 from nlb_training.data.examples import Problem
 from nlb_training.presets import Preset
-from nlb_training.pretraining.loop import History
+from nlb_training.pretraining.history import History
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,5 +84,5 @@ def describe_history(history: History) -> dict[str, Any]:
         "steps": history.steps,
         "first_loss": float(np.mean(history.losses[:share])),
         "last_loss": float(np.mean(history.losses[-share:])),
-        "held_out": [dict(row) for row in (history.validation[:1] + history.validation[-1:])],
+        "held_out": [*history.validation[:1], *history.validation[-1:]],
     }

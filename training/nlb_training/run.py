@@ -1,8 +1,6 @@
 """A training run from books to a checkpoint: corpus -> examples -> pretraining -> retrieval -> saving.
 
-Each stage writes its result, so that a resumed run skips it; `nlb_training.run_folder` lists the files. With several
-processes (RANK is the number of this one) the first makes corpus, examples, projections and checkpoint, and the
-others wait for it.
+Each stage writes its result, so that a resumed run skips it; `nlb_training.run_folder` lists the files.
 """
 
 from __future__ import annotations
@@ -10,8 +8,8 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections import Counter
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +28,7 @@ from nlb_training.data.selection import select_books
 from nlb_training.data.synthetic import PseudoQueries, make_sentence_queries, make_title_queries
 from nlb_training.events import Observer, StageEvent
 from nlb_training.model_card import MODEL_CARD, describe_data, format_model_card, list_versions
-from nlb_training.pretraining.loop import LOSS_FILE, PLOT_FILE, History
+from nlb_training.pretraining.history import LOSS_FILE, PLOT_FILE, History
 from nlb_training.report import Request, TrainingReport, describe_history
 from nlb_training.run_control import lock_folder, report_disk_errors
 from nlb_training.run_folder import (
@@ -45,7 +43,6 @@ from nlb_training.run_folder import (
     hash_examples,
     open_run,
     read_history,
-    wait_for,
 )
 from nlb_training.settings import write_json
 
@@ -77,7 +74,6 @@ class _Run:
         self.observe = observe
         self.out = expand(request.out).absolute()
         self.folder = self.out / RUN
-        self.first = os.environ.get("RANK", "0") == "0"
         self.started = time.monotonic()
         name = request.start or self.preset.start
         self.start = None if name == "scratch" else checkpoints.load(None if name == "released" else name)
@@ -91,25 +87,26 @@ class _Run:
             self.start.build()  # fail now if the weights are damaged, not hours later
 
     def execute(self, *, resume: bool) -> TrainingReport:
-        with report_disk_errors(self.folder), ExitStack() as held:
-            if self.first:
-                open_run(self.out, self._record(), resume=resume)
-                held.enter_context(lock_folder(self.folder))
-            user_examples, unreadable = self._read_examples()
-            corpus = self._build_corpus(user_examples)
-            examples, unmatched = self._make_examples(corpus, user_examples)
-            encoder, history = self._pretrain(corpus)
-            result = self._train_retrieval(encoder, corpus, examples)
-            kinds = [example.kind for example in examples]
-            return TrainingReport(
-                checkpoint=self._save(encoder, corpus, examples, history, result),
-                corpus=corpus,
-                examples={kind: kinds.count(kind) for kind in sorted(set(kinds))},
-                problems=(*unreadable, *unmatched),
-                pretraining=history,
-                retrieval=result.figures if result else None,
-                seconds=time.monotonic() - self.started,
-            )
+        with report_disk_errors(self.folder):
+            open_run(self.out, self._record(), resume=resume)
+            with lock_folder(self.folder):
+                return self._train()
+
+    def _train(self) -> TrainingReport:
+        user_examples, unreadable = self._read_examples()
+        corpus = self._build_corpus(user_examples)
+        examples, unmatched = self._make_examples(corpus, user_examples)
+        encoder, history = self._pretrain(corpus)
+        result = self._train_retrieval(encoder, corpus, examples)
+        return TrainingReport(
+            checkpoint=self._save(encoder, corpus, examples, history, result),
+            corpus=corpus,
+            examples=dict(sorted(Counter(example.kind for example in examples).items())),
+            problems=(*unreadable, *unmatched),
+            pretraining=history,
+            retrieval=result.figures if result else None,
+            seconds=time.monotonic() - self.started,
+        )
 
     def _record(self) -> dict[str, Any]:
         """All settings that the result depends on."""
@@ -133,8 +130,6 @@ class _Run:
     def _build_corpus(self, user_examples: Sequence[Example]) -> Corpus:
         folder = self.request.corpus or self.folder / CORPUS
         listing = self.folder / LISTING  # of this run; other runs may add books to a shared corpus
-        if not self.first:
-            wait_for(listing)
         if listing.exists():
             self.observe(StageEvent(stage="corpus", done=True))
             return open_corpus(folder, listing=listing)
@@ -156,8 +151,6 @@ class _Run:
         file = self.folder / EXAMPLES
         books = {book.source: book for book in corpus.books if book.chunking == self.chunking}
         matched, problems = match_examples(user_examples, {path: book.characters for path, book in books.items()})
-        if not self.first:
-            wait_for(file)
         if file.exists():
             self.observe(StageEvent(stage="examples", done=True))
             examples, damages = read_examples(file)
@@ -202,9 +195,8 @@ class _Run:
             held_out=held_out,
             observer=self.observe,
         )
-        if self.first:
-            self._write_checkpoint(encoder, result)
-            shutil.rmtree(folder / "checkpoints", ignore_errors=True)
+        self._write_checkpoint(encoder, result)
+        shutil.rmtree(folder / "checkpoints", ignore_errors=True)
         return encoder, history
 
     def _initial_encoder(self) -> NextLevelEncoder:
@@ -233,11 +225,10 @@ class _Run:
     def _train_retrieval(
         self, encoder: NextLevelEncoder, corpus: Corpus, examples: Sequence[Example]
     ) -> RetrievalResult | None:
-        """Train projections; of several processes only the first does."""
         from nlb_training.projections.stage import read_result, train_retrieval
 
         settings = self.preset.retrieval
-        if settings is None or not self.first:
+        if settings is None:
             return None
         folder = self.folder / RETRIEVAL
         if result := read_result(folder, self.identity.dim):
@@ -276,8 +267,6 @@ class _Run:
     ) -> Checkpoint:
         """Write the checkpoint, its model card and the plots to the run's folder; the config last."""
         config = self.out / FILES.config
-        if not self.first:
-            wait_for(config)
         if config.exists():
             self.observe(StageEvent(stage="saving", done=True))
             return checkpoints.load(self.out)

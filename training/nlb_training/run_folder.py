@@ -15,22 +15,19 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from nlb_retriever.config import expand
 from nlb_retriever.errors import TrainingError
-from nlb_training.pretraining.loop import LOSS_FILE, History
+from nlb_training.pretraining.history import LOSS_FILE, History
 from nlb_training.run_control import hash_file, lock_folder
 from nlb_training.settings import check_same, write_json
 
 RUN, CORPUS, EXAMPLES, PRETRAINING, ENCODER = "run", "corpus", "examples.jsonl", "pretraining", "encoder"
 RETRIEVAL = "retrieval"
 SETTINGS, RECORD, LISTING = "settings.json", "training.json", "corpus.json"
-_POLL = 1.0
-"""Seconds between two checks for a file of another process."""
 
 
 def open_run(out: Path, record: Mapping[str, Any], *, resume: bool) -> None:
@@ -66,9 +63,8 @@ def open_run(out: Path, record: Mapping[str, Any], *, resume: bool) -> None:
 def read_history(folder: Path) -> History | None:
     """The losses of a finished stage; None if loss.json is missing or damaged."""
     try:
-        values = json.loads((folder / LOSS_FILE).read_text(encoding="utf-8"))
-        return History(steps=values["steps"], losses=tuple(values["losses"]), validation=tuple(values["validation"]))
-    except (OSError, ValueError, KeyError):
+        return History(**json.loads((folder / LOSS_FILE).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
         return None
 
 
@@ -82,9 +78,3 @@ def hash_examples(file: Path) -> str:
         return hash_file(expand(file))
     except OSError as error:
         raise TrainingError(f"examples {file} cannot be read ({error.strerror}): name a .jsonl file") from error
-
-
-def wait_for(file: Path) -> None:
-    """Wait for a file that the first of several processes writes; their launcher ends all if it fails."""
-    while not file.exists():
-        time.sleep(_POLL)

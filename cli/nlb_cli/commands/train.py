@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
@@ -76,8 +75,6 @@ def train(
     licences = dict(text.partition("=")[::2] for text in licence or ())
     if not all(licences.values()):
         raise typer.BadParameter("write WHAT=TEXT, as in books='public domain'", param_hint="--licence")
-    if os.environ.get("RANK", "0") != "0":  # of several processes only the first prints
-        quiet, as_json = True, False
     with watch_training(quiet=quiet, plain=as_json) as progress, extra("train"):
         from nlb_training.presets import read_preset
         from nlb_training.report import Request

@@ -19,13 +19,8 @@ from torch.utils.data import Dataset
 
 from nlb_retriever.errors import TrainingError, TrainingInterrupted
 from nlb_training.events import TrainingEvent
-from nlb_training.pretraining.loop import (
-    CHECKPOINTS,
-    LOSS_FILE,
-    PLOT_FILE,
-    History,
-    run_training,
-)
+from nlb_training.pretraining.history import LOSS_FILE, PLOT_FILE, History
+from nlb_training.pretraining.loop import CHECKPOINTS, run_training
 from nlb_training.pretraining.settings import LoopSettings
 from tests.training.memory import no_old_garbage  # noqa: F401  (a fixture of every test here)
 

@@ -26,7 +26,8 @@ from nlb_retriever.model.config import NextLevelConfig
 from nlb_retriever.model.next_level import NextLevelEncoder
 from nlb_training.corpus import Corpus
 from nlb_training.events import StepObserver
-from nlb_training.pretraining.loop import History, run_training
+from nlb_training.pretraining.history import History
+from nlb_training.pretraining.loop import run_training
 from nlb_training.pretraining.masking import MaskedRows, choose_chunks, mask_chunks
 from nlb_training.pretraining.objectives import (
     average_per_sample,

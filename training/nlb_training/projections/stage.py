@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from nlb_training.data.examples import Example
 from nlb_training.data.queries import encode_queries
 from nlb_training.events import QueryEvent, TrainingEvent
 from nlb_training.plots import draw_losses
-from nlb_training.pretraining.loop import LOSS_FILE, PLOT_FILE, History
+from nlb_training.pretraining.history import LOSS_FILE, PLOT_FILE, History
 from nlb_training.projections.ranking import measure
 from nlb_training.projections.reranking import MIN_BOOKS, list_candidates, measure_reranker, train_reranker
 from nlb_training.projections.settings import RetrievalSettings
@@ -166,7 +166,7 @@ def read_result(folder: Path, dim: int) -> RetrievalResult | None:
 def _write(folder: Path, projections: Projections, figures: Mapping[str, Any], losses: Sequence[float]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if losses:
-        write_json(folder / LOSS_FILE, History(steps=len(losses), losses=tuple(losses)).to_json())
+        write_json(folder / LOSS_FILE, asdict(History(steps=len(losses), losses=list(losses))))
         draw_losses(losses, [], folder / PLOT_FILE)
     write_json(folder / FIGURES, figures)
     write_arrays(folder / PROJECTIONS, **projections.tensors())
