@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -104,6 +104,9 @@ class Batch:
     """(Q,)"""
 
 
+_FIELDS = tuple(field.name for field in fields(Batch))
+
+
 def make_batch(examples: Sequence[Example], source_names: Sequence[str]) -> Batch:
     """Bring examples together: each passage once, all as negatives of all queries that they do not answer.
 
@@ -162,26 +165,18 @@ def _slice(values: NDArray[Any], span: Span, hole: Span | None) -> NDArray[Any]:
 
 
 def write_round(file: Path, batches: Sequence[Batch]) -> None:
-    """Keep a round.
+    """Keep a round: of each field all arrays one behind the other, and their shapes.
 
     Raises:
         OSError: the file cannot be written.
     """
-    texts = [text for batch in batches for text in (*batch.queries, *batch.passages)]
-    starts = [own for batch in batches for own in batch.starts]
-    write_arrays(
-        file,
-        tokens=np.concatenate(texts),
-        terms=np.concatenate([own for batch in batches for own in batch.terms]),
-        lengths=np.array([len(text) for text in texts]),
-        starts=np.concatenate(starts),
-        spans=np.array([len(own) for own in starts]),
-        shapes=np.array([(*batch.labels.shape, batch.candidates.shape[1]) for batch in batches]),
-        labels=np.concatenate([batch.labels.ravel() for batch in batches]),
-        candidates=np.concatenate([batch.candidates.ravel() for batch in batches]),
-        relevance=np.concatenate([batch.relevance.ravel() for batch in batches]),
-        sources=np.concatenate([batch.sources for batch in batches]),
-    )
+    kept: dict[str, NDArray[Any]] = {}
+    for name in _FIELDS:
+        values = [getattr(batch, name) for batch in batches]
+        arrays = [array for value in values for array in (value if isinstance(value, list) else [value])]
+        kept[name] = np.concatenate([array.ravel() for array in arrays])
+        kept[f"{name}_shapes"] = np.array([array.shape for array in arrays])
+    write_arrays(file, **kept)
 
 
 def read_round(file: Path, way_out: str = "make it again") -> list[Batch]:
@@ -195,32 +190,28 @@ def read_round(file: Path, way_out: str = "make it again") -> list[Batch]:
         TrainingError: the file is missing or damaged.
     """
     try:
-        arrays = read_arrays(file)
-        ends = np.cumsum(arrays["lengths"])[:-1]
-        texts, terms = iter(np.split(arrays["tokens"], ends)), iter(np.split(arrays["terms"], ends))
-        starts = iter(np.split(arrays["starts"], np.cumsum(arrays["spans"])[:-1]))
-        shapes = arrays["shapes"].tolist()
-        sources = iter(np.split(arrays["sources"], np.cumsum([count for count, _, _ in shapes])[:-1]))
-        labels = _split(arrays["labels"], [(count, size) for count, size, _ in shapes])
-        candidates = _split(arrays["candidates"], [(count, width) for count, _, width in shapes])
-        relevance = _split(arrays["relevance"], [(count, width) for count, _, width in shapes])
+        kept = read_arrays(file)
+        found = {name: _split(kept[name], kept[f"{name}_shapes"]) for name in _FIELDS}
     except (OSError, ValueError, KeyError) as error:
         raise TrainingError(f"{file} is damaged ({error}): {way_out}") from error
-    return [
-        Batch(
-            queries=list(islice(texts, count)),
-            passages=list(islice(texts, size)),
-            terms=list(islice(terms, count + size)),
-            starts=list(islice(starts, size)),
-            labels=next(labels),
-            candidates=next(candidates),
-            relevance=next(relevance),
-            sources=next(sources),
+    batches = []
+    for labels in found["labels"]:
+        queries, passages = labels.shape
+        batches.append(
+            Batch(
+                queries=list(islice(found["queries"], queries)),
+                passages=list(islice(found["passages"], passages)),
+                terms=list(islice(found["terms"], queries + passages)),
+                starts=list(islice(found["starts"], passages)),
+                labels=labels,
+                candidates=next(found["candidates"]),
+                relevance=next(found["relevance"]),
+                sources=next(found["sources"]),
+            )
         )
-        for count, size, _ in shapes
-    ]
+    return batches
 
 
-def _split(values: NDArray[Any], shapes: Sequence[tuple[int, int]]) -> Iterator[NDArray[Any]]:
-    parts = np.split(values, np.cumsum([rows * columns for rows, columns in shapes])[:-1])
+def _split(values: NDArray[Any], shapes: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    parts = np.split(values, np.cumsum(shapes.prod(axis=1))[:-1])
     return iter([part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)])

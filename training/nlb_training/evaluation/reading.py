@@ -61,16 +61,18 @@ def measure_reading(reader: Reader, name: str, paragraphs: Sequence[Paragraph]) 
             answer = paragraph.text[best.start : best.end]
             em.append(exact_match(answer, paragraph.answers))
             f1.append(best_f1(answer, paragraph.answers))
-    figures = {"em": float(np.mean(em)), "f1": float(np.mean(f1))}
+    from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
+
+    figures = {"em": np.mean(em), "f1": np.mean(f1)}
     if not all(known):
-        figures |= {"auc-relevance": _auc(relevance, known), "auc-span": _auc(margin, known)}
+        figures |= {"auc-relevance": roc_auc_score(known, relevance), "auc-span": roc_auc_score(known, margin)}
     return [
         Measurement(
             task=TASK,
             set=name,
             system="reader",
             metric=metric,
-            value=value,
+            value=float(value),
             low=None,
             high=None,
             queries=len(paragraphs),
@@ -95,14 +97,3 @@ def _tale_paragraphs(data: Path) -> Iterator[Paragraph]:
 def _paragraph(row: dict[str, Any]) -> Paragraph:
     answers = tuple(dict.fromkeys(answer["text"] for answer in row["answers"]))
     return Paragraph(question=row["question"], text=row["context"], answers=answers)
-
-
-def _auc(scores: Sequence[float], good: Sequence[bool]) -> float:
-    """Share of pairs of a good and a bad one in which the good one has the higher score; ties count half."""
-    order = np.argsort(scores, kind="stable")
-    values = np.asarray(scores, dtype=float)[order]
-    marks = np.asarray(good)[order]
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
-    many = int(marks.sum())
-    return float((ranks[marks].sum() - many * (many + 1) / 2) / (many * (len(marks) - many)))
