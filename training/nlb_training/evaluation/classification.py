@@ -131,8 +131,6 @@ def measure(
             system=system,
             metric=metric,
             value=float(np.mean(values)),
-            low=None,
-            high=None,
             spread=float(np.std(values)) if len(scores) > 1 else None,
             queries=len(labelled),
             groups=len({each.group for each in labelled}),

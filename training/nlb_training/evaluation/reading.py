@@ -73,8 +73,6 @@ def measure_reading(reader: Reader, name: str, paragraphs: Sequence[Paragraph]) 
             system="reader",
             metric=metric,
             value=float(value),
-            low=None,
-            high=None,
             queries=len(paragraphs),
             groups=len({paragraph.text for paragraph in paragraphs}),
             trained=True,

@@ -32,9 +32,9 @@ class Measurement:
     system: str
     metric: str
     value: float
-    low: float | None
+    low: float | None = None
     """Of the 95% bootstrap interval over groups; None if there is none."""
-    high: float | None
+    high: float | None = None
     spread: float | None = None
     """Standard deviation over seeds, of systems that are trained."""
     queries: int

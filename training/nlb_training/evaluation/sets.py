@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal
 
 from nlb_retriever.records import Level
@@ -17,7 +17,7 @@ PASSAGE_METRICS = ("mrr", "recall@1", "recall@5", "recall@20", "recall@50")
 ANSWER_METRICS = ("recall@5", "recall@1", "recall@20", "recall@50")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class KnownSet:
     """A set of the data folder."""
 
@@ -29,6 +29,7 @@ class KnownSet:
     """Of the books, see `books.open_collection`."""
     level: Level
     """Of the hits."""
+    _: KW_ONLY
     right: Literal["span", "answer"] = "span"
     """Whether a hit is right by the rows' spans, or if it holds a human answer (`answer_match`)."""
     in_book: bool = False
@@ -43,80 +44,56 @@ class KnownSet:
 
 
 SIMILARITY = (
-    KnownSet(
-        name="booksum-chapters",
-        title="summary -> chapter",
-        file="booksum_chapters_val",
-        collection="dev",
-        level="section",
-    ),
-    KnownSet(name="booksum-books", title="summary -> book", file="booksum_books_val", collection="dev", level="book"),
+    KnownSet("booksum-chapters", "summary -> chapter", "booksum_chapters_val", "dev", "section"),
+    KnownSet("booksum-books", "summary -> book", "booksum_books_val", "dev", "book"),
 )
 _TALE_PASSAGES = KnownSet(
-    name="fairytaleqa-passage",
-    title="question -> passage",
-    file="fairytaleqa_val",
-    collection="fairytaleqa",
-    level="passage",
-    metrics=PASSAGE_METRICS,
+    "fairytaleqa-passage", "question -> passage", "fairytaleqa_val", "fairytaleqa", "passage", metrics=PASSAGE_METRICS
 )
 RETRIEVAL = (
+    KnownSet("literaryqa-book", "question -> book", "literaryqa_val_questions", "dev", "book", metrics=BOOK_METRICS),
     KnownSet(
-        name="literaryqa-book",
-        title="question -> book",
-        file="literaryqa_val_questions",
-        collection="dev",
-        level="book",
-        metrics=BOOK_METRICS,
-    ),
-    KnownSet(
-        name="novels-355-book",
-        title="question -> book",
-        file="literaryqa_val_questions",
-        collection=NOVELS,
-        level="book",
+        "novels-355-book",
+        "question -> book",
+        "literaryqa_val_questions",
+        NOVELS,
+        "book",
         metrics=("ndcg@10", "recall@1", "mrr", "recall@5"),
     ),
     KnownSet(
-        name="literaryqa-answer",
-        title="question -> passage with an answer",
-        file="literaryqa_val_questions",
-        collection="dev",
-        level="passage",
+        "literaryqa-answer",
+        "question -> passage with an answer",
+        "literaryqa_val_questions",
+        "dev",
+        "passage",
         right="answer",
         metrics=ANSWER_METRICS,
     ),
     KnownSet(
-        name="literaryqa-answer-in-book",
-        title="question -> passage with an answer, book given",
-        file="literaryqa_val_questions",
-        collection="dev",
-        level="passage",
+        "literaryqa-answer-in-book",
+        "question -> passage with an answer, book given",
+        "literaryqa_val_questions",
+        "dev",
+        "passage",
         right="answer",
         in_book=True,
         metrics=ANSWER_METRICS,
     ),
+    KnownSet("booksum-section", "summary -> section", "booksum_chapters_val", "dev", "section"),
     KnownSet(
-        name="booksum-section",
-        title="summary -> section",
-        file="booksum_chapters_val",
-        collection="dev",
-        level="section",
-    ),
-    KnownSet(
-        name="booksum-statement-section",
-        title="sentence of a summary -> section",
-        file="booksum_chapters_val",
-        collection="dev",
-        level="section",
+        "booksum-statement-section",
+        "sentence of a summary -> section",
+        "booksum_chapters_val",
+        "dev",
+        "section",
         queries="statements",
     ),
     KnownSet(
-        name="booksum-quote-passage",
-        title="sentences about a quotation -> the quoted passage",
-        file="booksum_chapters_val",
-        collection="dev",
-        level="passage",
+        "booksum-quote-passage",
+        "sentences about a quotation -> the quoted passage",
+        "booksum_chapters_val",
+        "dev",
+        "passage",
         queries="quotes",
         metrics=("recall@5", "mrr", "recall@1", "recall@20", "recall@50"),
     ),
@@ -127,57 +104,22 @@ RETRIEVAL = (
         title="question with few words of its evidence -> passage",
         queries="few-words",
     ),
-    KnownSet(
-        name="openstax-question-section",
-        title="question -> section",
-        file="openstax_questions_dev",
-        collection="openstax",
-        level="section",
-    ),
-    KnownSet(
-        name="openstax-summary-section",
-        title="summary -> section",
-        file="openstax_summaries_dev",
-        collection="openstax",
-        level="section",
-    ),
+    KnownSet("openstax-question-section", "question -> section", "openstax_questions_dev", "openstax", "section"),
+    KnownSet("openstax-summary-section", "summary -> section", "openstax_summaries_dev", "openstax", "section"),
 )
 ANSWERS = (
-    KnownSet(
-        name="fairytaleqa",
-        title="question -> answer",
-        file="fairytaleqa_val",
-        collection="fairytaleqa",
-        level="passage",
-    ),
-    KnownSet(
-        name="literaryqa",
-        title="question -> answer",
-        file="literaryqa_val_questions",
-        collection="dev",
-        level="passage",
-        leave_out=True,
-    ),
+    KnownSet("fairytaleqa", "question -> answer", "fairytaleqa_val", "fairytaleqa", "passage"),
+    KnownSet("literaryqa", "question -> answer", "literaryqa_val_questions", "dev", "passage", leave_out=True),
 )
-TEXTBOOK_QUESTIONS = KnownSet(
-    name="openstax", title="question", file="openstax_questions_dev", collection="openstax", level="passage"
-)
+TEXTBOOK_QUESTIONS = KnownSet("openstax", "question", "openstax_questions_dev", "openstax", "passage")
 
 CENTURY_ARCHIVES = ("dev", "val", *TRAIN_ARCHIVES)
 """Archives of the books whose years are in corpus/books.tsv."""
 ORIGINS = tuple(
-    KnownSet(
-        name=f"origin-{split}", title="tale -> collection", file=f"fairytaleqa_{split}", collection="fairytaleqa",
-        level="book",
-    )
+    KnownSet(f"origin-{split}", "tale -> collection", f"fairytaleqa_{split}", "fairytaleqa", "book")
     for split in ("train", "val")
-)  # fmt: skip
-CHOICES = (
-    KnownSet(
-        name="openstax", title="question -> option", file="openstax_questions_dev", collection="openstax",
-        level="section",
-    ),
-)  # fmt: skip
+)
+CHOICES = (KnownSet("openstax", "question -> option", "openstax_questions_dev", "openstax", "section"),)
 LABEL = "label"
 """Key of the label in the user's rows."""
 
@@ -189,9 +131,8 @@ def own_sets(rows: Sequence[Row]) -> list[tuple[KnownSet, list[Row]]]:
     """
     sets = own_levels(rows, ("book", "section", "passage"))
     known = KnownSet(
-        name="answer", title="query -> passage with an answer", file="", collection="", level="passage",
-        right="answer", metrics=ANSWER_METRICS,
-    )  # fmt: skip
+        "answer", "query -> passage with an answer", "", "", "passage", right="answer", metrics=ANSWER_METRICS
+    )
     answered = _with_answers(rows)
     return [*sets, (known, answered)] if answered else sets
 
@@ -202,14 +143,14 @@ def own_levels(rows: Sequence[Row], levels: Sequence[Level]) -> list[tuple[Known
     for level in levels:
         fitting = [row for row in rows if level == "book" or row.spans]
         if fitting:
-            known = KnownSet(name=level, title=f"query -> {level}", file="", collection="", level=level)
+            known = KnownSet(level, f"query -> {level}", "", "", level)
             sets.append((known, fitting))
     return sets
 
 
 def own_answers(rows: Sequence[Row]) -> list[tuple[KnownSet, list[Row]]]:
     """The set of the user's rows with human answers, if there are any."""
-    known = KnownSet(name="own", title="question -> answer", file="", collection="", level="passage")
+    known = KnownSet("own", "question -> answer", "", "", "passage")
     answered = _with_answers(rows)
     return [(known, answered)] if answered else []
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -22,13 +23,12 @@ from numpy.typing import NDArray
 
 from nlb_retriever.encoding import ChunkEncoder, Parts, Vectors, identify_encoder, load_encoder
 from nlb_retriever.errors import EncoderError
-from nlb_retriever.model import checkpoint as checkpoints
-from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.model.vectors import RawQuery
 from nlb_retriever.records import Section
 from nlb_retriever.text.chunking import Chunker
 from nlb_training.array_files import read_arrays, write_arrays
 from nlb_training.data.examples import Span
+from nlb_training.data.queries import encode_queries
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -118,10 +118,6 @@ class ChunkVectors:
     def _chunker(self) -> Chunker:
         return Chunker(self.encoder.tokenizer, tokens=self.tokens)
 
-    @cached_property
-    def _questioner(self) -> Vectorizer:
-        return Vectorizer(self.encoder, checkpoints.load(checkpoints.UNTRAINED))
-
     def book(self, file: str, text: str, borders: Sequence[int]) -> ChunkedBook:
         """The chunks of a book, which do not cross `borders`.
 
@@ -142,7 +138,8 @@ class ChunkVectors:
                 raise EncoderError(f"{self.encoder.backend} returned NaN for a chunk of {file}: run `nlb doctor`")
             spans = np.array([(passage.start, passage.end) for passage in passages], dtype=np.int64)
             kept = {"vectors": vectors.astype(np.float16), "spans": spans}
-            _write(path, kept)
+            with _writing(self._folder):
+                write_arrays(path, **kept)
         return ChunkedBook(vectors=kept["vectors"].astype(np.float32), spans=kept["spans"].astype(np.int64))
 
     def _notify(self, line: str) -> None:
@@ -153,22 +150,14 @@ class ChunkVectors:
 
     def questions(self, texts: Sequence[str]) -> list[RawQuery]:
         """Raw vectors of query texts and their sentences."""
-        if not texts:
-            return []
-        content = "\0".join(texts).encode("utf-8", "surrogatepass")
-        path = self._folder / f"texts-{hashlib.sha256(content).hexdigest()[:24]}.npz"
-        if (kept := _read(path)) is None:
+
+        def load() -> ChunkEncoder:
             self.notice(f"encoding {len(texts)} queries")
-            raw = self._questioner.raw_queries(texts)
-            kept = {
-                "whole": np.stack([each.whole for each in raw]).astype(np.float16),
-                "sentences": np.concatenate([each.sentences for each in raw]).astype(np.float16),
-                "counts": np.array([len(each.sentences) for each in raw]),
-            }
-            _write(path, kept)
-        sentences = np.split(kept["sentences"].astype(np.float32), np.cumsum(kept["counts"])[:-1])
-        wholes = kept["whole"].astype(np.float32)
-        return [RawQuery(whole=whole, sentences=own) for whole, own in zip(wholes, sentences, strict=True)]
+            return self.encoder
+
+        with _writing(self._folder):
+            found = encode_queries(texts, self._folder, identity=self.encoder.identity, load=load)
+        return [RawQuery(whole=whole, sentences=found.of(row)) for row, whole in enumerate(found.whole)]
 
 
 def _read(path: Path) -> dict[str, NDArray[np.generic]] | None:
@@ -182,15 +171,12 @@ def _read(path: Path) -> dict[str, NDArray[np.generic]] | None:
         return None
 
 
-def _write(path: Path, arrays: dict[str, NDArray[np.generic]]) -> None:
-    """Write arrays atomically.
-
-    Raises:
-        EncoderError: they cannot be written.
-    """
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Turn an OSError while vectors are written into an EncoderError."""
     try:
-        write_arrays(path, **arrays)
+        yield
     except OSError as error:
         raise EncoderError(
-            f"vectors cannot be written to {path.parent} ({error.strerror}): make room, or name another --cache"
+            f"vectors cannot be written to {folder} ({error.strerror}): make room, or name another --cache"
         ) from error
