@@ -32,7 +32,15 @@ def read_rows(data: Path, name: str) -> list[dict[str, Any]]:
     Raises:
         TrainingError: the file is missing or damaged.
     """
-    path = data / "eval" / f"{name}.jsonl.bz2"
+    return read_jsonl(data / "eval" / f"{name}.jsonl.bz2")
+
+
+def read_jsonl(path: Path) -> list[dict[str, Any]]:
+    """The rows of a .jsonl.bz2 file.
+
+    Raises:
+        TrainingError: the file is missing or damaged.
+    """
     try:
         with bz2.open(path, "rt", encoding="utf-8") as lines:
             return [json.loads(line) for line in lines]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ from nlb_retriever.atomic import write_file
 from nlb_retriever.encoding import ChunkEncoder, Vectors, load_encoder
 from nlb_retriever.encoding.openvino import CONFIG_FILE
 from nlb_retriever.errors import NlbError
+from nlb_training.run_control import hash_file
 
 
 def run(module: str, file: str, make: Callable[[Path, ChunkEncoder], Vectors], arguments: Sequence[str]) -> int:
@@ -33,7 +33,7 @@ def run(module: str, file: str, make: Callable[[Path, ChunkEncoder], Vectors], a
         array = make(data, load_encoder(folder, device="cpu"))
         write_file(folder / file, lambda stream: np.save(stream, array))
         config = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))
-        config["files"][file] = hashlib.sha256((folder / file).read_bytes()).hexdigest()
+        config["files"][file] = hash_file(folder / file)
         (folder / CONFIG_FILE).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     except (NlbError, OSError) as error:
         print(f"{module}: {error}", file=sys.stderr)

@@ -9,8 +9,6 @@ words in them that answer (none where no words do), and its "part": "train", "he
 
 from __future__ import annotations
 
-import bz2
-import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,6 +18,7 @@ from nlb_training.reader.candidates import Candidates, Found
 from nlb_training.reader.cloze import content_words
 from nlb_training.reader.examples import Example, Span
 from nlb_training.reader.ranking import is_right, rank_passages
+from nlb_training.training_data import read_jsonl
 
 FILE = Path(__file__).with_name("book_questions.jsonl.bz2")
 _NEAR = 1500
@@ -30,8 +29,7 @@ _RARE = 15
 
 def read_book_questions(part: Literal["train", "held", "other"]) -> list[dict[str, Any]]:
     """The rows of one part, with "id", "question" and "book_file" (a file of corpus/train-*.tar.bz2), see above."""
-    with bz2.open(FILE, "rt", encoding="utf-8") as lines:
-        rows = [{"id": f"books-{number}", **json.loads(line)} for number, line in enumerate(lines)]
+    rows = [{"id": f"books-{number}", **row} for number, row in enumerate(read_jsonl(FILE))]
     return [row for row in rows if row["part"] == part]
 
 

@@ -53,12 +53,9 @@ def span_loss(scores: Tensor, batch: Batch) -> Tensor:
     spans = torch.cat([batch.spans, torch.stack([none, zero, zero], dim=1)])
     rows = spans[:, 0]
     each = logs[rows, spans[:, 1], 0] + logs[rows, spans[:, 2], 1]
-    peak = each.new_full((len(logs),), -torch.inf).scatter_reduce(0, rows, each.detach(), "amax")
-    sums = each.new_zeros(len(logs)).index_add(0, rows, torch.exp(each - peak[rows]))
-    having = sums > 0
-    if not having.any():
-        return scores.sum() * 0
-    return -(torch.log(sums[having]) + peak[having]).mean() / 2
+    sums = _log_sums(each, rows, len(logs))
+    having = sums > -torch.inf
+    return -sums[having].mean() / 2 if having.any() else scores.sum() * 0
 
 
 def ranking_loss(relevance: Tensor, batch: Batch) -> Tensor:
@@ -66,16 +63,9 @@ def ranking_loss(relevance: Tensor, batch: Batch) -> Tensor:
     _, groups = torch.unique(batch.examples, return_inverse=True)
     count = int(groups.max()) + 1
     good = batch.relevant > 0
-    none = relevance.new_zeros(count)
-    peak = torch.full_like(none, -torch.inf).scatter_reduce(0, groups, relevance.detach(), "amax")
-    mass = torch.exp(relevance - peak[groups])
-    all_mass = none.index_add(0, groups, mass)
-    good_mass = none.index_add(0, groups, mass * good)
-    bad = none.index_add(0, groups, (~good).float())
-    mixed = (bad > 0) & (good_mass > 0)
-    if not mixed.any():
-        return relevance.sum() * 0
-    return (torch.log(all_mass[mixed]) - torch.log(good_mass[mixed])).mean()
+    every, right, wrong = (_log_sums(relevance[rows], groups[rows], count) for rows in (slice(None), good, ~good))
+    mixed = (wrong > -torch.inf) & (right > -torch.inf)
+    return (every[mixed] - right[mixed]).mean() if mixed.any() else relevance.sum() * 0
 
 
 def taught_loss(spans: Tensor, relevance: Tensor, batch: Batch, weights: LossWeights) -> Tensor:
@@ -106,8 +96,10 @@ def _log_spans(scores: Tensor, batch: Batch) -> Tensor:
 
 def _log_lists(relevance: Tensor, groups: Tensor) -> Tensor:
     """(B,) logarithms of the softmax over the rows of each group."""
-    count = int(groups.max()) + 1
-    none = relevance.new_zeros(count)
-    peak = torch.full_like(none, -torch.inf).scatter_reduce(0, groups, relevance.detach(), "amax")
-    shifted = relevance - peak[groups]
-    return shifted - torch.log(none.index_add(0, groups, torch.exp(shifted)))[groups]
+    return relevance - _log_sums(relevance, groups, int(groups.max()) + 1)[groups]
+
+
+def _log_sums(values: Tensor, groups: Tensor, count: int) -> Tensor:
+    """(count,) logarithms of the sum of each group's exponentials; minus infinity for a group without values."""
+    peak = values.new_full((count,), -torch.inf).scatter_reduce(0, groups, values.detach(), "amax")
+    return torch.log(values.new_zeros(count).index_add(0, groups, torch.exp(values - peak[groups]))) + peak

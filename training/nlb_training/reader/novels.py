@@ -101,17 +101,8 @@ def novel_examples(
         wrong = [each for each in found if each.end <= row["start"] or row["end"] <= each.start]
         if not right or len(wrong) < negatives:
             continue
-        characters = int(draw.choice(lengths) * TOKEN_CHARACTERS)
-        chosen = [wrong[index] for index in draw_first(len(wrong), negatives, draw)]
-        yield Example(
-            source="novels",
-            question=row["question"],
-            candidates=(
-                *(cut_likely(each.text, row["question"], _find(pattern, each.text), characters, draw, first=not rank)
-                  for rank, each in enumerate(right)),
-                *(cut_wrong(each.text, row["question"], characters, draw) for each in chosen),
-            ),
-        )  # fmt: skip
+        answering = [(each.text, _find(pattern, each.text)) for each in right]
+        yield cut_example("novels", row["question"], answering, wrong, draw, negatives=negatives, lengths=lengths)
 
 
 def _pattern(answer: str | None) -> re.Pattern[str] | None:
@@ -137,7 +128,43 @@ def _may_answer(found: Found, row: Mapping[str, Any], pattern: re.Pattern[str] |
     )
 
 
-def cut_likely(
+def cut_example(
+    source: str,
+    question: str,
+    right: Sequence[tuple[str, Sequence[Span]]],
+    wrong: Sequence[Found],
+    draw: random.Random,
+    *,
+    negatives: int,
+    lengths: Sequence[int],
+) -> Example:
+    """A question beside windows of passages that may answer it, and of some that do not.
+
+    Args:
+        source: of the question.
+        question: to be answered.
+        right: passages that may answer, the likeliest first, each with where it has the answer's words.
+        wrong: passages that do not, the best first.
+        draw: of everything random.
+        negatives: wrong passages.
+        lengths: tokens of a window, one of them at random.
+    """
+    characters = int(draw.choice(lengths) * TOKEN_CHARACTERS)
+    chosen = [wrong[index].text for index in draw_first(len(wrong), negatives, draw)]
+    return Example(
+        source=source,
+        question=question,
+        candidates=(
+            *(
+                _cut_likely(passage, question, spans, characters, draw, first=not rank)
+                for rank, (passage, spans) in enumerate(right)
+            ),
+            *(cut_wrong(passage, question, characters, draw) for passage in chosen),
+        ),
+    )
+
+
+def _cut_likely(
     passage: str, question: str, spans: Sequence[Span], characters: int, draw: random.Random, *, first: bool
 ) -> Candidate:
     """A window around the answer that stands nearest to the question's words; only the first passage's is a span."""

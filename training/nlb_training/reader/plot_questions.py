@@ -8,8 +8,6 @@ A large language model wrote on train books, in its own words, what somebody may
 
 from __future__ import annotations
 
-import bz2
-import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,11 +16,10 @@ from typing import Any
 from nlb_retriever.reader import Reader
 from nlb_training.reader.candidates import Candidates, Found
 from nlb_training.reader.cloze import content_words
-from nlb_training.reader.contexts import TOKEN_CHARACTERS
 from nlb_training.reader.examples import Example, Span
-from nlb_training.reader.novels import cut_likely
-from nlb_training.reader.ranking import cut_wrong, draw_first
+from nlb_training.reader.novels import cut_example
 from nlb_training.reader.wordings import find_wordings
+from nlb_training.training_data import read_jsonl
 
 FILE = Path(__file__).with_name("plot_questions.jsonl.bz2")
 _READ = 6
@@ -42,8 +39,7 @@ _NEAR = 1500
 
 def read_plot_questions() -> list[dict[str, Any]]:
     """The rows, with "id", "question", "answers" and "book_file" (a file of corpus/train-*.tar.bz2), see above."""
-    with bz2.open(FILE, "rt", encoding="utf-8") as lines:
-        return [{"id": f"plots-{number}", **json.loads(line)} for number, line in enumerate(lines)]
+    return [{"id": f"plots-{number}", **row} for number, row in enumerate(read_jsonl(FILE))]
 
 
 def plot_examples(
@@ -74,30 +70,21 @@ def plot_examples(
     for row in rows:
         text, found = texts[row["book_file"]], candidates[row["id"]].found
         low, high = row.get("span") or (0, len(text))
-        having = {each: bool(find_wordings(each.text, row["question"], row["answers"])) for each in found}
-        wrong = [each for each in found if not having[each]]
+        spans = {each: find_wordings(each.text, row["question"], row["answers"]) for each in found}
+        wrong = [each for each in found if not spans[each]]
         if "span" in row:
             wrong = [each for each in wrong if not low - _NEAR <= (each.start + each.end) / 2 < high + _NEAR]
         inside = [each for each in found if low <= (each.start + each.end) / 2 < high]
-        pool = [each for each in inside if having[each]][:_READ]
+        pool = [each for each in inside if spans[each]][:_READ]
         cut = _cut_around(row, text, low, high)
         pool += [each for each in cut if not any(_overlap(each, other) for other in pool)]
         kind = "book" if "span" not in row else "chapter" if pool else "without"
         right = _choose(row["question"], inside[:4] if kind == "without" else pool, teacher, _LEAST[kind])
         if not right or len(wrong) < 2:
             continue
-        characters = int(draw.choice(lengths) * TOKEN_CHARACTERS)
-        spans = [find_wordings(each.text, row["question"], row["answers"]) for each in right]
-        chosen = [wrong[index] for index in draw_first(len(wrong), min(negatives, len(wrong)), draw)]
-        yield Example(
-            source="plots",
-            question=row["question"],
-            candidates=(
-                *(cut_likely(each.text, row["question"], own, characters, draw, first=not rank)
-                  for rank, (each, own) in enumerate(zip(right, spans, strict=True))),
-                *(cut_wrong(each.text, row["question"], characters, draw) for each in chosen),
-            ),
-        )  # fmt: skip
+        answering = [(each.text, find_wordings(each.text, row["question"], row["answers"])) for each in right]
+        count = min(negatives, len(wrong))
+        yield cut_example("plots", row["question"], answering, wrong, draw, negatives=count, lengths=lengths)
 
 
 def _cut_around(row: Mapping[str, Any], text: str, low: int, high: int) -> list[Found]:

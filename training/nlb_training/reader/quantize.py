@@ -6,7 +6,6 @@ questions with passages of books. Needs the extra: pip install 'nlb-retriever[tr
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 import warnings
@@ -26,7 +25,7 @@ from nlb_retriever.reader.files import CONFIG, FORMAT, LAYERS, MODEL, TOKENIZER,
 from nlb_retriever.reader.network import ReaderNetwork
 from nlb_retriever.reader.pairs import make_rows, pad_rows
 from nlb_training.quantize import to_int8
-from nlb_training.run_control import writing
+from nlb_training.run_control import hash_file, writing
 
 SMOOTH_QUANT_ALPHA = 0.95
 """How much of the activations' range the weights take over."""
@@ -70,10 +69,7 @@ def write_reader(
             "format": FORMAT,
             "name": name,
             "network": asdict(network.config),
-            "files": {
-                each: hashlib.sha256((folder / each).read_bytes()).hexdigest()
-                for each in (MODEL, WEIGHTS, TOKENIZER, WORDS, LAYERS)
-            },
+            "files": {each: hash_file(folder / each) for each in (MODEL, WEIGHTS, TOKENIZER, WORDS, LAYERS)},
         }
         (folder / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
