@@ -147,7 +147,7 @@ def nlb(monkeypatch: pytest.MonkeyPatch) -> InProcess:
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    paths = [str(ROOT), str(ROOT / "cli")]
+    paths = [str(ROOT / folder) for folder in (".", "cli", "training", "integrations")]  # as pytest has them
     kept = {key: value for key, value in os.environ.items() if key not in {"COLUMNS", "NO_COLOR", "TERM"}}
     return {**kept, "PYTHONPATH": os.pathsep.join(paths), "TERM": "xterm-256color", **(extra or {})}
 

@@ -10,7 +10,7 @@ from typing import Literal
 from nlb_retriever.indexing.report import IndexEvent
 
 Stage = Literal[
-    "corpus", "examples", "pretraining", "retrieval",
+    "corpus", "examples", "pretraining", "retrieval", "encoder",
     "short", "passages", "novels", "teacher", "scores", "distilled", "altered", "books", "plots", "saving",
 ]  # fmt: skip
 

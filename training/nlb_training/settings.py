@@ -42,6 +42,40 @@ def read_settings(kind: type[Settings], table: Mapping[str, Any], where: str) ->
     return kind(**table)
 
 
+def check_numbers(
+    settings: object,
+    *,
+    counts: Sequence[str] = (),
+    positive: Sequence[str] = (),
+    shares: Sequence[str] = (),
+    least_zero: Sequence[str] = (),
+) -> None:
+    """See that a dataclass's numbers are in their ranges.
+
+    Args:
+        settings: the dataclass.
+        counts: fields that must be 1 or more.
+        positive: those above 0.
+        shares: those from 0, and below 1.
+        least_zero: those of 0 or more.
+
+    Raises:
+        TrainingError: one is not.
+    """
+    for name in (*counts, *positive, *shares, *least_zero):
+        value = getattr(settings, name)
+        if name in counts:
+            fits, wanted = value >= 1, "1 or more"
+        elif name in positive:
+            fits, wanted = 0 < value < math.inf, "more than 0"
+        elif name in shares:
+            fits, wanted = 0 <= value < 1, "0 or more and less than 1"
+        else:
+            fits, wanted = 0 <= value < math.inf, "0 or more"
+        if not fits:
+            raise TrainingError(f"{name} is {value}, must be {wanted}")
+
+
 def write_json(file: Path, content: object) -> None:
     """Write what people may read, too.
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from nlb_cli.output.progress import duration
-from nlb_cli.output.terminal import exact, line, note, write_lines
-from nlb_retriever.errors import TrainingInterrupted, extra
-
-_EVERY = 10
-"""Steps between two lines of progress."""
+from nlb_cli.output.terminal import exact, line, write_lines
+from nlb_cli.output.training_progress import watch_training
+from nlb_retriever.errors import extra
 
 Start = Annotated[
     str, typer.Option("--from", metavar="MODEL", help="A sentence-transformers model of MiniLM's kind: name or folder.")
@@ -41,28 +37,14 @@ def train_encoder(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only print failures.")] = False,
 ) -> None:
     """Train the chunk encoder itself on books. --resume continues a stopped run."""
-    with extra("train"):
+    with watch_training(quiet=quiet, plain=False) as progress, extra("train"):
         from nlb_training.encoder.run import EncoderRequest, read_changes
         from nlb_training.encoder.run import train_encoder as run
 
-    settings, mix = read_changes(changes or ())
-    started = time.monotonic()
-    first: list[float] = []
-
-    def show(record: dict[str, float]) -> None:
-        step = int(record["step"])
-        if not first:
-            first.append(step)
-        if step % _EVERY == 0:
-            left = (time.monotonic() - started) / (step - first[0] + 1) * (settings.steps - step)
-            done = f"{step:>{len(str(settings.steps))}}/{settings.steps}"
-            note(f"[{done}] loss {record['loss']:.3g}, {duration(left)} left")
-
-    request = EncoderRequest(data=data, out=out, start=start, reader=reader, device=device, settings=settings, mix=mix)
-    try:
-        model = run(request, resume=resume, observe=None if quiet else show)
-    except TrainingInterrupted as error:
-        note(exact(f"nlb: interrupted: {error}"))
-        raise typer.Exit(130) from error
+        settings, mix = read_changes(changes or ())
+        request = EncoderRequest(
+            data=data, out=out, start=start, reader=reader, device=device, settings=settings, mix=mix
+        )
+        model = run(request, resume=resume, observer=progress)
     if not quiet:
         write_lines([line(f"Chunk encoder: {exact(str(model))}")])

@@ -24,6 +24,7 @@ _TITLES = {
     "examples": "making examples",
     "pretraining": "pretraining",
     "retrieval": "retrieval training",
+    "encoder": "training the chunk encoder",
     "short": "training on short passages",
     "passages": "training on passages of books",
     "novels": "training on questions on novels",

@@ -7,7 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from nlb_training.encoder.planner import Mix
 from nlb_training.encoder.run import EncoderRequest, read_changes, train_encoder
 from nlb_training.encoder.term_map import BIAS, WEIGHT
 from nlb_training.encoder.trainer import Settings, save_model
+from nlb_training.events import Observer, TrainingEvent
 from tests.training.encoder.small import DIM, WordReader, write_data, write_model, write_plot_questions
 
 MIX = Mix(
@@ -57,6 +58,24 @@ def whole(request_of_run: EncoderRequest) -> Path:
     return train_encoder(request_of_run)
 
 
+def at_step(step: int | None, act: Callable[[], object]) -> Observer:
+    """An observer that does something after one step, or after each."""
+
+    def observe(event: object) -> None:
+        if isinstance(event, TrainingEvent) and step in {None, event.step}:
+            act()
+
+    return observe
+
+
+def terminate() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def fail() -> None:
+    raise MemoryError  # nothing is written after it, as after a kill
+
+
 def weights_of(model: Path) -> bytes:
     return (model / "model.safetensors").read_bytes() + (model / TERMS_FILE).read_bytes()
 
@@ -83,13 +102,8 @@ def test_a_run_stopped_after_any_step_goes_on_to_the_bit(
     request_of_run: EncoderRequest, whole: Path, tmp_path: Path, step: int
 ) -> None:
     request = replace(request_of_run, out=tmp_path / "stopped")
-
-    def stop(record: dict[str, float]) -> None:
-        if record["step"] == step:
-            os.kill(os.getpid(), signal.SIGTERM)
-
     with pytest.raises(TrainingInterrupted, match=f"after step {step}: go on with --resume"):
-        train_encoder(request, observe=stop)
+        train_encoder(request, observer=at_step(step, terminate))
     assert weights_of(train_encoder(request, resume=True)) == weights_of(whole)
 
 
@@ -98,13 +112,8 @@ def test_a_killed_run_goes_on_from_its_last_state_to_the_bit(
 ) -> None:
     settings = replace(SETTINGS, save_every=2)
     request = replace(request_of_run, out=tmp_path / "killed", settings=settings)
-
-    def fail(record: dict[str, float]) -> None:
-        if record["step"] == 4:
-            raise MemoryError  # nothing is written after it, as after a kill
-
     with pytest.raises(MemoryError):
-        train_encoder(request, observe=fail)
+        train_encoder(request, observer=at_step(4, fail))
     assert weights_of(train_encoder(request, resume=True)) == weights_of(whole)
 
 
@@ -115,13 +124,12 @@ def test_a_full_disk_is_one_line_and_keeps_the_last_state(
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
-    def fill(record: dict[str, float]) -> None:
-        if record["step"] == 2:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
+    def fill() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
 
     try:
         with pytest.raises(TrainingError, match=r"state\.pt cannot be written .*--resume") as caught:
-            train_encoder(request, observe=fill)
+            train_encoder(request, observer=at_step(2, fill))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         signal.signal(signal.SIGXFSZ, before)
@@ -133,13 +141,8 @@ def test_a_killed_run_goes_on_from_a_state_of_some_rounds_ago(request_of_run: En
     settings, mix = replace(SETTINGS, steps=6, save_every=3), replace(ONE, cloze=1)
     whole = train_encoder(replace(request_of_run, out=tmp_path / "whole", settings=settings, mix=mix))
     request = replace(request_of_run, out=tmp_path / "killed", settings=settings, mix=mix)
-
-    def fail(record: dict[str, float]) -> None:
-        if record["step"] == 5:
-            raise MemoryError  # in the fifth round; the state is of the third
-
-    with pytest.raises(MemoryError):
-        train_encoder(request, observe=fail)
+    with pytest.raises(MemoryError):  # in the fifth round; the state is of the third
+        train_encoder(request, observer=at_step(5, fail))
     half = request.out / ".encoder-1.part"  # as a killed process leaves it
     half.mkdir()
     for part in (request.out / ".state.pt.1.part", half / ".encoder.json.1.part"):
@@ -190,9 +193,9 @@ def test_a_run_may_be_made_longer_before_its_cooldown(request_of_run: EncoderReq
     request = replace(request_of_run, out=tmp_path / "longer", settings=settings, mix=ONE)
     train_encoder(request)
     longer = replace(request, settings=replace(SETTINGS, steps=3, cooldown=1))
-    steps: list[float] = []
-    train_encoder(longer, resume=True, observe=lambda record: steps.append(record["step"]))
-    assert steps == [3]
+    events: list[object] = []
+    train_encoder(longer, resume=True, observer=events.append)
+    assert [event.step for event in events if isinstance(event, TrainingEvent)] == [3]
 
 
 def test_a_folder_in_use_without_resume_and_with_other_settings_is_refused(
@@ -265,24 +268,15 @@ def test_a_damaged_round_can_be_made_again_only_before_its_first_step(
     request_of_run: EncoderRequest, whole: Path, tmp_path: Path
 ) -> None:
     request = replace(request_of_run, out=tmp_path / "run", settings=replace(SETTINGS, save_every=3))
-
-    def fail(record: dict[str, float]) -> None:
-        if record["step"] == 4:
-            raise MemoryError  # the last state is that of step 3, the end of the first round
-
-    with pytest.raises(MemoryError):
-        train_encoder(request, observe=fail)
+    with pytest.raises(MemoryError):  # the last state is that of step 3, the end of the first round
+        train_encoder(request, observer=at_step(4, fail))
     file = tmp_path / "run" / "round-0001.npz"
     file.write_bytes(b"damaged")
     with pytest.raises(TrainingError, match=r"round-0001\.npz is damaged .*: delete it and go on"):
         train_encoder(request, resume=True)
     file.unlink()
-
-    def stop(record: dict[str, float]) -> None:
-        os.kill(os.getpid(), signal.SIGTERM)
-
     with pytest.raises(TrainingInterrupted):
-        train_encoder(request, resume=True, observe=stop)
+        train_encoder(request, resume=True, observer=at_step(None, terminate))
     planned = file.read_bytes()
     file.write_bytes(b"damaged")
     with pytest.raises(TrainingError, match=r"round-0001\.npz is damaged .*: start anew in another folder"):

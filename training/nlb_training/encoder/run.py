@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from nlb_training.encoder.bert import Bert
 from nlb_training.encoder.books import check_data
 from nlb_training.encoder.planner import Mix, Planner
 from nlb_training.encoder.trainer import LOG, STATE, Run, Settings, save_model
+from nlb_training.events import Observer, StageEvent
 from nlb_training.run_control import LOCK, find_device, hash_file, lock_folder
 from nlb_training.settings import read_numbers
 from nlb_training.start_model import read_tokenizer
@@ -55,15 +56,13 @@ def read_changes(changes: Sequence[str]) -> tuple[Settings, Mix]:
     return Settings(**own), Mix(**mix)  # type: ignore[arg-type]
 
 
-def train_encoder(
-    request: EncoderRequest, *, resume: bool = False, observe: Callable[[dict[str, float]], None] | None = None
-) -> Path:
+def train_encoder(request: EncoderRequest, *, resume: bool = False, observer: Observer | None = None) -> Path:
     """Train to the last step and write the model.
 
     Args:
         request: what is to be trained.
         resume: go on with the run in `request.out`.
-        observe: called after each step with its figures.
+        observer: called when the run begins, and after each step.
 
     Returns:
         The model's folder.
@@ -89,6 +88,8 @@ def train_encoder(
             raise TrainingError(f"{request.out} holds a run already: go on with --resume, or choose another folder")
         if not there:
             _clear_rounds(request.out)
+        if observer:
+            observer(StageEvent(stage="encoder"))
         planner = Planner(request.data, tokenizer, request.out / "tokens", request.mix, reader)
         plan: dict[str, str | int] = {f"mix.{name}": count for name, count in asdict(request.mix).items()}
         plan["reader"] = hash_file(folder / CONFIG)
@@ -96,7 +97,7 @@ def train_encoder(
         run = Run(model, planner, request.settings, request.out, steps_a_round=request.mix.steps, plan=plan)
         if there:
             run.resume()
-        run.train(observe)
+        run.train(observer)
         save_model(run.averaged(), start, request.out / MODEL)
     return request.out / MODEL
 

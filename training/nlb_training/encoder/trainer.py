@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from pickle import UnpicklingError
@@ -26,8 +25,9 @@ from nlb_training.encoder.planner import Planner
 from nlb_training.encoder.queries import SOURCES
 from nlb_training.encoder.rounds import Batch, read_round, write_round
 from nlb_training.encoder.term_map import BIAS, RATE, WEIGHT, apply_map, fit_map, group_terms, write_map
+from nlb_training.events import StepObserver, TrainingEvent
 from nlb_training.run_control import catch_stop_signals, check_torch_file, writing
-from nlb_training.settings import refuse_differences
+from nlb_training.settings import check_numbers, refuse_differences
 
 STATE, LOG = "state.pt", "log.jsonl"
 _MAY_CHANGE = {"steps", "cooldown", "save_every"}
@@ -66,14 +66,8 @@ class Settings:
     """Of the rounds."""
 
     def __post_init__(self) -> None:
-        for key in ("steps", "save_every"):
-            if getattr(self, key) < 1:
-                raise TrainingError(f"{key} is {getattr(self, key)}, must be 1 or more")
-        for key in ("learning_rate", "clip", "scale"):
-            if not 0 < getattr(self, key) < math.inf:
-                raise TrainingError(f"{key} is {getattr(self, key)}, must be more than 0")
-        if not 0 <= self.average < 1:
-            raise TrainingError(f"average is {self.average}, must be 0 or more and less than 1")
+        positive = ("learning_rate", "clip", "scale")
+        check_numbers(self, counts=("steps", "save_every"), positive=positive, shares=("average",))
         if self.start_share > 1:
             raise TrainingError(f"start_share={self.start_share} is above 1: give a share from 0 to 1")
 
@@ -154,7 +148,7 @@ class Run:
         self.model.refresh()
         return self._step
 
-    def train(self, observe: Callable[[dict[str, float]], None] | None = None) -> None:
+    def train(self, observer: StepObserver | None = None) -> None:
         """Train to the last step.
 
         Raises:
@@ -171,9 +165,11 @@ class Run:
                 record["seconds"] = time.perf_counter() - started
                 self._step += 1
                 self._write_log({"step": self._step, **record})
-                if observe:
-                    observe({"step": self._step, **record})
-                last = self._step == self.settings.steps
+                steps = self.settings.steps
+                if observer:
+                    loss, rate = record["loss"], record["rate"]
+                    observer(TrainingEvent(kind="step", step=self._step, steps=steps, loss=loss, learning_rate=rate))
+                last = self._step == steps
                 if stopped.is_set() or last or self._step % self.settings.save_every == 0:
                     self.save()
                 if stopped.is_set() and not last:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nlb_retriever.errors import TrainingError
+from nlb_training.settings import check_numbers
 
 Objective = Literal["smooth_l1", "l1", "l2", "cosine", "contrastive"]
 
@@ -46,17 +47,13 @@ class LoopSettings:
     """"auto": CUDA in bf16 if available, else the CPU in fp32."""
 
     def __post_init__(self) -> None:
-        for key in ("batch_size", "accumulate", "checkpoint_every", "keep", "validate_every"):
-            if getattr(self, key) < 1:
-                raise TrainingError(f"{key} is {getattr(self, key)}, must be 1 or more")
-        for key in ("learning_rate", "clip", "epochs"):
-            if not 0 < getattr(self, key) < float("inf"):
-                raise TrainingError(f"{key} is {getattr(self, key)}, must be more than 0")
-        if self.steps < 0 or self.weight_decay < 0 or not 0 <= self.warmup < 1:
-            raise TrainingError(
-                f"steps ({self.steps}) and weight_decay ({self.weight_decay}) must be 0 or more, "
-                f"warmup ({self.warmup}) a share of the steps below 1"
-            )
+        check_numbers(
+            self,
+            counts=("batch_size", "accumulate", "checkpoint_every", "keep", "validate_every"),
+            positive=("learning_rate", "clip", "epochs"),
+            shares=("warmup",),
+            least_zero=("steps", "weight_decay"),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from nlb_retriever.errors import TrainingError
+from nlb_training.settings import check_numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,12 +38,10 @@ class RetrievalSettings:
     """Whether the reranker is trained too."""
 
     def __post_init__(self) -> None:
-        if min(self.steps, self.pool, self.hard) < 0 or min(self.books, self.batch_size, self.runs) < 1:
-            raise TrainingError(
-                f"steps ({self.steps}), pool ({self.pool}) and hard ({self.hard}) must be 0 or more, "
-                f"books ({self.books}), batch_size ({self.batch_size}) and runs ({self.runs}) 1 or more"
-            )
-        if not 0 < self.learning_rate < math.inf or not 0 <= self.held_out < 1:
-            raise TrainingError(
-                f"learning_rate ({self.learning_rate}) must be above 0, held_out ({self.held_out}) a share below 1"
-            )
+        check_numbers(
+            self,
+            counts=("books", "batch_size", "runs"),
+            positive=("learning_rate",),
+            shares=("held_out",),
+            least_zero=("steps", "pool", "hard"),
+        )

@@ -30,6 +30,7 @@ from nlb_training.events import StepObserver, TrainingEvent
 from nlb_training.reader.losses import LossWeights, reader_loss
 from nlb_training.reader.rows import Batch, RowSet, make_batch, plan_batches
 from nlb_training.run_control import catch_stop_signals, writing
+from nlb_training.settings import check_numbers
 
 STATE, FINAL = "state.safetensors", "final.safetensors"
 _DAMAGED = (OSError, SafetensorError, KeyError, RuntimeError, ValueError, TypeError)
@@ -74,18 +75,13 @@ class LoopSettings:
     """See `LossWeights`."""
 
     def __post_init__(self) -> None:
-        for key in ("tokens", "checkpoint_every"):
-            if getattr(self, key) < 1:
-                raise TrainingError(f"{key} is {getattr(self, key)}, must be 1 or more")
-        for key in ("learning_rate", "clip"):
-            if not 0 < getattr(self, key) < math.inf:
-                raise TrainingError(f"{key} is {getattr(self, key)}, must be more than 0")
-        for key in ("floor", "warmup", "dropout", "mean_decay", "start_share"):
-            if not 0 <= getattr(self, key) < 1:
-                raise TrainingError(f"{key} is {getattr(self, key)}, must be 0 or more and less than 1")
-        for key in ("steps", "weight_decay", "seed", "relevance", "ranking"):
-            if not 0 <= getattr(self, key) < math.inf:
-                raise TrainingError(f"{key} is {getattr(self, key)}, must be 0 or more")
+        check_numbers(
+            self,
+            counts=("tokens", "checkpoint_every"),
+            positive=("learning_rate", "clip"),
+            shares=("floor", "warmup", "dropout", "mean_decay", "start_share"),
+            least_zero=("steps", "weight_decay", "seed", "relevance", "ranking"),
+        )
 
 
 def run_stage(
