@@ -33,15 +33,24 @@ def write_file(file: Path, content: bytes | Callable[[IO[bytes]], object]) -> No
     Raises:
         OSError: it cannot be written; what was there is kept.
     """
+    with write_whole(file) as part, part.open("wb") as stream:
+        if isinstance(content, bytes):
+            stream.write(content)
+        else:
+            content(stream)
+
+
+@contextmanager
+def write_whole(file: Path) -> Iterator[Path]:
+    """Write a file atomically by its path: the block writes another one, which replaces `file` after the block.
+
+    Raises:
+        OSError: it cannot be written; what was there is kept, as after an error in the block.
+    """
     part = part_of(file)
     try:
-        with part.open("wb") as stream:
-            if isinstance(content, bytes):
-                stream.write(content)
-            else:
-                content(stream)
-            stream.flush()
-            os.fsync(stream.fileno())
+        yield part
+        _sync_file(part)
         part.replace(file)
         sync_folder(file.parent)
     finally:
@@ -94,6 +103,10 @@ def _sync_tree(folder: Path) -> None:
         if path.is_dir() and not path.is_symlink():
             _sync_tree(path)
         elif path.is_file():
-            with path.open("rb") as stream:
-                os.fsync(stream.fileno())
+            _sync_file(path)
     sync_folder(folder)
+
+
+def _sync_file(file: Path) -> None:
+    with file.open("rb") as stream:
+        os.fsync(stream.fileno())

@@ -60,7 +60,10 @@ def test_ctrl_c_says_how_to_go_on_and_resume_does(nlb: InProcess, folder: Path) 
     assert ran.err.splitlines()[-1].startswith("[40/40] loss ")
     again = nlb(*command)
     assert again.code == 2
-    assert again.err == f"nlb: {folder / 'run'} holds a run already: go on with --resume, or choose another folder\n"
+    assert (
+        again.err
+        == f"nlb: {folder / 'run'} holds an earlier run: go on with it (--resume), or name another folder (--out)\n"
+    )
 
 
 @pytest.mark.parametrize(

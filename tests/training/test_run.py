@@ -159,7 +159,9 @@ def test_a_resume_with_other_settings_is_refused_with_the_differences(finished: 
         train(other, resume=True)
     with pytest.raises(TrainingError, match=r"cannot be resumed with other settings: books is \['.*/x'\], was "):
         train(replace(ask(finished), books=("x",)), resume=True)
-    with pytest.raises(TrainingError, match=r"whales holds an earlier run: continue it \(--resume\), or name another"):
+    with pytest.raises(
+        TrainingError, match=r"whales holds an earlier run: go on with it \(--resume\), or name another"
+    ):
         train(ask(finished))
     with pytest.raises(TrainingError, match="none holds no run to resume: start it without --resume"):
         train(ask(finished, str(tmp_path / "none")), resume=True)

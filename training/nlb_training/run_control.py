@@ -9,7 +9,7 @@ import signal
 import threading
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -97,6 +97,26 @@ def lock_folder(folder: Path) -> Iterator[None]:
         for part in list(folder.rglob(f".*{TEMPORARY}")):  # left by a killed process
             shutil.rmtree(part) if part.is_dir() else part.unlink(missing_ok=True)  # in one deleted before
         yield
+
+
+def check_folder(out: Path, *, has_run: bool, resume: bool, own: Collection[str] = (LOCK,)) -> None:
+    """See that a run may begin, or go on, in a folder, so that nothing of others is deleted.
+
+    Args:
+        out: of the run.
+        has_run: whether it holds one.
+        resume: whether one is to go on.
+        own: names of files that it may hold without a run.
+
+    Raises:
+        TrainingError: it holds another run or other files, or none to resume.
+    """
+    if has_run and not resume:
+        raise TrainingError(f"{out} holds an earlier run: go on with it (--resume), or name another folder (--out)")
+    if resume and not has_run:
+        raise TrainingError(f"{out} holds no run to resume: start it without --resume")
+    if not has_run and out.is_dir() and any(path.name not in own for path in out.iterdir()):
+        raise TrainingError(f"{out} holds other files: name an empty or new folder (--out)")
 
 
 @contextmanager

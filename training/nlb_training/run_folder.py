@@ -22,7 +22,7 @@ from typing import Any
 from nlb_retriever.config import expand
 from nlb_retriever.errors import TrainingError
 from nlb_training.pretraining.history import LOSS_FILE, History
-from nlb_training.run_control import hash_file, lock_folder
+from nlb_training.run_control import check_folder, hash_file, lock_folder
 from nlb_training.settings import check_same, write_json
 
 RUN, CORPUS, EXAMPLES, PRETRAINING, ENCODER = "run", "corpus", "examples.jsonl", "pretraining", "encoder"
@@ -43,20 +43,18 @@ def open_run(out: Path, record: Mapping[str, Any], *, resume: bool) -> None:
     """
     folder = out / RUN
     file = folder / SETTINGS
-    if not file.exists() and resume:
-        raise TrainingError(f"{out} holds no run to resume: start it without --resume")
+    if resume:
+        check_folder(out, has_run=file.exists(), resume=True)
     books = folder / CORPUS / "books"
     if not file.exists() or not ((folder / LISTING).exists() or any(books.glob("*.arrow"))):
         if file.exists():  # a run that ended before its first book
             with lock_folder(folder):
                 shutil.rmtree(folder)
-        if out.exists() and any(out.iterdir()):
-            raise TrainingError(f"{out} holds other files: name an empty or new folder (--out)")
+        check_folder(out, has_run=False, resume=False, own=())
         folder.mkdir(parents=True, exist_ok=True)
         write_json(file, record)
         return
-    if not resume:
-        raise TrainingError(f"{out} holds an earlier run: continue it (--resume), or name another folder (--out)")
+    check_folder(out, has_run=True, resume=resume)
     check_same(record, file, out)
 
 

@@ -202,7 +202,7 @@ def test_a_folder_in_use_without_resume_and_with_other_settings_is_refused(
     request_of_run: EncoderRequest, whole: Path
 ) -> None:
     assert whole.is_dir()
-    with pytest.raises(TrainingError, match="holds a run already: go on with --resume"):
+    with pytest.raises(TrainingError, match=r"holds an earlier run: go on with it \(--resume\)"):
         train_encoder(request_of_run)
     other = replace(request_of_run, settings=replace(SETTINGS, scale=5.0))
     with pytest.raises(TrainingError, match=r"with other settings: scale is 5\.0, was 20\.0: use the same"):

@@ -15,7 +15,7 @@ from nlb_training.encoder.books import check_data
 from nlb_training.encoder.planner import Mix, Planner
 from nlb_training.encoder.trainer import LOG, STATE, Run, Settings, save_model
 from nlb_training.events import Observer, StageEvent
-from nlb_training.run_control import LOCK, find_device, hash_file, lock_folder
+from nlb_training.run_control import LOCK, check_folder, find_device, hash_file, lock_folder
 from nlb_training.settings import read_numbers
 from nlb_training.start_model import read_tokenizer
 
@@ -81,11 +81,11 @@ def train_encoder(request: EncoderRequest, *, resume: bool = False, observer: Ob
     reader = load_reader(folder, device=device)
     model = Bert.load(start, device)
     tokenizer = read_tokenizer(start)
-    _check_folder(request.out, resume=resume)
+    begun = (request.out / LOCK).is_file()  # perhaps ended before its first state
+    there = (request.out / STATE).is_file()
+    if there or not begun:
+        check_folder(request.out, has_run=there, resume=resume)
     with lock_folder(request.out):
-        there = (request.out / STATE).is_file()
-        if there and not resume:
-            raise TrainingError(f"{request.out} holds a run already: go on with --resume, or choose another folder")
         if not there:
             _clear_rounds(request.out)
         if observer:
@@ -100,20 +100,6 @@ def train_encoder(request: EncoderRequest, *, resume: bool = False, observer: Ob
         run.train(observer)
         save_model(run.averaged(), start, request.out / MODEL)
     return request.out / MODEL
-
-
-def _check_folder(folder: Path, *, resume: bool) -> None:
-    """See that a folder is new, empty, or that of a run, so that nothing of others is deleted.
-
-    Raises:
-        TrainingError: it holds other files, or no run to resume.
-    """
-    if any((folder / name).is_file() for name in (LOCK, STATE)):
-        return
-    if folder.is_dir() and any(folder.iterdir()):
-        raise TrainingError(f"{folder} holds other files: name an empty or new folder (--out)")
-    if resume:
-        raise TrainingError(f"{folder} holds no run to resume: start it without --resume")
 
 
 def _clear_rounds(folder: Path) -> None:

@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +22,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from nlb_retriever.atomic import write_whole
 from nlb_retriever.errors import TrainingError, TrainingInterrupted
 from nlb_retriever.reader.network import ReaderNetwork
 from nlb_training.events import StepObserver, TrainingEvent
@@ -214,7 +213,8 @@ class _State:
             tensors |= {f"weights.{name}": tensor.detach(), f"mean.{name}": self.mean[name]}
             tensors |= {f"first.{name}": moments["exp_avg"], f"second.{name}": moments["exp_avg_sq"]}
         metadata = {"losses": json.dumps(self.losses)}
-        _replace(path, lambda partial: save_file(tensors, partial, metadata=metadata))
+        with writing(path), write_whole(path) as part:
+            save_file(tensors, part, metadata=metadata)
 
     def finish(self, path: Path) -> None:
         """Give the network the mean of its weights, mixed with its start, and write it."""
@@ -223,7 +223,8 @@ class _State:
                 parameter.copy_(self.mean[name].lerp(self.start[name], self.settings.start_share))
         self.network.eval()
         metadata = {"losses": json.dumps(self.losses)}
-        _replace(path, lambda partial: save_file(dict(self.network.state_dict()), partial, metadata=metadata))
+        with writing(path), write_whole(path) as part:
+            save_file(dict(self.network.state_dict()), part, metadata=metadata)
 
     def load(self, path: Path) -> None:
         try:
@@ -258,16 +259,3 @@ def _read_losses(path: Path) -> list[float]:
 def _damaged(path: Path, error: Exception) -> TrainingError:
     reason = str(error).strip().partition("\n")[0]
     return TrainingError(f"{path} is damaged ({reason}): start the run again in another folder")
-
-
-def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file beside its final path, then rename it."""
-    partial = path.with_name(f".{path.name}")
-    with writing(path):
-        try:
-            write(partial)
-            with partial.open("rb") as file:
-                os.fsync(file.fileno())
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)

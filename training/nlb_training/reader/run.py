@@ -38,7 +38,7 @@ from nlb_training.reader.recipe import LAST_STAGES, STAGES, TAUGHT_STAGES, Stage
 from nlb_training.reader.rows import RowSet, tokenize
 from nlb_training.reader.sources import check_data, shuffled
 from nlb_training.reader.start import check_start, start_network
-from nlb_training.run_control import LOCK, find_device, hash_file, lock_folder, report_disk_errors
+from nlb_training.run_control import check_folder, find_device, hash_file, lock_folder, report_disk_errors
 from nlb_training.settings import check_same, read_numbers, write_json
 from nlb_training.start_model import read_tokenizer
 
@@ -177,13 +177,8 @@ def _open_run(request: ReaderRequest, start: Path, *, resume: bool) -> Iterator[
     """
     out, file = request.out, request.out / RUN
     with report_disk_errors(out):
-        has_run, has_others = file.is_file(), out.is_dir() and any(path.name != LOCK for path in out.iterdir())
-        if not has_run and has_others:
-            raise TrainingError(f"{out} holds other files: name an empty or new folder (--out)")
-        if not has_run and resume:
-            raise TrainingError(f"{out} holds no run to resume: start it without --resume")
-        if has_run and not resume:
-            raise TrainingError(f"{out} holds an earlier run: go on with it (--resume), or name another folder (--out)")
+        has_run = file.is_file()
+        check_folder(out, has_run=has_run, resume=resume)
         with lock_folder(out):
             record = _record(request, start)
             if not has_run:
