@@ -20,11 +20,9 @@ def draw_losses(losses: Sequence[float], validation: Sequence[Mapping[str, float
         validation: rows with "step" and perhaps "loss".
         file: the PNG to write.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
-    FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     steps = np.arange(1, len(losses) + 1)
     width = max(1, round(_WINDOW_SHARE * len(losses)))

@@ -18,14 +18,12 @@ def draw(results: Results, file: Path) -> None:
     Raises:
         QueryError: it cannot be written.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     panels = _panels(results)
     rows = -(-len(panels) // _COLUMNS)
     longest = max((len(panel) for panel in panels), default=1)
     figure = Figure(figsize=(5.5 * min(_COLUMNS, max(1, len(panels))), (0.9 + 0.3 * longest) * max(1, rows)), dpi=150)
-    FigureCanvasAgg(figure)
     for number, panel in enumerate(panels, 1):
         axes = figure.add_subplot(rows, _COLUMNS if len(panels) > 1 else 1, number)
         first = panel[0]

@@ -10,9 +10,9 @@ from typing import Literal
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cosine_similarity, cross_entropy, l1_loss, mse_loss, normalize, smooth_l1_loss
+from torch.nn.functional import cosine_similarity, cross_entropy, normalize, smooth_l1_loss
 
-Distance = Literal["smooth_l1", "l1", "l2", "cosine"]
+Distance = Literal["smooth_l1", "cosine"]
 _SAME = 1 - 1e-4
 """Minimum cosine of two chunks that count as the same one."""
 
@@ -21,20 +21,19 @@ def measure_distances(predictions: Tensor, targets: Tensor, kind: Distance) -> T
     """Distance of each prediction to its target.
 
     Summed over the D numbers where torch would average, which makes the figure readable: between unit vectors
-    smooth-L1 is 1 - cosine, l2 twice that.
+    smooth-L1 is 1 - cosine.
 
     Args:
         predictions: (N, D).
         targets: (N, D), unit vectors.
-        kind: smooth_l1 (with beta 1), l1, l2 (squared) or cosine (1 - cosine).
+        kind: smooth_l1 (with beta 1) or cosine (1 - cosine).
 
     Returns:
         (N,)
     """
     if kind == "cosine":
         return 1 - cosine_similarity(predictions, targets, dim=-1)
-    measure = {"smooth_l1": smooth_l1_loss, "l1": l1_loss, "l2": mse_loss}[kind]
-    return measure(predictions, targets, reduction="none").sum(-1)
+    return smooth_l1_loss(predictions, targets, reduction="none").sum(-1)
 
 
 def candidate_logits(predictions: Tensor, candidates: Tensor, own: Tensor, temperature: float) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Literal
 from nlb_retriever.errors import TrainingError
 from nlb_training.settings import check_numbers
 
-Objective = Literal["smooth_l1", "l1", "l2", "cosine", "contrastive"]
+Objective = Literal["smooth_l1", "cosine", "contrastive"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,11 +19,11 @@ from torch.nn.functional import normalize
 from nlb_retriever.encoding import Vectors
 from nlb_retriever.model.dct import dct_coefficients
 from nlb_retriever.model.projections import Projections
-from nlb_retriever.model.reranker import FEATURES, MIN_SENTENCES, compute_features
-from nlb_retriever.model.vectorizer import query_sentences
+from nlb_retriever.model.reranker import FEATURES, MIN_SENTENCES
 from nlb_training.corpus import Corpus
 from nlb_training.data.dataset import RetrievalDataset
 from nlb_training.evaluation.lexical import WordIndex
+from nlb_training.evaluation.reranked import make_comparison
 from nlb_training.projections.ranking import rank_right, thin
 
 CANDIDATES = 50
@@ -89,24 +89,11 @@ def list_candidates(
     before[found] = rank_right(fused[found], right[found])
     chosen = np.argsort(-fused, axis=1, kind="stable")[:, :CANDIDATES]  # (q, k)
     chunks = dataset.chunks.numpy()
-    passages = [
-        projections.project_passages(chunks[each.rows], np.zeros(len(chunks[each.rows]), dtype=np.int64))
-        for each in sections
+    compare = make_comparison(projections, [chunks[each.rows] for each in sections], [each.texts for each in sections])
+    features = [
+        compare(text, queries.of(one), own, dense[row, own], bm25[row, own])
+        for row, (one, text, own) in enumerate(zip(query, texts, chosen, strict=True))
     ]
-    words = WordIndex([text for each in sections for text in each.chunk_texts], "passage")
-    cuts = np.cumsum([len(own) for own in passages])[:-1]
-    features = []
-    for row, columns in enumerate(chosen):
-        scores = np.split(words.score(query_sentences(texts[row])).astype(np.float32), cuts, axis=1)
-        features.append(
-            compute_features(
-                projections.short_query(queries.of(query[row])),
-                [passages[column] for column in columns],
-                words=[scores[column] for column in columns],
-                dense=dense[row, columns],
-                bm25=bm25[row, columns],
-            )
-        )
     return CandidateLists(
         features=_standardise(np.stack(features)),
         right=np.take_along_axis(right, chosen, 1),
@@ -175,7 +162,8 @@ class _Section:
     """Its chunks in the dataset, one at least."""
     text: str
     """As libraries search it by words."""
-    chunk_texts: Sequence[str]
+    texts: Sequence[str]
+    """Of its chunks."""
 
     def answers(self, book: int, spans: Sequence[tuple[int, int]]) -> bool:
         """Whether it shares half of the shorter one of itself and a span of this book, as `nlb eval` counts."""
@@ -198,7 +186,7 @@ def _sections_of(corpus: Corpus, dataset: RetrievalDataset, book: int) -> Iterat
                 end=section.end,
                 rows=slice(offset + first, offset + last),
                 text="\n".join((stored.title, *section.path, text[section.start : section.end])),
-                chunk_texts=[text[start:end] for start, end in spans[first:last].tolist()],
+                texts=[text[start:end] for start, end in spans[first:last].tolist()],
             )
 
 
