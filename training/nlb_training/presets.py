@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from nlb_retriever.config import expand
 from nlb_retriever.errors import TrainingError
@@ -17,6 +17,7 @@ from nlb_training.pretraining.settings import LoopSettings, PretrainingSettings
 from nlb_training.projections.settings import RetrievalSettings
 from nlb_training.settings import read_settings
 
+_Table = TypeVar("_Table")
 FOLDER = Path(__file__).parent / "presets"
 
 
@@ -163,26 +164,25 @@ def _parse(tables: Mapping[str, Any], name: str) -> Preset:
     for key, kinds in (("also", {int}), ("offsets", {int, float})):
         if not isinstance(corpus.get(key, ()), tuple) or any(type(value) not in kinds for value in corpus.get(key, ())):
             raise TrainingError(f"preset {name} [corpus]: {key} = {corpus[key]!r} should be a list of numbers")
+
+    def read(key: str, kind: type[_Table]) -> _Table:
+        return read_settings(kind, table.get(key, {}), f"preset {name} [{key}]")
+
     hidden = table.get("model", {}).get("hidden", NextLevelConfig(chunk_dim=None, layers=0).hidden)
-    preset = Preset(
+    shape = {**table.get("model", {}), "chunk_dim": hidden}
+    model = asdict(read_settings(NextLevelConfig, shape, f"preset {name} [model]"))
+    del model["chunk_dim"]
+    return Preset(
         name=name,
         about=str(tables.get("about", "")),
         start=start,
         corpus=read_settings(CorpusSettings, corpus, f"preset {name} [corpus]"),
-        examples=read_settings(ExampleSettings, table.get("examples", {}), f"preset {name} [examples]"),
-        model={},
-        pretraining=read_settings(PretrainingSettings, table["pretraining"], f"preset {name} [pretraining]")
-        if "pretraining" in table
-        else None,
-        retrieval=read_settings(RetrievalSettings, table["retrieval"], f"preset {name} [retrieval]")
-        if "retrieval" in table
-        else None,
-        loop=read_settings(LoopSettings, table.get("loop", {}), f"preset {name} [loop]"),
+        examples=read("examples", ExampleSettings),
+        model=model,
+        pretraining=read("pretraining", PretrainingSettings) if "pretraining" in table else None,
+        retrieval=read("retrieval", RetrievalSettings) if "retrieval" in table else None,
+        loop=read("loop", LoopSettings),
     )
-    shape = {**table.get("model", {}), "chunk_dim": hidden}
-    resolved = asdict(read_settings(NextLevelConfig, shape, f"preset {name} [model]"))
-    del resolved["chunk_dim"]
-    return Preset(**{**vars(preset), "model": resolved})
 
 
 def _change(tables: dict[str, Any], change: str) -> None:

@@ -155,7 +155,7 @@ def test_the_same_model_seed_and_number_plan_the_same_round(
 def test_held_out_articles_and_tales_are_never_trained_on(data: Path, planner: Planner) -> None:
     queries, texts = read_articles(data)
     assert {query.book for query in queries} == {"squad/Whales", "squad/Pistols", "squad/Oceans"} == set(texts)
-    assert "squad/Prime_number" not in planner.books
+    assert "squad/Prime_number" not in planner.books.names
     held_out = [is_held_out(f"story-{number}") for number in range(12)]
     assert len(list(read_tales(data))) == 4 * held_out.count(False)
 
@@ -169,6 +169,6 @@ def test_questions_without_an_answer_are_left_out(data: Path) -> None:
 
 
 def test_sentences_of_summaries_know_where_they_stand(data: Path) -> None:
-    queries = list(read_summaries(data))
+    queries = list(read_summaries(data, "summary"))
     first = [query.position for query in queries if query.spans == queries[0].spans]
     assert first == [(index + 0.5) / len(first) for index in range(len(first))]

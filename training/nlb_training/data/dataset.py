@@ -20,6 +20,7 @@ from nlb_retriever.encoding import Vectors
 from nlb_retriever.errors import TrainingError
 from nlb_retriever.model.dct import dct_coefficients
 from nlb_training.corpus import Corpus
+from nlb_training.corpus.books import not_unit
 from nlb_training.data.examples import Example, find_chunks
 from nlb_training.data.queries import QueryVectors
 
@@ -259,7 +260,7 @@ def _ranges(borders: Tensor, books: Tensor) -> Tensor:
 
 
 def _check(vectors: Vectors, name: str) -> None:
-    if bad := int((~(np.abs(np.linalg.norm(vectors, axis=1) - 1) < 1e-2)).sum()):
+    if bad := len(not_unit(vectors)):
         raise TrainingError(
             f"{bad} of {len(vectors)} vectors of {name} are not unit vectors (NaN?): "
             "delete the run's corpus and start the run again"

@@ -95,17 +95,10 @@ class TokenizedBooks:
         self._texts = dict(texts)
         self._books: dict[str, TokenizedBook] = {}
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._texts
-
     @property
     def names(self) -> list[str]:
         """Of all texts, sorted."""
         return sorted(self._texts)
-
-    def length(self, name: str) -> int:
-        """Characters of a text."""
-        return len(self._texts[name])
 
     def open(self, name: str) -> TokenizedBook:
         """A text's tokens."""

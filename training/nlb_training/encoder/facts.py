@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +43,8 @@ def fit_facts(folder: Path, encoder: ChunkEncoder) -> Vectors:
     """
     facts = [query.text for query in read_articles(folder)[0]]
     stories = [query.text for query, _ in read_tales(folder)]
-    made = (to_question(query.text) for query in read_summaries(folder))
+    summaries = chain(read_summaries(folder, "summary"), read_summaries(folder, "book"))
+    made = (to_question(query.text) for query in summaries)
     stories += islice(filter(None, made), SUMMARIES)
     vectors = encoder.encode([*facts, *stories], query=True).astype(np.float64)
     labels = np.arange(len(vectors)) < len(facts)

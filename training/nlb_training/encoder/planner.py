@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -90,15 +89,12 @@ class Planner:
         self._tales: dict[str, list[tuple[Query, Span]]] = defaultdict(list)
         for query, story in read_tales(folder):
             self._tales[query.book].append((query, story))
-        self._summaries = _by_book(query for query in read_summaries(folder) if query.source == "summary")
-        self._book_summaries = _by_book(query for query in read_summaries(folder) if query.source == "book")
-        self._novels = _by_book(read_novel_questions(folder, texts))
-        self._plots = _by_book(read_plots(texts))
-        self._titles = _by_book(read_titles(folder))
-        self._articles = _by_book(articles)
-        for group in (self._summaries, self._book_summaries, self._titles):
-            for name in [name for name in group if name not in self.books]:
-                del group[name]
+        self._summaries = _by_book(read_summaries(folder, "summary"), texts)
+        self._book_summaries = _by_book(read_summaries(folder, "book"), texts)
+        self._novels = _by_book(read_novel_questions(folder, texts), texts)
+        self._plots = _by_book(read_plots(texts), texts)
+        self._titles = _by_book(read_titles(folder), texts)
+        self._articles = _by_book(articles, texts)
 
     def plan(self, model: Bert, seed: int, number: int) -> list[Batch]:
         """A round, the same for the same model, seed and number."""
@@ -245,8 +241,10 @@ class _Search:
         return replace(query, spans=tuple((start + first, start + last) for first, last in places))
 
 
-def _by_book(queries: Any) -> dict[str, list[Query]]:
+def _by_book(queries: Iterable[Query], texts: Mapping[str, str]) -> dict[str, list[Query]]:
+    """Queries by their text, where there is one."""
     result: dict[str, list[Query]] = defaultdict(list)
     for query in queries:
-        result[query.book].append(query)
+        if query.book in texts:
+            result[query.book].append(query)
     return dict(result)

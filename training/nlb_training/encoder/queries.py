@@ -40,21 +40,20 @@ class Query:
     """Wordings of its answer, if only passages of the span that have one may answer it."""
 
 
-def read_summaries(folder: Path) -> Iterator[Query]:
-    """Sentences of chapter and book summaries."""
-    for source, name in (("summary", "booksum_chapters_train"), ("book", "booksum_books_train")):
-        for row in read_rows(folder, name):
-            text = row["summary"]
-            sentences = [text[start:end] for start, end in sentence_spans(text)]
-            for index, sentence in enumerate(sentences):
-                if len(sentence.split()) >= _WORDS:
-                    yield Query(
-                        text=sentence,
-                        source="summary" if source == "summary" else "book",
-                        book=row["book_file"],
-                        spans=((row["start"], row["end"]),) if source == "summary" else ((0, 1 << 32),),
-                        position=(index + 0.5) / len(sentences),
-                    )
+def read_summaries(folder: Path, source: Literal["summary", "book"]) -> Iterator[Query]:
+    """Sentences of summaries of chapters ("summary") or of books."""
+    for row in read_rows(folder, "booksum_chapters_train" if source == "summary" else "booksum_books_train"):
+        text = row["summary"]
+        sentences = [text[start:end] for start, end in sentence_spans(text)]
+        for index, sentence in enumerate(sentences):
+            if len(sentence.split()) >= _WORDS:
+                yield Query(
+                    text=sentence,
+                    source=source,
+                    book=row["book_file"],
+                    spans=((row["start"], row["end"]),) if source == "summary" else ((0, 1 << 32),),
+                    position=(index + 0.5) / len(sentences),
+                )
 
 
 def read_novel_questions(folder: Path, texts: Mapping[str, str]) -> Iterator[Query]:
