@@ -65,10 +65,13 @@ def ask(
         )
         quote = partial(retriever.answer, text, limit=limit, all_passages=everything, **scope)
         if llm:
-            from nlb_cli.output.prose import show_prose, stream_prose
+            from nlb_cli.output.prose import show_prose
+            from nlb_integrations.prose import Writer, open_llm
 
-            start = partial(stream_prose, llm, retriever, text, scope)
-            raise typer.Exit(0 if show_prose(start, quote, library, as_json=as_json) else 1)
+            answered = show_prose(
+                lambda: Writer(open_llm(llm), retriever).stream(text, **scope), quote, library, as_json=as_json
+            )
+            raise typer.Exit(0 if answered else 1)
         answer = quote()
     note_spelling(answer.searched)
     if as_json:

@@ -110,7 +110,9 @@ def evaluate(
         _make(out)
     with extra("eval"):
         results = run(
-            settings, notice=_ignore if quiet else _show_notice, watch=lambda: watch(quiet=quiet, plain=as_json)
+            settings,
+            notice=(lambda text: None) if quiet else _show_notice,
+            watch=lambda: watch(quiet=quiet, plain=as_json),
         )
     if as_json:
         write_json(results.to_json())
@@ -132,10 +134,6 @@ def _names(text: str) -> list[str]:
 
 def _show_notice(text: str) -> None:
     note(exact(f"nlb: {text}"))
-
-
-def _ignore(text: str) -> None:
-    pass
 
 
 def _show(results: Results) -> None:

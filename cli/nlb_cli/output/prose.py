@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nlb_cli.output.terminal import (
     PROSE_WIDTH,
@@ -25,14 +25,6 @@ from nlb_retriever.records import Answer
 if TYPE_CHECKING:
     from nlb_integrations.prose.records import Prose
     from nlb_integrations.prose.writer import StreamItem
-    from nlb_retriever.search.retriever import Retriever
-
-
-def stream_prose(model: str, retriever: Retriever, question: str, scope: dict[str, Any]) -> Iterator[StreamItem]:
-    """A model's answer; the model is opened by its name."""
-    from nlb_integrations.prose import Writer, open_llm
-
-    return Writer(open_llm(model), retriever).stream(question, **scope)
 
 
 def show_prose(

@@ -18,11 +18,6 @@ from nlb_retriever.search.retriever import Retriever
 Library = str | Path | Retriever | NLBRetriever | None
 
 
-def open_library(library: Library) -> Retriever:
-    """The retriever of a library; one that is passed is shared. Opens nothing."""
-    return as_retriever(library.library if isinstance(library, NLBRetriever) else library)
-
-
 class LibraryPostprocessor(BaseNodePostprocessor):
     """One that works with a library; a copy, and one made from its `to_dict`, opens that library for itself."""
 
@@ -31,7 +26,7 @@ class LibraryPostprocessor(BaseNodePostprocessor):
     _library: Retriever = PrivateAttr()
 
     def __init__(self, library: Library = None) -> None:
-        retriever = open_library(library)
+        retriever = as_retriever(library.library if isinstance(library, NLBRetriever) else library)
         super().__init__()
         self.library = retriever.location
         self._library = retriever
