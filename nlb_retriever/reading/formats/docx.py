@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -20,12 +20,12 @@ from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup.html_writer import HtmlText
 from nlb_retriever.reading.markup.repair import decode_markup
 from nlb_retriever.reading.office.list_labels import word_labels
-from nlb_retriever.reading.office.run_looks import SetParagraph, hidden_runs, hidden_styles, set_paragraphs
+from nlb_retriever.reading.office.run_looks import SetParagraph, set_paragraphs
+from nlb_retriever.reading.office.word_styles import Styles, hidden_runs
 from nlb_retriever.reading.office.wordprocessing import (
     HtmlRenderer,
     TitleLine,
     contents_lines,
-    heading_levels,
     paragraph_level,
     plain_text,
 )
@@ -67,9 +67,9 @@ def read_docx(data: bytes, limits: Limits) -> Draft:
     return _Document(Archive(data, limits), limits, depth=0).read()
 
 
-def _titles_by_look(paragraphs: Sequence[SetParagraph], levels: Mapping[str, int]) -> dict[_Element, TitleLine]:
+def _titles_by_look(paragraphs: Sequence[SetParagraph], styles: Styles) -> dict[_Element, TitleLine]:
     """The paragraphs that are titles by how they are set; none where styles tell the headings."""
-    if sum(paragraph_level(paragraph.element, levels) > 0 for paragraph in paragraphs) >= MARKED:
+    if sum(paragraph_level(paragraph.element, styles) > 0 for paragraph in paragraphs) >= MARKED:
         return {}
     titles = find_titles([p.text for p in paragraphs], [0] * len(paragraphs), [p.look for p in paragraphs])
     outermost = min((title.level for title in titles), default=0)
@@ -109,22 +109,18 @@ class _Document:
         self._refuse_entities()
         root = self._parse(main)
         links = self._links(main)
-        styles = next((link.target for link in links.values() if link.kind == "styles"), None)
-        style_sheet = self._optional(styles)
-        levels = heading_levels(style_sheet)
-        unseen = hidden_styles(style_sheet)
-        paragraphs = [*set_paragraphs(root, style_sheet, hidden_runs(root, unseen))]
-        titles = _titles_by_look(paragraphs, levels)
-        numbering = next((link.target for link in links.values() if link.kind == "numbering"), None)
-        labels = word_labels(root, self._optional(numbering), style_sheet)
+        parts = {link.kind: link.target for link in reversed(links.values())}
+        styles = Styles(self._optional(parts.get("styles")))
+        paragraphs = [*set_paragraphs(root, styles, hidden_runs(root, styles))]
+        titles = _titles_by_look(paragraphs, styles)
+        labels = word_labels(root, self._optional(parts.get("numbering")), styles)
         self._renderer = HtmlRenderer(
-            levels,
+            styles,
             lambda key: self._drawing(links, key),
             self._draft.omissions,
             titles,
-            contents_lines(root, style_sheet),
+            contents_lines(root, styles),
             labels,
-            lambda part: hidden_runs(part, unseen),
         )
         rendered = self._renderer.render(root)
         pages = [self._chunk(links, piece) if i % 2 else html_to_text(piece) for i, piece in enumerate(rendered.pieces)]

@@ -6,12 +6,13 @@ WordprocessingML: ISO/IEC 29500-1, 17.9 (numbering). OpenDocument 1.3, 16.30 (li
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nlb_retriever.reading.containers.xmltree import attribute
 from nlb_retriever.reading.headings.number_words import in_roman
+from nlb_retriever.reading.office.word_styles import Styles, paragraph_style, read_place
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -88,18 +89,17 @@ class HtmlLists:
         return "" if clause and label == f"{clause[1]}. " else label
 
 
-def word_labels(root: _Element, numbering: _Element | None, styles: _Element | None) -> dict[_Element, str]:
+def word_labels(root: _Element, numbering: _Element | None, styles: Styles) -> dict[_Element, str]:
     """The numbers that stand before the paragraphs of a Word document, as it shows them; bullets are none.
 
     Args:
         root: of the document's main part.
         numbering: its part of lists, if there is one.
-        styles: its part of styles, if there is one.
+        styles: of the document.
     """
     if numbering is None:
         return {}
-    own, based = _styles(styles)
-    lists, used = _lists(numbering, own)
+    lists, used = _lists(numbering, styles)
     starts = {
         (attribute(num, "numId"), level): start
         for num in numbering.iterchildren("{*}num")
@@ -110,7 +110,7 @@ def word_labels(root: _Element, numbering: _Element | None, styles: _Element | N
     }
     labels: dict[_Element, str] = {}
     for paragraph in root.iter("{*}p"):
-        place = _place(paragraph, own, based, lists, used)
+        place = _place(paragraph, styles, lists, used)
         if place is None:
             continue
         key, level = place
@@ -158,25 +158,7 @@ def open_document_labels(root: _Element, styles: _Element | None) -> dict[_Eleme
     return labels
 
 
-def _styles(styles: _Element | None) -> tuple[dict[str, _Key], dict[str, str]]:
-    """Of each style the list and level of its paragraphs, if any, and the style that it is based on."""
-    own: dict[str, _Key] = {}
-    based: dict[str, str] = {}
-    for style in styles.iter("{*}style") if styles is not None else ():
-        key = attribute(style, "styleId")
-        based[key] = next((attribute(each, "val") for each in style.iterchildren("{*}basedOn")), "")
-        for properties in style.iterfind("{*}pPr/{*}numPr"):
-            own[key] = _read_place(properties)
-    return own, based
-
-
-def _read_place(properties: _Element) -> _Key:
-    """The list of a paragraph or style, empty where it says none, and the level; -1 where it says none."""
-    values = {each.tag.rpartition("}")[2]: attribute(each, "val") for each in properties if isinstance(each.tag, str)}
-    return values.get("numId", ""), _number(values.get("ilvl", ""), -1)
-
-
-def _lists(numbering: _Element, own: dict[str, _Key]) -> tuple[dict[str, _List], dict[str, str]]:
+def _lists(numbering: _Element, styles: Styles) -> tuple[dict[str, _List], dict[str, str]]:
     """The lists by their definition, and which definition a number of a list uses."""
     used = {
         attribute(num, "numId"): attribute(each, "val")
@@ -203,38 +185,22 @@ def _lists(numbering: _Element, own: dict[str, _Key]) -> tuple[dict[str, _List],
         for link in definition.iterchildren("{*}numStyleLink"):
             linked[key] = attribute(link, "val")
     for key, style in linked.items():
-        if style in own and used.get(own[style][0]) in lists:
-            lists[key] = lists[used[own[style][0]]]
+        if (place := styles.get(style).place) and used.get(place[0]) in lists:
+            lists[key] = lists[used[place[0]]]
     return lists, {key: name for key, name in used.items() if name in lists}
 
 
-def _place(
-    paragraph: _Element, own: dict[str, _Key], based: dict[str, str], lists: dict[str, _List], used: dict[str, str]
-) -> _Key | None:
+def _place(paragraph: _Element, styles: Styles, lists: dict[str, _List], used: dict[str, str]) -> _Key | None:
     """The list and level that a paragraph is in, by itself or by its style; None where it is in none."""
-    key, level = "", -1
-    style = ""
-    for each in paragraph.iterfind("{*}pPr/{*}numPr"):
-        key, level = _read_place(each)
-    for each in paragraph.iterfind("{*}pPr/{*}pStyle"):
-        style = attribute(each, "val")
-    for name in bases(style, based):
-        if name in own and not key:
-            key, inherited = own[name]
+    key, level = next(map(read_place, paragraph.iterfind("{*}pPr/{*}numPr")), ("", -1))
+    for name, style in styles.chain(paragraph_style(paragraph)):
+        if style.place and not key:
+            key, inherited = style.place
             level = inherited if level < 0 else level
         if level < 0 and key in used:
             level = lists[used[key]].styles.get(name, -1)
     level = max(level, 0)
     return (key, level) if key in used and level in lists[used[key]].levels else None
-
-
-def bases(style: str, based: dict[str, str]) -> Iterator[str]:
-    """A style and those that it is based on."""
-    seen: set[str] = set()
-    while style and style not in seen:
-        yield style
-        seen.add(style)
-        style = based.get(style, "")
 
 
 def _count(numbered: _List, level: int) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from nlb_retriever.reading.containers.xmltree import attribute, local_name
 from nlb_retriever.reading.office.formulas import to_mathml
-from nlb_retriever.reading.office.list_labels import bases
+from nlb_retriever.reading.office.word_styles import Styles, hidden_runs, outline_level, paragraph_style
 from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.raised import is_raised
 
@@ -38,10 +38,9 @@ _GREEK = dict(
     )
 )
 """Letters of the font Symbol."""
-_CONTENTS_STYLE = re.compile(r"toc (?:[1-9]|heading)", re.IGNORECASE)
+_CONTENTS_STYLE = re.compile(r"toc (?:[1-9]|heading)")
 _LINKS = 4
 """Paragraphs in a row that are nothing but links: a table of contents."""
-_HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -63,52 +62,22 @@ class Rendered:
     """Kind ("footnote") and id of each reference to a note, in order."""
 
 
-def heading_levels(styles: _Element | None) -> dict[str, int]:
-    """Style id -> heading level from 1, by the name or outline level of the style or of one that it is based on."""
-    if styles is None:
-        return {}
-    own: dict[str, int] = {}
-    based: dict[str, str] = {}
-    for style in styles.iter("{*}style"):
-        key = attribute(style, "styleId")
-        for element in style.iter("{*}name", "{*}basedOn", "{*}outlineLvl"):
-            value = attribute(element, "val")
-            match local_name(element):
-                case "name" if name := _HEADING.fullmatch(value.strip()):
-                    own[key] = int(name[1])
-                case "basedOn":
-                    based[key] = value
-                case "outlineLvl" if value.isdigit() and int(value) < 9:
-                    own.setdefault(key, int(value) + 1)
-    levels = {key: [own[each] for each in bases(key, based) if each in own] for key in own.keys() | based.keys()}
-    return {key: first[0] for key, first in levels.items() if first}
-
-
-def paragraph_level(paragraph: _Element, levels: Mapping[str, int]) -> int:
+def paragraph_level(paragraph: _Element, styles: Styles) -> int:
     """The heading level of a paragraph by its style or outline level; 0 for text."""
-    for properties in paragraph.iterchildren("{*}pPr"):
-        for element in properties.iterchildren("{*}outlineLvl", "{*}pStyle"):
-            value = attribute(element, "val")
-            if local_name(element) == "pStyle" and value in levels:
-                return min(levels[value], 6)
-            if local_name(element) == "outlineLvl" and value.isdigit() and int(value) < 9:
-                return min(int(value) + 1, 6)
+    for element in paragraph.iterfind("{*}pPr/*"):
+        name, value = local_name(element), attribute(element, "val")
+        level = styles.level(value) if name == "pStyle" else outline_level(value) if name == "outlineLvl" else 0
+        if level:
+            return min(level, 6)
     return 0
 
 
-def contents_lines(root: _Element, styles: _Element | None) -> set[_Element]:
+def contents_lines(root: _Element, styles: Styles) -> set[_Element]:
     """The paragraphs of tables of contents: by their styles ("toc 2"), or several in a row that are links to places."""
-    named = {
-        attribute(style, "styleId")
-        for style in (styles.iter("{*}style") if styles is not None else ())
-        for name in style.iterchildren("{*}name")
-        if _CONTENTS_STYLE.fullmatch(attribute(name, "val"))
-    }
     found: set[_Element] = set()
     links: list[_Element] = []
     for paragraph in root.iter("{*}p"):
-        style = next((attribute(e, "val") for e in paragraph.iterfind("{*}pPr/{*}pStyle")), "")
-        if style in named:
+        if _CONTENTS_STYLE.fullmatch(styles.get(paragraph_style(paragraph)).name):
             found.add(paragraph)
         texts = [text for text in paragraph.iter("{*}t") if (text.text or "").strip()]
         if texts and all(_is_link(text) for text in texts):
@@ -148,29 +117,26 @@ class HtmlRenderer:
 
     def __init__(
         self,
-        levels: Mapping[str, int],
+        styles: Styles,
         drawing: Callable[[str], str],
         omissions: Omissions,
         titles: Mapping[_Element, TitleLine],
         contents: Set[_Element],
         labels: Mapping[_Element, str],
-        hidden: Callable[[_Element], Set[_Element]],
     ) -> None:
         """
         Args:
-            levels: style id -> heading level.
+            styles: of the document.
             drawing: gives the text of the diagram or chart with a relationship id.
             omissions: where what is skipped is noted.
             titles: paragraphs that are titles whatever their styles.
             contents: paragraphs of tables of contents.
             labels: numbers that are counted, of paragraphs.
-            hidden: gives the runs of a part that are not shown.
         """
-        self._levels = levels
+        self._styles = styles
         self._titles = titles
         self._contents = contents
         self._labels = labels
-        self._hidden = hidden
         self._drawing = drawing
         self._omissions = omissions
 
@@ -188,7 +154,7 @@ class HtmlRenderer:
         """Paragraphs so far in each open table cell."""
         self._goes_on = False
         """Whether the next paragraph is the rest of the last one."""
-        hidden = self._hidden(root)
+        hidden = hidden_runs(root, self._styles)
         walker = iterwalk(root, events=("start", "end"))
         for event, element in walker:
             name = local_name(element)
@@ -320,7 +286,7 @@ class HtmlRenderer:
 
     def _level(self, paragraph: _Element) -> int:
         title = self._titles.get(paragraph)
-        return title.level if title else paragraph_level(paragraph, self._levels)
+        return title.level if title else paragraph_level(paragraph, self._styles)
 
 
 def _has_choice(fallback: _Element) -> bool:
