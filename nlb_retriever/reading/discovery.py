@@ -24,7 +24,7 @@ _BOOKS = re.compile(
 )
 """Outermost elements of XML files that are read."""
 _BEGINNING = 16_384
-"""Bytes in which an XML file's outermost element begins."""
+"""Bytes of a file that are looked at: in them an XML file's outermost element begins."""
 _SUFFIXES = ", ".join(sorted(FORMATS))
 _PACKAGES = "node_modules"
 """Of other people's programs, each with its README; it is not entered unless it is named."""
@@ -243,37 +243,21 @@ def _add_found(path: Path, search: _Search) -> None:
     elif suffix_of(path) not in FORMATS:
         search.skipped["no book's suffix"] += 1
         search.suffixes[shown(suffix_of(path)) or "none"] += 1
-    elif status.st_size <= _BLANK and _is_blank(path):
+    elif status.st_size <= _BLANK and not _beginning(path).removeprefix(b"\xef\xbb\xbf").strip():
         search.skipped["empty"] += 1
         search.blank.append(path)
-    elif status.st_size <= LONGEST_REDIRECT and FORMATS[suffix_of(path)] == "html" and _is_redirect(path):
+    elif status.st_size <= LONGEST_REDIRECT and FORMATS[suffix_of(path)] == "html" and is_redirect(_beginning(path)):
         search.skipped["redirect to another page"] += 1
-    elif path.suffix.lower() == ".xml" and not _is_book(path):
+    elif path.suffix.lower() == ".xml" and not _BOOKS.search(_beginning(path).replace(b"\0", b"")):  # UTF-16 has them
         search.skipped["XML that is no book"] += 1
     else:
         search.add(path)
 
 
-def _is_blank(path: Path) -> bool:
-    """Whether a small file holds nothing but white space; one that cannot be read is for its reader to name."""
-    try:
-        return not path.read_bytes().removeprefix(b"\xef\xbb\xbf").strip()
-    except OSError:
-        return False
-
-
-def _is_redirect(path: Path) -> bool:
-    """Whether a small file only leads to another; one that cannot be read is for its reader to name."""
-    try:
-        return is_redirect(path.read_bytes())
-    except OSError:
-        return False
-
-
-def _is_book(path: Path) -> bool:
-    """Whether an XML file may be a book; one that cannot be read is for its reader to name."""
+def _beginning(path: Path) -> bytes:
+    """The first bytes of a file; of one that cannot be read, which is for its reader to name, those of a book."""
     try:
         with path.open("rb") as stream:
-            return bool(_BOOKS.search(stream.read(_BEGINNING).replace(b"\0", b"")))  # UTF-16 has them
+            return stream.read(_BEGINNING)
     except OSError:
-        return True
+        return b"<TEI>"

@@ -46,4 +46,4 @@ def made_beside_pages(names: Sequence[str]) -> set[str]:
 
 def is_redirect(page: bytes) -> bool:
     """Whether a page of HTML only leads to another."""
-    return len(page) <= LONGEST_REDIRECT and _REDIRECT.search(page) is not None
+    return _REDIRECT.search(page) is not None

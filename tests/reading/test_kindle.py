@@ -12,7 +12,7 @@ import pytest
 
 from nlb_retriever.errors import NlbError, NotABook, ReadingError
 from nlb_retriever.reading import read_book
-from nlb_retriever.reading.containers.palm import phrase_unpacker, unpack_palmdoc, without_trailers
+from nlb_retriever.reading.containers.palm import Phrases, unpack_palmdoc, without_trailers
 from nlb_retriever.records import Book
 from tests.reading import kindle_files
 from tests.reading.conftest import SENTENCE
@@ -169,7 +169,7 @@ def test_books_of_phrases_are_read(tmp_path: Path) -> None:
     tables = kindle_files.phrase_records(phrases)
     record = kindle_files.pack_phrases(numbers)
     expected = b"<p>the clock the bell strange13 the clock" + b" the clock the bell" * 40
-    assert phrase_unpacker(tables[0], tables[1:])(record) == expected
+    assert Phrases(tables[0], tables[1:]).unpack(record) == expected
     head = header(expected, packed=17480, numbers={112: 2, 116: 2})
     assert read(tmp_path, [head, record, *tables]).text.startswith("the clock the bell strange13 the clock the clock")
 
@@ -177,7 +177,7 @@ def test_books_of_phrases_are_read(tmp_path: Path) -> None:
 def test_phrases_that_hold_themselves_end() -> None:
     tables = kindle_files.phrase_records([(kindle_files.pack_phrases([0, 0]), False)])
     with pytest.raises(ValueError, match="too deep"):
-        phrase_unpacker(tables[0], tables[1:])(kindle_files.pack_phrases([0]))
+        Phrases(tables[0], tables[1:]).unpack(kindle_files.pack_phrases([0]))
 
 
 def test_the_day_of_its_making_is_no_year_of_publication(tmp_path: Path) -> None:

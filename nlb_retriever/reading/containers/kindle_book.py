@@ -10,13 +10,7 @@ from struct import unpack_from
 from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
 from nlb_retriever.reading.authors import join_authors
 from nlb_retriever.reading.containers.package import Package, publication_year
-from nlb_retriever.reading.containers.palm import (
-    DAMAGE,
-    phrase_unpacker,
-    split_records,
-    unpack_palmdoc,
-    without_trailers,
-)
+from nlb_retriever.reading.containers.palm import DAMAGE, Phrases, split_records, unpack_palmdoc, without_trailers
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.omissions import Omissions
 
@@ -75,10 +69,6 @@ class KindleBook:
     def number(self, offset: int) -> int:
         """A number of the header; `NONE` where the header ends before it."""
         return unpack_from(">L", self.header, offset)[0] if offset + 4 <= self._end else NONE
-
-    def record(self, number: int) -> bytes:
-        """A record by its number, counted from the one that describes the book."""
-        return self.records[number]
 
     @cached_property
     def is_pieces(self) -> bool:
@@ -152,7 +142,7 @@ class KindleBook:
     def _unpacker(self, packed: int) -> Callable[[bytes], bytes]:
         if packed == _PHRASES:
             first, count = self.number(112), self.number(116)
-            return phrase_unpacker(self.records[first], self.records[first + 1 : first + count])
+            return Phrases(self.records[first], self.records[first + 1 : first + count]).unpack
         if packed == 2:
             return unpack_palmdoc
         if packed == 1:

@@ -40,17 +40,17 @@ class _Tag(NamedTuple):
     ends_byte: int
 
 
-def read_index(record: Callable[[int], bytes], number: int) -> tuple[list[IndexEntry], Callable[[int], bytes]]:
+def read_index(records: Sequence[bytes], number: int) -> tuple[list[IndexEntry], Callable[[int], bytes]]:
     """An index's entries in order, and the string at a place.
 
     Args:
-        record: a record of the book by its number.
+        records: of the book.
         number: of the index's first record.
 
     Raises:
         struct.error, IndexError, ValueError: it is damaged.
     """
-    head = record(number)
+    head = records[number]
     if head[:4] != b"INDX":
         raise ValueError("no index")
     (length,) = unpack_from(">L", head, 4)
@@ -58,11 +58,12 @@ def read_index(record: Callable[[int], bytes], number: int) -> tuple[list[IndexE
     (string_records,) = unpack_from(">L", head, 52)
     control_bytes, tags = _read_tags(head, length)
     entries: list[IndexEntry] = []
-    for i in range(number + 1, number + 1 + count):
-        entries += _read_entries(record(i), control_bytes, tags)
+    begin, end = number + 1, number + 1 + count
+    for i in range(begin, end):
+        entries += _read_entries(records[i], control_bytes, tags)
     if count and not entries:
         raise ValueError("an index has no lines")
-    strings = [record(i) for i in range(number + 1 + count, number + 1 + count + string_records)]
+    strings = [records[i] for i in range(end, end + string_records)]
     return entries, lambda place: _string(strings, place)
 
 

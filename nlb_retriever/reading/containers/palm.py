@@ -5,7 +5,7 @@ The formats as described at wiki.mobileread.com ("PDB", "MOBI", "PalmDOC"). All 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from struct import error as StructError
 from struct import iter_unpack, unpack_from
 
@@ -81,27 +81,22 @@ def unpack_palmdoc(record: bytes) -> bytes:
     return bytes(out)
 
 
-def phrase_unpacker(huff: bytes, dictionaries: Sequence[bytes]) -> Callable[[bytes], bytes]:
-    """What unpacks the text records of a book that is packed by Huffman codes of phrases.
-
-    Args:
-        huff: the record with the codes.
-        dictionaries: the records with the phrases.
-
-    Raises:
-        struct.error, ValueError: a record is damaged.
-    """
-    return _Phrases(huff, dictionaries).unpack
-
-
-class _Phrases:
-    """Codes of 1 to 32 bits for phrases, which are packed themselves.
+class Phrases:
+    """Unpacks text records packed by Huffman codes of 1 to 32 bits for phrases, which are packed themselves.
 
     Of codes as long as each other the lowest stands for the last of their phrases, so that a phrase's number is how far
     a code is below the highest one, counted from where the numbers of shorter codes end.
     """
 
     def __init__(self, huff: bytes, dictionaries: Sequence[bytes]) -> None:
+        """
+        Args:
+            huff: the record with the codes.
+            dictionaries: the records with the phrases.
+
+        Raises:
+            struct.error, ValueError: a record is damaged.
+        """
         if huff[:4] != b"HUFF":
             raise ValueError("no table of codes")
         by_byte, by_length = unpack_from(">LL", huff, 8)

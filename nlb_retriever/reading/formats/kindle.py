@@ -124,14 +124,14 @@ class _Files:
     def _end_of_text(self, length: int) -> int:
         """Where styles and drawings begin, behind the text."""
         number = self._book.number(192)
-        if number != NONE and number < len(self._book.records) and self._book.record(number)[:4] == b"FDST":
-            return int(unpack_from(">L", self._book.record(number), 16)[0])
+        if number != NONE and number < len(self._book.records) and self._book.records[number][:4] == b"FDST":
+            return int(unpack_from(">L", self._book.records[number], 16)[0])
         return length
 
     def _join_pieces(self, text: bytes) -> list[tuple[int, bytes]]:
         """Files of KF8: each a frame, and the pieces behind it that belong into it."""
-        frames, _ = read_index(self._book.record, self._book.number(252))
-        pieces = [] if self._book.number(248) == NONE else read_index(self._book.record, self._book.number(248))[0]
+        frames, _ = read_index(self._book.records, self._book.number(252))
+        pieces = [] if self._book.number(248) == NONE else read_index(self._book.records, self._book.number(248))[0]
         self._pieces = [int(piece.name) for piece in pieces]
         lengths = [piece.tags[6][1] for piece in pieces]
         parts: list[tuple[int, bytes]] = []
@@ -152,13 +152,13 @@ class _Files:
     def _read_contents(self) -> None:
         """The table of contents, and which files are a cover, a title page or the like."""
         if (number := self._book.number(244)) != NONE:
-            entries, string = read_index(self._book.record, number)
+            entries, string = read_index(self._book.records, number)
             for entry in entries:
                 title = one_line(self._book.decode(string(entry.first(3)))) if 3 in entry.tags else ""
                 if title and (place := self._place(entry)) is not None:
                     self._toc.append((place, 1 + entry.first(4, 0), title))
         if self._book.is_pieces and (number := self._book.number(260)) != NONE:
-            for entry in read_index(self._book.record, number)[0]:
+            for entry in read_index(self._book.records, number)[0]:
                 if (place := self._place(entry)) is not None:
                     self._roles.append((entry.name.decode("latin-1").lower(), place))
 
