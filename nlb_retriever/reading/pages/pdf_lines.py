@@ -6,7 +6,7 @@ import ctypes
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from nlb_retriever.reading.pages.columns import Line
@@ -37,13 +37,11 @@ _QUARTER, _HALF, _TURN = 90, 180, 360
 """Degrees."""
 
 
-def _is_wide(text: str) -> bool:
-    """Whether some characters have two places in pdfium's text."""
-    return max(text, default="") > "\uffff"
-
-
-def _index(text: str, i: int) -> int:
-    return len(text[:i].encode("utf-16-le", "surrogatepass")) // 2
+def _indexer(text: str) -> Callable[[int], int]:
+    """Gives the index that a character has in pdfium's text, where some count as two."""
+    if max(text, default="") <= "\uffff":
+        return int
+    return lambda i: len(text[:i].encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _letters(text: str, start: int, end: int) -> Iterator[int]:
@@ -69,6 +67,7 @@ class LookReader:
     def __init__(self) -> None:
         from pypdfium2 import raw
 
+        self._raw = raw
         self._matrix = raw.FS_MATRIX()
         self._name = ctypes.create_string_buffer(128)
         self._flags = ctypes.c_int()
@@ -85,11 +84,11 @@ class LookReader:
             text: its text as pdfium gives it.
             rotation: in which the page is shown.
         """
-        wide = _is_wide(text)
+        index = _indexer(text)
         for match in _LINE.finditer(text):
             looks: list[Look] = []
-            for i in _letters(text, *self._rest(textpage, text, match.span(), wide=wide)):
-                look = self._look(textpage, _index(text, i) if wide else i, rotation)
+            for i in _letters(text, *self._rest(textpage, text, match.span(), index)):
+                look = self._look(textpage, index(i), rotation)
                 if look is None:
                     looks = []
                     break
@@ -101,17 +100,17 @@ class LookReader:
             if looks:
                 yield match[0], Look(min(look.size for look in looks), all(look.bold for look in looks))
 
-    def _rest(self, textpage: PdfTextPage, text: str, line: tuple[int, int], *, wide: bool) -> tuple[int, int]:
+    def _rest(
+        self, textpage: PdfTextPage, text: str, line: tuple[int, int], index: Callable[[int], int]
+    ) -> tuple[int, int]:
         """Where a line begins and ends without the numbers at its ends; one above the line is the mark of a note."""
         found = _WITHOUT_NUMBERS.fullmatch(text, *line)
         letter = _LETTER.search(text, *found.span("rest")) if found else None
         if not found or not letter:
             return line
         first, last = found.span("rest")
-        if first > line[0]:
-            places = [_index(text, i) if wide else i for i in (letter.start(), line[0])]
-            if _is_above(*(self._height(textpage, place) for place in places)):
-                return line[0], last
+        if first > line[0] and _is_above(*(self._height(textpage, index(i)) for i in (letter.start(), line[0]))):
+            return line[0], last
         return first, last
 
     def place(self, textpage: PdfTextPage, text: str, origin: float) -> Iterator[Line]:
@@ -124,12 +123,12 @@ class LookReader:
             text: its text as pdfium gives it.
             origin: where the page begins from the left.
         """
-        wide = _is_wide(text)
+        index = _indexer(text)
         placed: list[tuple[int, Line]] = []
         for match in _LINE.finditer(text):
             ends = [*_letters(text, match.start(), match.end())][:2]
             if ends:
-                first, last = (_index(text, i) if wide else i for i in (ends[0], ends[-1]))
+                first, last = map(index, (ends[0], ends[-1]))
                 size, height = self._height(textpage, first)[0], self._height(textpage, last)[1]
                 if size:
                     left, right = self._edges(textpage, first)[0], self._edges(textpage, last)[1]
@@ -142,11 +141,11 @@ class LookReader:
 
     def find_rotation(self, textpage: PdfTextPage, text: str) -> int:
         """The rotation in which most of a page's text is upright: 0, 90, 180 or 270 degrees, clockwise."""
-        wide = _is_wide(text)
+        index = _indexer(text)
         lengths = Counter[int]()
         for match in _LINE.finditer(text):
             letter = _LETTER.search(text, match.start(), match.end())
-            if letter and self._place(textpage, _index(text, letter.start()) if wide else letter.start()) >= 0:
+            if letter and self._place(textpage, index(letter.start())) >= 0:
                 degrees = math.degrees(math.atan2(self._matrix.b, self._matrix.a))
                 lengths[round(degrees / _QUARTER) * _QUARTER % _TURN] += len(match[0])
         return lengths.most_common(1)[0][0] if lengths else 0
@@ -156,16 +155,16 @@ class LookReader:
 
         Not behind a word: there they call a footnote.
         """
-        wide = _is_wide(text)
+        index = _indexer(text)
         parts: list[str] = []
         done = 0
         for match in _NUMBER.finditer(text):
             at = match.start() if match["letter"] is None else match.end("letter")
             first = match.start() if match["letter"] is None else match.end("letter") - 1
-            ends = [self._height(textpage, _index(text, i) if wide else i) for i in (first, match.end() - 1)]
+            ends = [self._height(textpage, index(i)) for i in (first, match.end() - 1)]
             if not _is_above(*ends):
                 continue
-            while at < match.end() and not _is_above(ends[0], self._height(textpage, _index(text, at) if wide else at)):
+            while at < match.end() and not _is_above(ends[0], self._height(textpage, index(at))):
                 at += 1
             parts += (text[done:at], raise_behind(text[at - 1], text[at : match.end()]))
             done = match.end()
@@ -173,51 +172,45 @@ class LookReader:
 
     def order_right_to_left(self, textpage: PdfTextPage, text: str) -> str:
         """A page's text with Arabic ligatures, and numbers and the stops behind them, as they are read."""
-        wide = _is_wide(text)
+        index = _indexer(text)
         letters = [*text] if _LAM_ALEF.search(text) else []
         for match in _LAM_ALEF.finditer(text):
-            first, last = (_index(text, i) if wide else i for i in (match.start(), match.end() - 1))
+            first, last = map(index, (match.start(), match.end() - 1))
             if self._edges(textpage, first) == self._edges(textpage, last):
                 letters[match.start() : match.end()] = match[0][::-1]
         return _LEFT_OF_NUMBER.sub(r"\2\1", "".join(letters) or text)
 
     def _height(self, textpage: PdfTextPage, index: int) -> tuple[float, float]:
         """The size of a character, and how high it stands on the page; 0 where it is unknown or turned."""
-        from pypdfium2 import raw
-
         at = self._place(textpage, index)
         if at < 0 or abs(self._matrix.b) > abs(self._matrix.a):
             return 0.0, 0.0
-        size = raw.FPDFText_GetFontSize(textpage, at) * (self._matrix.c**2 + self._matrix.d**2) ** 0.5
-        return size, self._matrix.f if not raw.FPDFText_GetCharOrigin(textpage, at, self._x, self._y) else self._y.value
+        size = self._raw.FPDFText_GetFontSize(textpage, at) * (self._matrix.c**2 + self._matrix.d**2) ** 0.5
+        return size, self._matrix.f if not self._raw.FPDFText_GetCharOrigin(
+            textpage, at, self._x, self._y
+        ) else self._y.value
 
     def _edges(self, textpage: PdfTextPage, index: int) -> tuple[float, float]:
         """Where a character of the text begins and ends on the page's width."""
-        from pypdfium2 import raw
-
-        at = raw.FPDFText_GetCharIndexFromTextIndex(textpage, index)
-        raw.FPDFText_GetCharBox(textpage, at, self._x, self._right, self._y, self._top)
+        at = self._raw.FPDFText_GetCharIndexFromTextIndex(textpage, index)
+        self._raw.FPDFText_GetCharBox(textpage, at, self._x, self._right, self._y, self._top)
         return self._x.value, self._right.value
 
     def _place(self, textpage: PdfTextPage, index: int) -> int:
         """The index of a character of the text on the page, after its matrix was read; -1 where there is none."""
-        from pypdfium2 import raw
-
-        at = raw.FPDFText_GetCharIndexFromTextIndex(textpage, index)
-        return at if at >= 0 and raw.FPDFText_GetMatrix(textpage, at, self._matrix) else -1
+        at = self._raw.FPDFText_GetCharIndexFromTextIndex(textpage, index)
+        return at if at >= 0 and self._raw.FPDFText_GetMatrix(textpage, at, self._matrix) else -1
 
     def _look(self, textpage: PdfTextPage, index: int, rotation: int) -> Look | None:
         """The look of a character; None where it is turned, unknown or, as what a scanner has read, not to be seen."""
-        from pypdfium2 import raw
-
         at = self._place(textpage, index)
         matrix = self._matrix
         if at < 0 or (abs(matrix.b) > abs(matrix.a)) != bool(rotation % _HALF):
             return None
-        drawn = raw.FPDFText_GetTextObject(textpage, at)
-        if drawn and raw.FPDFTextObj_GetTextRenderMode(drawn) == raw.FPDF_TEXTRENDERMODE_INVISIBLE:
+        drawn = self._raw.FPDFText_GetTextObject(textpage, at)
+        if drawn and self._raw.FPDFTextObj_GetTextRenderMode(drawn) == self._raw.FPDF_TEXTRENDERMODE_INVISIBLE:
             return None
-        size = raw.FPDFText_GetFontSize(textpage, at) * (matrix.c**2 + matrix.d**2) ** 0.5
+        size = self._raw.FPDFText_GetFontSize(textpage, at) * (matrix.c**2 + matrix.d**2) ** 0.5
         self._name[0] = b"\0"
-        raw.FPDFText_GetFontInfo(textpage, at, self._name, len(self._name), self._flags)
+        self._raw.FPDFText_GetFontInfo(textpage, at, self._name, len(self._name), self._flags)
         return Look(round(2 * size) / 2, _BOLD.search(self._name.value.decode("latin-1")) is not None)
