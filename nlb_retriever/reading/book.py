@@ -43,6 +43,13 @@ _NAMES = {
     "kindle": "Kindle",
 }  # fmt: skip
 """What `kind_of` calls the files of a reader; of the others "text"."""
+_SAID = {
+    "EPUB": "an EPUB book: rename it to .epub", "PDF": "a PDF document: rename it to .pdf", "zip": "a zip file",
+    "OpenDocument": "an OpenDocument text: rename it to .odt", "RTF": "an RTF document: rename it to .rtf",
+    "Word": "a Word document: rename it to .docx", "Kindle": "a Kindle book: rename it to .mobi",
+    "Office": "an old Office file, or one with a password",
+}  # fmt: skip
+"""What a message calls a file of another kind than its suffix says."""
 _TWO_LETTERS = {
     "eng": "en", "fra": "fr", "fre": "fr", "deu": "de", "ger": "de", "spa": "es", "ita": "it", "por": "pt", "nld": "nl",
     "dut": "nl", "lat": "la", "rus": "ru", "pol": "pl", "hun": "hu", "ces": "cs", "cze": "cs", "swe": "sv", "dan": "da",
@@ -256,9 +263,4 @@ def _format(path: Path, data: bytes) -> str:
         if kind != "html" and b"<html" in data[:4096].lower():
             raise NotABook(f"is a web page: rename it to .html, though its suffix is {suffix}")
         raise NotABook(f"is no {name} file, though its suffix is {suffix}")
-    other = {"EPUB": "an EPUB book: rename it to .epub", "PDF": "a PDF document: rename it to .pdf"}
-    other |= {"OpenDocument": "an OpenDocument text: rename it to .odt"}
-    other |= {"RTF": "an RTF document: rename it to .rtf"}
-    other |= {"Kindle": "a Kindle book: rename it to .mobi", "Office": "an old Office file, or one with a password"}
-    other |= {"Word": "a Word document: rename it to .docx", "zip": "a zip file", "binary": "binary data"}
-    raise NotABook(f"is {other.get(found, found)}, though its suffix is {suffix}")
+    raise NotABook(f"is {_SAID.get(found, found)}, though its suffix is {suffix}")

@@ -73,7 +73,7 @@ class Omissions:
     def warnings(self) -> list[str]:
         """One line or more for every reason, losses first."""
         lost = [
-            _Line(f"{LEFT_OUT}{names}: {reason}", words)
+            (f"{LEFT_OUT}{names}: {reason}", words)
             for reason, items in self.losses.items()
             for names, words in _joined(_lost_items(items), LONGEST - len(LEFT_OUT) - len(reason) - 2)
         ]
@@ -82,16 +82,10 @@ class Omissions:
             for name, (times, words) in self.elements.items()
         )
         skipped = [
-            _Line(f"{BOILERPLATE}{names}", words)
+            (f"{BOILERPLATE}{names}", words)
             for names, words in _joined([*self.boilerplate, *elements], LONGEST - len(BOILERPLATE))
         ]
         return [*_bounded(lost, LEFT_OUT), *_bounded(skipped, BOILERPLATE)]
-
-
-@dataclass(frozen=True)
-class _Line:
-    text: str
-    words: int
 
 
 def _words(count: int) -> str:
@@ -120,9 +114,8 @@ def _joined(items: Iterable[tuple[str, int]], longest: int) -> Iterator[tuple[st
         yield names, words
 
 
-def _bounded(lines: list[_Line], prefix: str) -> list[str]:
-    if len(lines) <= _MOST:
-        return [line.text for line in lines]
-    rest = lines[_MOST:]
-    more = f"{prefix}more of this kind in {len(rest):,} further lines ({_words(sum(line.words for line in rest))})"
-    return [*(line.text for line in lines[:_MOST]), more]
+def _bounded(lines: list[tuple[str, int]], prefix: str) -> list[str]:
+    """Lines, each with its words, of which those beyond the most are one."""
+    shown, rest = [line for line, _ in lines[:_MOST]], [words for _, words in lines[_MOST:]]
+    more = f"{prefix}more of this kind in {len(rest):,} further lines ({_words(sum(rest))})"
+    return [*shown, more] if rest else shown
