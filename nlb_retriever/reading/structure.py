@@ -93,10 +93,8 @@ def _tidy(text: str, headings: Sequence[Heading]) -> list[Heading]:
 
     Many such in a row are a table of contents, and go.
     """
-    ordered: list[Heading] = []
-    for given in sorted(headings, key=lambda h: (h.start, h.level)):
-        if 0 <= given.start < len(text) and not (ordered and _twins(ordered[-1], given)):
-            ordered.append(replace(given, title=one_line(given.title, 160) or "Untitled"))
+    places = {(h.start, h.level): h for h in reversed(headings) if 0 <= h.start < len(text)}
+    ordered = [replace(places[key], title=one_line(places[key].title, 160) or "Untitled") for key in sorted(places)]
     tidy: list[Heading] = []
     bare: list[Heading] = []  # headings with nothing below them, met since the last one with a text
     for heading, following in zip_longest(ordered, ordered[1:]):
@@ -122,13 +120,9 @@ def _spaced(headings: Sequence[Heading]) -> list[Heading]:
     return kept
 
 
-def _twins(one: Heading, other: Heading) -> bool:
-    return (one.start, one.level) == (other.start, other.level)
-
-
 def _bare(text: str, heading: Heading, end: int) -> bool:
-    own = re.sub(r"[\W_]+", "", text[heading.start : min(end, heading.start + 400)])
-    return end - heading.start < 400 and own == re.sub(r"[\W_]+", "", heading.title)
+    own = text[heading.start : min(end, heading.start + 400)]
+    return end - heading.start < 400 and _letters(own) == _letters(heading.title)
 
 
 def _front(text: str, end: int, title: str, name: str) -> list[Section]:
@@ -149,8 +143,13 @@ def _without_root(sections: list[Section], headings: Sequence[Heading], title: s
     ]
 
 
+def _letters(text: str) -> str:
+    """A text's letters and digits."""
+    return re.sub(r"[\W_]+", "", text)
+
+
 def _same(one: str, other: str) -> bool:
-    return re.sub(r"[\W_]+", "", one).casefold() == re.sub(r"[\W_]+", "", other).casefold()
+    return _letters(one).casefold() == _letters(other).casefold()
 
 
 def _without_giants(text: str, sections: list[Section]) -> list[Section]:

@@ -106,7 +106,6 @@ class _Document:
 
     def read(self) -> Draft:
         main = self._main_part()
-        self._refuse_entities()
         root = self._parse(main)
         links = self._links(main)
         parts = {link.kind: link.target for link in reversed(links.values())}
@@ -151,31 +150,22 @@ class _Document:
             return name
         raise NotABook(f"is a zip file but no Word document (no {_MAIN} in it)")
 
-    def _refuse_entities(self) -> None:
-        for name in self._archive.names():
-            if name.endswith((".xml", ".rels")):
-                try:
-                    head = self._archive.read(name)[:65_536]
-                except ReadingLimit:
-                    raise
-                except ReadingError:
-                    continue  # noted where the part is needed
-                if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
-                    raise ReadingError(f"{shown_name(name)} in it declares XML entities, as no Word document does")
-
     def _parse(self, name: str) -> _Element:
         """
         Raises:
-            ReadingError: the part is damaged.
+            ReadingError: the part is damaged, or declares entities.
         """
         from lxml import etree
 
         self._used.add(name)
+        data = self._archive.read(name)
+        if b"<!DOCTYPE" in (head := data[:65_536]) or b"<!ENTITY" in head:
+            raise ReadingError(f"{shown_name(name)} in it declares XML entities, as no Word document does")
         parser = etree.XMLParser(
             resolve_entities=False, no_network=True, huge_tree=True, remove_comments=True, remove_pis=True
         )
         try:
-            return etree.fromstring(self._archive.read(name), parser)
+            return etree.fromstring(data, parser)
         except (etree.XMLSyntaxError, ValueError) as error:
             raise ReadingError(f"{shown_name(name)} in it is damaged ({error})") from error
 

@@ -81,14 +81,7 @@ def _hocr_page(page: LexborNode) -> Paragraphs:
 
 
 def _fill(draft: Draft, pages: Sequence[Paragraphs], labels: Sequence[str] = ()) -> Draft:
-    _fill_scanned(draft, pages, labels)
-    title, author = title_page(draft.text)
-    draft.title, draft.author = draft.title or title, author
-    return draft
-
-
-def _fill_scanned(draft: Draft, pages: Sequence[Paragraphs], labels: Sequence[str] = ()) -> None:
-    """Give a draft the text, headings and pages of a scan.
+    """Give a draft the text, headings, pages, title and author of a scan.
 
     Args:
         draft: without text.
@@ -117,6 +110,9 @@ def _fill_scanned(draft: Draft, pages: Sequence[Paragraphs], labels: Sequence[st
     draft.headings = find_headings(draft.text)
     shown = numbers.printed()
     draft.pages = [Page(start=start, number=page + 1, label=shown[page]) for page, start in starts.items()]
+    title, draft.author = title_page(draft.text)
+    draft.title = draft.title or title
+    return draft
 
 
 def _tidy(page: Paragraphs) -> Paragraphs:

@@ -274,10 +274,8 @@ def _plain(line: str) -> bool:
 
 
 def _caps_line(text: str, spans: Sequence[tuple[int, int]], i: int) -> bool:
-    if i >= len(spans) or spans[i][1] - spans[i][0] > MAX_LINE:
-        return False
-    line = text[spans[i][0] : spans[i][1]]
-    return line.isupper() and title_like(line)
+    start, end = spans[i]
+    return end - start <= MAX_LINE and (line := text[start:end]).isupper() and title_like(line)
 
 
 def _interrupts(text: str, spans: Sequence[tuple[int, int]], i: int) -> bool:
@@ -302,7 +300,7 @@ def _take_title(text: str, spans: Sequence[tuple[int, int]], blank: Sequence[boo
         below = parse_line(line, start, end)
         if below and below[0].kind != "caps" and not (below[0].rest and _ROMAN_WORD.match(line)):
             break
-        alone = j + 1 >= len(spans) or blank[j + 1]
+        alone = blank[j + 1]
         if not (title_like(line, caseless=alone) and (line.isupper() or (alone and not is_speech(line)))):
             break
         taken.append(line)

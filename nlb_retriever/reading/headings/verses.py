@@ -57,7 +57,8 @@ def find_chapters_of_verses(text: str) -> list[Heading]:
         if _are_verses(text, verses):
             return list(_headings(text, verses))
     verses = list(_below_chapters(text))
-    return list(_chapters(verses)) if len({verse.book for verse in verses}) > 1 and _are_verses(text, verses) else []
+    several = len({verse.book for verse in verses}) > 1
+    return list(_headings(text, verses)) if several and _are_verses(text, verses) else []
 
 
 def _are_verses(text: str, found: Sequence[_Verse]) -> bool:
@@ -72,17 +73,6 @@ def _below_chapters(text: str) -> Iterator[_Verse]:
             book, chapter = match["book"].strip(" ."), int(match["chapter"])
         if chapter:
             yield _Verse(match.start(), book, chapter, int(match["verse"] or 1))
-
-
-def _chapters(verses: Sequence[_Verse]) -> Iterator[Heading]:
-    """A book where another name stands, and a chapter at each first verse, which begins with its line above."""
-    book = ""
-    for verse in verses:
-        if verse.book != book:
-            yield Heading(verse.start, _BOOK, verse.book)
-        if verse.verse == 1:
-            yield Heading(verse.start, _CHAPTER, f"Chapter {verse.chapter}")
-        book = verse.book
 
 
 def _follow(verses: Sequence[_Verse]) -> bool:
