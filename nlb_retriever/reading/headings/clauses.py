@@ -45,8 +45,8 @@ _COVERED = 0.6
 """Share of the text behind the beginning of the first, at least."""
 _MISSING = 2
 """Numbers that may be missing in a row: of paragraphs that are broken otherwise."""
-_LONGEST, _LAST = 0.6, 0.4
-"""Share of the text that one may have, and the last one: there the numbers may have ended long before."""
+_LONGEST = 0.6
+"""Share of the text that one may have."""
 _NEW = 0.2
 """Share of them that are no headings by their look, at least."""
 _AGAINST = 2
@@ -185,12 +185,7 @@ def _are_most(chain: Sequence[_Clause], size: int, length: int) -> bool:
     """Whether most of a text is in these, and half of them have at least a length."""
     starts = [*(clause.start for clause in chain), size]
     lengths = [b - a for a, b in pairwise(starts)]
-    return (
-        sum(lengths) >= _COVERED * size
-        and max(lengths) <= _LONGEST * size
-        and lengths[-1] <= _LAST * size
-        and median(lengths) >= length
-    )
+    return sum(lengths) >= _COVERED * size and max(lengths) <= _LONGEST * size and median(lengths) >= length
 
 
 def _add_inner(found: Sequence[_Clause], chain: Sequence[_Clause], headings: Sequence[Heading]) -> list[Heading]:

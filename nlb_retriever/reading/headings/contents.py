@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from nlb_retriever.reading.headings.looks import OF_LAWS, UNNUMBERED, Candidate
 
+_BETWEEN_WORDS = re.compile(r"[\W_]+")
 _OUTER = frozenset({"volume", "part", "book", "act"})
 _GAP = 220
 """Between two entries of a table of contents lies at most this (a title, a page, a synopsis line)."""
@@ -18,7 +19,7 @@ _Key = tuple[str, int | str]
 
 def normal(title: str) -> str:
     """What two printings of one title have in common."""
-    return re.sub(r"[\W_]+", " ", title).strip().casefold()
+    return _BETWEEN_WORDS.sub(" ", title).strip().casefold()
 
 
 def drop_contents(found: list[Candidate]) -> list[Candidate]:
@@ -76,13 +77,12 @@ def _without_contents(run: list[Candidate], later: Counter[_Key]) -> list[Candid
     tail = len(run)  # the run's end may be the first real headings, which repeat entries of it
     if run[-1].number == 1 and run[-1].kind not in _OUTER:
         tail -= 1
-        while tail > 0 and run[tail - 1].kind in _OUTER and run[tail - 1].number:
+        while tail > 0 and run[tail - 1].kind in _OUTER:
             tail -= 1
     while tail > 1 and run[tail - 1].kind != "plain" and any(first_at[k] < tail - 1 for k in _keys(run[tail - 1])):
         tail -= 1
     entries, real = run[:tail], run[tail:]
     again = {key for c in real for key in _keys(c)}
-    last_of_series = {c.number: i for i, c in enumerate(entries) if c.kind == "series"}
     numbered = sum(c.number > 0 and c.kind not in UNNUMBERED for c in entries)
     many = sum(c.number > 0 for c in entries) > 5
     places = [
@@ -90,7 +90,7 @@ def _without_contents(run: list[Candidate], later: Counter[_Key]) -> list[Candid
         for i, c in enumerate(entries)
         # but for one scene above lines of a song that comes again
         if (numbered > 1 or not c.number or c.kind in UNNUMBERED)
-        and (any(later[k] > 0 or k in again for k in _sought(c, many)) or last_of_series.get(c.number, i) > i)
+        and any(later[k] > 0 or k in again for k in _sought(c, many))
     ]
     solid = sum(c.kind != "plain" for c in entries)
     if len(places) < 3 or len(places) < 0.3 * solid:
@@ -98,13 +98,8 @@ def _without_contents(run: list[Candidate], later: Counter[_Key]) -> list[Candid
         if not kinds or kinds[0][1] < 4:
             return run
         places = [i for i, c in enumerate(entries) if c.kind == kinds[0][0]]  # chapters that are named otherwise
-    head = next((i for i, c in enumerate(entries) if "contents" in normal(c.title).split()[-1:]), len(entries))
-    last = max((entries[i].number, entries[i].kind) for i in places)
-    last = (0, "") if last[1] in UNNUMBERED else last
-    missing = (i for i, c in enumerate(entries) if many and i > head and c.kind == last[1] and c.number > last[0])
-    listed = {*places, *missing}  # chapters that an excerpt has not
     loose = {"plain", "caps", "bare", "named"}
-    kept = [c for i, c in enumerate(entries) if not (i in listed or (places[0] < i < places[-1] and c.kind in loose))]
+    kept = [c for i, c in enumerate(entries) if not (i in places or (places[0] < i < places[-1] and c.kind in loose))]
     return kept + real
 
 
@@ -119,12 +114,12 @@ def find_listed(text: str, lines: Sequence[tuple[int, int]]) -> set[int]:
     run: list[int] = []
     last = ""
     for start, end in lines:
-        line = normal(text[start : min(end, start + _LISTED_CHARS + 1)])
-        short = end - start <= _LISTED_CHARS and text[end - 1] not in ".,;:!?" and line
-        if run and not (short and line >= last):
+        short = end - start <= _LISTED_CHARS and text[end - 1] not in ".,;:!?"
+        line = normal(text[start:end]) if short else ""
+        if run and not (line and line >= last):
             listed.update(run if len(run) >= _LISTED else ())
             run = []
-        if short:
+        if line:
             run.append(start)
         last = line
     return listed | set(run if len(run) >= _LISTED else ())

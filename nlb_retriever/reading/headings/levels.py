@@ -108,9 +108,8 @@ def assign_levels(
     if parts:
         top = min(top, *(level for _, level in parts))
     by_start = {h.start: h.level for h in sorted(headings, key=lambda h: -h.level)}
-    covered = [c.line for c in main]
     for c in found:
-        if c.kind != "named" or _is_title_of(c, starts, covered):
+        if c.kind != "named":
             continue
         aside = c.title.casefold().split()[0].strip(".:") in _ASIDE
         i = bisect_right(starts, c.start)
@@ -118,12 +117,6 @@ def assign_levels(
         level = behind if i == len(main) else _DEEPEST if aside and i else by_start[starts[i]]
         headings.append(Heading(c.start, level, c.title))
     return headings
-
-
-def _is_title_of(c: Candidate, starts: Sequence[int], lines: Sequence[int]) -> bool:
-    """Whether a line is one that a number above took as its title, by where numbers begin and their last lines."""
-    i = bisect_right(starts, c.start) - 1
-    return i >= 0 and c.line <= lines[i]
 
 
 def _kind_levels(kinds: dict[str, Chain]) -> dict[str, int]:
@@ -143,9 +136,7 @@ def _kind_levels(kinds: dict[str, Chain]) -> dict[str, int]:
             if len(members) > 2 and sum(c.number == 1 for c in members) > max(1, restarts):
                 levels[kind] = _INNER  # parts of chapters
         elif levels[kind] == _CHAPTER and kind != "chapter" and len(inside) > 0.5 * len(members):
-            starts = [ch.start for ch in chapters] + [chapters[-1].start + 10 * _NEAR]
-            leads = sum(starts[bisect_right(starts[:-1], c.end)] - c.end < _NEAR for c in members)
-            levels[kind] = _CHAPTER - 1 if leads > 0.6 * len(members) else _INNER
+            levels[kind] = _INNER
     return levels
 
 

@@ -83,7 +83,7 @@ def find_listed_titles(
     if len(kept) < max(_LEAST, _SHARE * len(entries)):
         return [], []
     titles = [Heading(found[i][0], 1, _NOTE.sub("", found[i][1]).strip()) for i in kept]
-    behind = at - 1 if at < len(spans) and spans[at][1] - spans[at][0] > _PROSE and at - 1 > head else at
+    behind = at - 1 if spans[at][1] - spans[at][0] > _PROSE else at
     table = [Heading(spans[i][0], 1, text[slice(*spans[i])].strip()) for i in (head, behind)]
     return titles, [heading for heading in table if heading.start < titles[0].start]
 
