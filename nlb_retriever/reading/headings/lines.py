@@ -14,7 +14,7 @@ _PARAGRAPH, _BLANK = 150, 0.1
 
 def line_spans(text: str) -> list[tuple[int, int]]:
     """The spans of the lines that are not blank, without what is printed below illustrations."""
-    pictures = [(match.start(), match.end()) for match in _ILLUSTRATION.finditer(text)]
+    pictures = [match.span() for match in _ILLUSTRATION.finditer(text)] if "[Illustration" in text else []
     lines = []
     picture = 0
     for match in _LINE.finditer(text):

@@ -168,7 +168,9 @@ def is_bibliography(title: str) -> bool:
 
 def strip_line(line: str) -> str:
     """The line without what books put around headings, and without a contents line's page."""
-    text = _PAGE_TAIL.sub("", line.strip(_DECORATION)).strip(_DECORATION)
+    text = line.strip(_DECORATION)
+    if text[-1:].isdigit() or text[-1:] in {"i", "v", "x", "l"}:  # few lines end so
+        text = _PAGE_TAIL.sub("", text).strip(_DECORATION)
     return f"{text}]" if text.count("[") > text.count("]") else text
 
 
@@ -293,8 +295,10 @@ def _bare(text: str, start: int, end: int) -> list[Candidate]:
 
 
 def _is_caps(text: str) -> bool:
+    if len(text) > 110 or sum(map(str.islower, text)) > 2:  # most lines
+        return False
     letters = [c for c in text if c.isalpha()]
-    if len(letters) < 3 or len(text) > 110 or not (text[0].isalnum() or text[0] in "“\"‘'("):
+    if len(letters) < 3 or not (text[0].isalnum() or text[0] in "“\"‘'("):
         return False
     if sum(c.isupper() for c in letters) < len(letters) - (2 if len(letters) > 12 else 0):
         return False

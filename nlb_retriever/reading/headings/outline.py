@@ -184,10 +184,10 @@ def _find(text: str, found: list[Candidate]) -> list[Heading]:
 
 def _without_lists(text: str, chains: Sequence[list[Candidate]]) -> list[list[Candidate]]:
     """The chains, but for Arabic ones where most paragraphs with such numbers are in none: notes, senses of words."""
-    items = sum(1 for _ in _ITEM.finditer(text))
-    arabic = sum(len(chain) for chain in chains if chain[0].style == "arabic")
-    are_lists = items >= _ITEMS and arabic < _CHAPTERS * items
-    return [chain for chain in chains if not (are_lists and chain[0].style == "arabic")]
+    others = [chain for chain in chains if chain[0].style != "arabic"]
+    arabic = sum(map(len, chains)) - sum(map(len, others))
+    items = sum(1 for _ in _ITEM.finditer(text)) if arabic else 0
+    return others if items >= _ITEMS and arabic < _CHAPTERS * items else [*chains]
 
 
 def _level(found: Sequence[Candidate], level: int) -> list[Heading]:

@@ -49,7 +49,7 @@ def find_chapters_of_verses(text: str) -> list[Heading]:
 
     A chapter begins where the first number changes, a book where it goes back to 1: its title stands above.
     """
-    for form in (_VERSE, _FIELDS):
+    for form in (_VERSE, _FIELDS) if "|" in text or "\t" in text else (_VERSE,):
         verses = [
             _Verse(match.start(), (match["book"] or "").strip(" ."), int(match["chapter"]), int(match["verse"]))
             for match in form.finditer(text)

@@ -62,9 +62,11 @@ def without_verse_numbers(text: str, omissions: Omissions) -> str:
     """How many lines stand before, place of the line, and its number."""
     count = 0
     for place, line in enumerate(lines):
-        if len(line) <= _LONGEST_VERSE and (match := _OF_VERSE.match(line)):
+        words = line.strip()
+        may_have = len(line) <= _LONGEST_VERSE and (words[:1].isdigit() or words[-1:].isdigit())
+        if may_have and (match := _OF_VERSE.match(line)):
             numbered.append((count, place, match))
-        count += bool(line.strip())
+        count += bool(words)
     real: dict[int, re.Match[str]] = {}
     pairs = 0
     for (above, first, one), (below, second, other) in pairwise(numbered):

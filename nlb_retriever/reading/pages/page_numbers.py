@@ -222,6 +222,8 @@ def _numbers(line: str) -> Iterator[tuple[str, int]]:
     if match := _NUMBER_LINE.fullmatch(line):
         yield "#", int(match["arabic"]) if match["arabic"] else roman(match["roman"])
         return
+    if not any(map(str.isdigit, line)):
+        return
     if match := _HEADING_AND_PAGE.fullmatch(line):
         yield HEADING_KEY, int(match["last"] or match["first"])
         return

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise, starmap
 
 from nlb_retriever.reading.draft import Heading
 from nlb_retriever.reading.headings.looks import is_bibliography, parse_line
@@ -92,8 +93,10 @@ def join_lines(lines: Sequence[str], titles: Sequence[Title]) -> tuple[str, list
     lines = [_CUT_INSIDE.sub(lambda cut: _join_word(cut, words), line) if "- " in line else line for line in lines]
     parts: list[str] = []
     places = [0]
-    for i, (line, following, after) in enumerate(zip(lines, [*lines[1:], ""], [*lines[2:], "", ""], strict=False)):
-        text, glue = (line, "\n\n") if i in lasts or i + 1 in firsts else _glue(line, following, after, width, words)
+    are_heads = [*starmap(_heading, pairwise([*lines, ""])), False]
+    for i, (line, following) in enumerate(pairwise([*lines, ""])):
+        heads = are_heads[i], are_heads[i + 1]
+        text, glue = (line, "\n\n") if i in lasts or i + 1 in firsts else _glue(line, following, heads, width, words)
         if i in within:
             text, glue = (line[:-1], "") if line[-1] == "-" and following[0].islower() else (line, " ")
         parts += [text, glue]
@@ -125,8 +128,8 @@ def _goes_on(lines: Sequence[str], of_page: Sequence[int], i: int) -> bool:
     return len(lines[i]) > _WRAPPED and (lines[i][-1] == "-" or lines[i + 1][0].islower())
 
 
-def _glue(line: str, following: str, after: str, width: int, words: Counter[str]) -> tuple[str, str]:
-    """The line as it is kept, and what stands between it and the next."""
+def _glue(line: str, following: str, heads: tuple[bool, bool], width: int, words: Counter[str]) -> tuple[str, str]:
+    """The line as it is kept, and what stands between it and the next; each may be a heading by its words."""
     if not following:
         return line, "\n"
     if len(line) > 1 and line[-1] == "-" and line[-2].isalpha() and following[0].islower():
@@ -139,9 +142,9 @@ def _glue(line: str, following: str, after: str, width: int, words: Counter[str]
             return line[:-1], ""
         if hyphened or (cut[1][0].isupper() and right[0].isalpha()) or cut[1][-1].isupper() or cut[1][-1].isdigit():
             return line, ""
-    if _is_cut(line, following, after, width):
+    if not heads[1] and _is_cut(line, following, width):
         return line, " "
-    if _heading(line, following) or _heading(following, after) or _BULLET.match(following):
+    if any(heads) or _BULLET.match(following):
         return line, "\n\n"
     if (is_row(line) or is_row(following)) and (following[0].isupper() or (is_row(line) and is_row(following))):
         return line, "\n\n"
@@ -150,15 +153,15 @@ def _glue(line: str, following: str, after: str, width: int, words: Counter[str]
     short = len(line) < 0.8 * width
     if short and (_TERMINAL.search(line) or following[0].isupper() or following[0] in "“\"‘'—•"):
         return line, "\n\n"
-    if len(line) < 0.95 * width and _TERMINAL.search(line) and following[0] in '“"‘' and width > 30:
+    if len(line) < 0.95 * width and _TERMINAL.search(line) and following[0] in '“"‘':
         return line, "\n\n"
     return line, " "
 
 
-def _is_cut(line: str, following: str, after: str, width: int) -> bool:
+def _is_cut(line: str, following: str, width: int) -> bool:
     """Whether a chapter's title fills its line and ends in the next, a short one."""
     found = parse_line(line) if _FULL * width < len(line) < 100 and len(following) < _REST * width else []
-    return bool(found) and found[0].number > 0 and found[0].kind != "bare" and not _heading(following, after)
+    return bool(found) and found[0].number > 0 and found[0].kind != "bare"
 
 
 def _heading(line: str, following: str) -> bool:
