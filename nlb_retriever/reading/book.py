@@ -19,7 +19,7 @@ from nlb_retriever.reading.containers.unpacked import is_unpacked, pack
 from nlb_retriever.reading.draft import Draft, clean, one_line
 from nlb_retriever.reading.gutenberg import LANGUAGES, without_wrapper
 from nlb_retriever.reading.headings.subtitles import with_titles
-from nlb_retriever.reading.limits import DEFAULT, Limits, shown
+from nlb_retriever.reading.limits import DEFAULT, Limits, beyond_memory, shown
 from nlb_retriever.reading.omissions import LONGEST
 from nlb_retriever.reading.pages.title_page import is_given
 from nlb_retriever.reading.sidecar import Sidecar, read_sidecar
@@ -113,7 +113,7 @@ def read_book(path: Path, *, limits: Limits = DEFAULT) -> Book:
         message = one_line(str(error), 300 + len(shown(path)))
         raise type(error)(message if message.startswith(shown(path)) else f"{shown(path)}: {message}") from error
     except MemoryError as error:
-        raise ReadingLimit(f"{shown(path)}: needs more memory than the limit of {limits.memory >> 20} MiB") from error
+        raise ReadingLimit(beyond_memory(path, limits)) from error
     except OSError as error:
         raise ReadingError(f"{shown(path)}: cannot be read ({error.strerror or error})") from error
     except Exception as error:

@@ -35,3 +35,8 @@ def shown(path: str | Path) -> str:
     """The path in one printable line, whatever bytes its name holds."""
     text = source_of(path)
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def beyond_memory(path: Path, limits: Limits) -> str:
+    """Says that a file is too much for the memory of its reader."""
+    return f"{shown(path)}: needs more memory than the limit of {limits.memory >> 20} MiB"

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 
 from nlb_retriever.errors import ReadingError, ReadingLimit
-from nlb_retriever.reading.limits import DEFAULT, Limits, shown
+from nlb_retriever.reading.limits import DEFAULT, Limits, beyond_memory, shown
 from nlb_retriever.reading.wire import HEADER_BYTES, body_length, book_from_wire, decode, encode, error_from_wire
 from nlb_retriever.records import Book
 
@@ -128,9 +128,8 @@ class _Worker:
         message = decode(body)
         if "book" in message:
             return book_from_wire(message["book"])
-        text = f"{shown(path)}: {message['text']}" if message.get("unnamed") else message["text"]
-        error = error_from_wire(message["error"], text)
-        if "more memory than" in text:
+        error = error_from_wire(message["error"], message["text"])
+        if str(error) == beyond_memory(path, self._limits):  # it ends itself
             self.kill()
         return error
 

@@ -3,12 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-from nlb_retriever.reading.containers.xmltree import attribute
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 _RAISED = str.maketrans("0123456789+-−–n∘", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻ⁿ°")
 _POWER = re.compile(r"[+\-−–]?\d{1,4}|\d{0,4}[+\-−–]|[n∘]")
@@ -19,9 +13,3 @@ def raise_behind(before: str, text: str) -> str:
     a digit or a bracket."""
     is_power = before[-1:].isalnum() or before[-1:] in {")", "]"}
     return text.translate(_RAISED) if is_power and _POWER.fullmatch(text) else text
-
-
-def is_raised(run: _Element) -> bool:
-    """Whether a run of Word is raised."""
-    raised = run.find("{*}rPr/{*}vertAlign")
-    return raised is not None and attribute(raised, "val") == "superscript"

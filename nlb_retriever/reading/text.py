@@ -16,8 +16,8 @@ from typing import Any
 from nlb_retriever.errors import ReadingError, brief, several
 from nlb_retriever.reading.book import language_tag, title_from_name
 from nlb_retriever.reading.draft import clean, one_line
-from nlb_retriever.reading.formats.plain import title_page
 from nlb_retriever.reading.headings.outline import find_headings
+from nlb_retriever.reading.pages.title_page import title_page
 from nlb_retriever.reading.structure import partition
 from nlb_retriever.records import Book, Page, Section
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from nlb_retriever.errors import ReadingError, ReadingLimit
 from nlb_retriever.reading.book import read_book
-from nlb_retriever.reading.limits import Limits
+from nlb_retriever.reading.limits import Limits, beyond_memory
 from nlb_retriever.reading.wire import book_to_wire, encode, receive
 
 
@@ -37,16 +37,15 @@ def main(parent: int) -> None:
     while (request := receive(requests)) is not None:
         spent = resource.getrusage(resource.RUSAGE_SELF)
         _limit(resource.RLIMIT_CPU, int(spent.ru_utime + spent.ru_stime + limits.seconds) + 2)
-        exhausted = False
+        path, exhausted = Path(request["path"]), False
         try:
-            answer = encode({"book": book_to_wire(read_book(Path(request["path"]), limits=limits))})
+            answer = encode({"book": book_to_wire(read_book(path, limits=limits))})
         except ReadingError as error:
             exhausted = isinstance(error.__cause__, MemoryError)
             answer = encode({"error": type(error).__name__, "text": str(error)})
         except MemoryError:
             exhausted = True
-            text = f"needs more memory than the limit of {limits.memory >> 20} MiB"
-            answer = encode({"error": ReadingLimit.__name__, "text": text, "unnamed": True})
+            answer = encode({"error": ReadingLimit.__name__, "text": beyond_memory(path, limits)})
         answers.write(answer)
         answers.flush()
         if exhausted:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from nlb_retriever import book_from_text
-from nlb_retriever.reading.formats.plain import title_page
 from nlb_retriever.reading.headings.underlined import find_marked, find_title, find_underlined, part_titles
 from nlb_retriever.reading.markup.unwrap import unwrap
+from nlb_retriever.reading.pages.title_page import title_page
 
 PROSE = 8 * "The clock on the landing struck the hour, and nobody was awake to hear it but the cat on the stairs. "
 MANUAL = f"""The Clock Manual

@@ -9,20 +9,19 @@ import io
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from operator import itemgetter
 from struct import error as StructError
 from struct import iter_unpack, unpack_from
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
 from nlb_retriever.reading.draft import Draft, Heading, clean, one_line
-from nlb_retriever.reading.formats.plain import title_page
 from nlb_retriever.reading.headings.outline import add_unmarked
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.omissions import Omissions, count_words
-from nlb_retriever.reading.pages.title_page import is_given
+from nlb_retriever.reading.pages.title_page import add_title_page, is_given
 
 if TYPE_CHECKING:
     from olefile import OleFileIO
@@ -61,10 +60,8 @@ _DROPPED = re.compile("[\x01-\x06\x08\x1f\xad\u200b\u2060\ufeff]")
 """Pictures, references to notes and comments, hyphens that are only shown at the ends of lines."""
 _BREAKS = str.maketrans({"\x0b": "\n", "\x0c": "\r", "\x0e": "\r", "\x1e": "-", "\xa0": " "})
 _SUMMARY = "\x05SummaryInformation"
-_PROPERTIES = 100
-"""Properties of a file at most."""
-_WIDE, _UTF_8 = 0x1F, 65001
-"""The kind of a property of two bytes a character, and the number of UTF-8 as a code page."""
+_UTF_8 = 65001
+"""The number of UTF-8 as a code page."""
 
 
 class _Piece(NamedTuple):
@@ -97,16 +94,14 @@ def read_doc(data: bytes, limits: Limits) -> Draft:
             _read(ole, draft, limits)
             if ole.exists(_SUMMARY):
                 try:
-                    _describe(ole.openstream(_SUMMARY).read(), draft)
+                    _describe(ole.getproperties(_SUMMARY), draft)
                 except _DAMAGE:
                     draft.warnings.append("its properties are damaged: title and author are those of its text")
     except _DAMAGE as error:
         what = f" ({one_line(str(error), 100)})" if isinstance(error, ValueError) else ""
         raise ReadingError(f"is a damaged Word document{what}") from error
     add_unmarked(draft)
-    if not draft.title:
-        draft.title, author = title_page(draft.text)
-        draft.author = draft.author or author
+    add_title_page(draft)
     return draft
 
 
@@ -314,17 +309,13 @@ def _joined(paragraph: str) -> str:
     return clean(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
 
 
-def _describe(summary: bytes, draft: Draft) -> None:
+def _describe(properties: Mapping[int, Any], draft: Draft) -> None:
     """Title and author by the file's properties ([MS-OLEPS], section 2.21)."""
-    (section,) = unpack_from("<L", summary, 44)
-    (count,) = unpack_from("<L", summary, section + 4)
-    places = dict(unpack_from("<LL", summary, section + 8 + 8 * i) for i in range(min(count, _PROPERTIES)))
-    page = unpack_from("<H", summary, section + places[1] + 4)[0] if 1 in places else 1252
+    page = properties.get(1, 1252) & 0xFFFF
     for name, number in (("title", 2), ("author", 4)):
-        if number in places:
-            kind, length = unpack_from("<LL", summary, section + places[number])
-            coded = summary[section + places[number] + 8 :][: min(length, 2_000) * (2 if kind == _WIDE else 1)]
-            encoding = "utf-16-le" if kind == _WIDE else "utf-8" if page == _UTF_8 else f"cp{page}"
-            value = one_line(coded.decode(encoding, "replace").partition("\0")[0])
-            if is_given(value):
-                setattr(draft, name, value)
+        value = properties.get(number, "")
+        if isinstance(value, bytes):
+            value = value.decode("utf-8" if page == _UTF_8 else f"cp{page}", "replace")
+        value = one_line(value.partition("\0")[0])
+        if is_given(value):
+            setattr(draft, name, value)

@@ -14,7 +14,6 @@ from nlb_retriever.reading.containers.xmltree import attribute, local_name, text
 from nlb_retriever.reading.decode import decode
 from nlb_retriever.reading.draft import Draft, clean
 from nlb_retriever.reading.formats.html import html_to_text
-from nlb_retriever.reading.formats.plain import title_page
 from nlb_retriever.reading.headings.outline import MARKED, add_unmarked, choose_headings
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup.html_writer import HtmlText
@@ -30,7 +29,7 @@ from nlb_retriever.reading.office.wordprocessing import (
     plain_text,
 )
 from nlb_retriever.reading.omissions import count_words
-from nlb_retriever.reading.pages.title_page import is_given, read_title_page
+from nlb_retriever.reading.pages.title_page import is_given, read_title_page, title_page
 from nlb_retriever.reading.pages.typography import find_titles
 
 if TYPE_CHECKING:

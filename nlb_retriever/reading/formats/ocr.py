@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from nlb_retriever.reading.containers.xmltree import attribute, local_name
 from nlb_retriever.reading.draft import INVISIBLE, Draft, clean, one_line
-from nlb_retriever.reading.formats.plain import title_page
 from nlb_retriever.reading.headings.outline import find_headings
 from nlb_retriever.reading.markup.repair import make_safe
 from nlb_retriever.reading.markup.unwrap import cut_words, parts_of_word
 from nlb_retriever.reading.omissions import count_words
 from nlb_retriever.reading.pages.page_numbers import PageNumbers
 from nlb_retriever.reading.pages.running_heads import without_running_heads
+from nlb_retriever.reading.pages.title_page import title_page
 from nlb_retriever.records import Page
 
 if TYPE_CHECKING:

@@ -13,12 +13,11 @@ from nlb_retriever.reading.containers.archive import Archive, resolve, shown_nam
 from nlb_retriever.reading.containers.xmltree import attribute, local_name, parse_xml, read_part, text_of
 from nlb_retriever.reading.draft import Draft
 from nlb_retriever.reading.formats.html import html_to_text
-from nlb_retriever.reading.formats.plain import title_page
 from nlb_retriever.reading.headings.outline import add_unmarked
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.office.list_labels import open_document_labels
 from nlb_retriever.reading.omissions import Omissions, count_words
-from nlb_retriever.reading.pages.title_page import is_given
+from nlb_retriever.reading.pages.title_page import is_given, title_page
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from nlb_retriever.errors import NotABook, ReadingError, ReadingLimit
 from nlb_retriever.reading.draft import Draft, clean, one_line
-from nlb_retriever.reading.formats.plain import title_page
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.omissions import Omissions, count_words
 from nlb_retriever.reading.pages.columns import ReadingOrder
@@ -31,7 +30,7 @@ from nlb_retriever.reading.pages.printed import (
     with_references,
 )
 from nlb_retriever.reading.pages.running_heads import without_letterheads, without_running_heads
-from nlb_retriever.reading.pages.title_page import is_given, read_title_page
+from nlb_retriever.reading.pages.title_page import is_given, read_title_page, title_page
 from nlb_retriever.reading.pages.typography import Look, find_titles
 from nlb_retriever.records import Page
 

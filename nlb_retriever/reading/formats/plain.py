@@ -16,32 +16,13 @@ from nlb_retriever.reading.formats.cues import read_cues
 from nlb_retriever.reading.gutenberg import Wrapper, find_wrapper, kept_pieces
 from nlb_retriever.reading.headings.looks import parse_line, title_like
 from nlb_retriever.reading.headings.outline import find_headings
-from nlb_retriever.reading.headings.underlined import find_title, part_titles
+from nlb_retriever.reading.headings.underlined import part_titles
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.markup.unwrap import unwrap, wrap_width
 from nlb_retriever.reading.pages.form_feeds import join_pages, with_form_feeds
 from nlb_retriever.reading.pages.line_numbers import without_verse_numbers
-from nlb_retriever.reading.pages.title_page import read_first_lines
+from nlb_retriever.reading.pages.title_page import add_title_page
 
-_KINDS = "novel|novella|story|tale|romance|play|drama|comedy|tragedy|poem|memoir|thriller|mystery|fable"
-_BY = re.compile(
-    rf"\s*(?:\bwritten\s+|\ban?\s+(?:[\w-]{{1,20}}\s+){{0,2}}(?:{_KINDS})\s+)?\bby:?(?!\w)\s*", re.IGNORECASE
-)
-_BY_ABROAD = re.compile(
-    r"(?:von|par|por|door|av|af|VON|PAR|POR)\s+(?=[^\W\d_a-z][\w.’'-]*(?: (?:[a-z]{1,3} )*[^\W\d_a-z][\w.’'-]*){1,3}$)"
-    r"|(?:作者|著者|作|著|저자|지은이|글|[Аа]втор|Autor|Autorin|Auteur|Autore|Συγγραφέας)\s*[:：/／\u3000]\s*"
-)
-"""Before the author in other languages, below a blank line. Those that titles have, too, do not count: "de", "di"."""
-_NO_BYLINE = re.compile(r"(?:way|means|order|permission|arrangement) ", re.IGNORECASE)
-"""Behind "by", what is no author: "by way of acknowledgement"."""
-_UNNAMED = re.compile(r"\b(?:authors|writers|hands)$", re.IGNORECASE)
-"""Several whom the line does not name: "by twelve authors"."""
-_DECORATION = " \t_*=#"
-_SCANNED = re.compile(
-    r"Digitized by the Internet Archive\s{1,9}in \d{4}(?: with funding from\s{1,9}[^\n]{1,90})?(?:\s{1,9}https?://\S{1,200})?",
-    re.IGNORECASE,
-)
-"""What the Internet Archive puts on one of the first pages."""
 _SECTION_NUMBER = re.compile(r"\w{1,2}\.\d|(?:article|amendment)\.? [\dIVX]+\b", re.IGNORECASE)
 _CENTRED = re.compile(r"(?:[^\S\n]*\n)*(?P<lines>(?:[^\S\n]{8,}\S[^\n]*\n){1,4})[^\S\n]*\n")
 """Lines in the middle at the beginning, and a blank line."""
@@ -90,10 +71,8 @@ def read_plain(data: bytes, limits: Limits) -> Draft:
     draft.headings = find_headings(draft.text)
     if wrapper and len(wrapper.titles) > 1:
         draft.headings += _books(pieces, [start for start, _ in kept], wrapper)
-    if not draft.title:
-        draft.title, author = title_page(draft.text)
-        draft.author = draft.author or author
-        draft.title = draft.title or _title_of_manual(draft)
+    add_title_page(draft)
+    draft.title = draft.title or _title_of_manual(draft)
     return draft
 
 
@@ -129,38 +108,3 @@ def _title_of_manual(draft: Draft) -> str | None:
     is_heading = parse_line(line, 0, len(line)) and not line.isupper()
     is_title = len(line) <= 60 and title_like(line, caseless=True) and not is_heading
     return one_line(line) if alone and is_title else None
-
-
-def title_page(text: str) -> tuple[str | None, str | None]:
-    """Title and author from the front: "THE TITLE", "by", "Author" in a few short lines, or as the first line says them
-    alone (`read_first_lines`); else a title with a rule."""
-    if first := read_first_lines(text):
-        return first
-    lines = [line.strip(_DECORATION) for line in _SCANNED.sub("", text[:1_500]).split("\n")]
-    short = [line for line in lines if line][:8]
-    for i, line in enumerate(short):
-        if len(line) > 90 or (i and len(line) > 60 and not _BY.match(line)):
-            break
-        abroad = _BY_ABROAD.match(line) if i and not lines[lines.index(line) - 1] else None
-        if not (by := abroad or _BY.match(line)):
-            continue
-        author = line[by.end() :] or (short[i + 1] if i + 1 < len(short) else "")
-        title = [t for t in short[:i] if not t.startswith("[") and "edited" not in t.lower()]
-        if any(t == author or "@" in t for t in title):  # of a manuscript, whose author's address is above
-            above = "\n".join(lines[: lines.index(line)]).rstrip().rpartition("\n\n")[2]
-            title = above.split("\n")
-        if any(title[0] == " ".join(title[1:end]) for end in range(2, len(title) + 1)):
-            del title[0]  # a half-title
-        if (
-            not title
-            or not author
-            or len(author) > 60
-            or not (abroad or title_like(author))
-            or _NO_BYLINE.match(author)
-        ):
-            return None, None
-        if any(p[0].kind not in {"caps", "bare"} for t in title if (p := parse_line(t))):
-            return None, None
-        author = one_line(author.strip(" .;,"))
-        return one_line(" ".join(title).strip(" .;,《》『』")), None if _UNNAMED.search(author) else author
-    return find_title(text), None

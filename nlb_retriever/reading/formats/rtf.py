@@ -11,11 +11,10 @@ from collections import Counter
 from collections.abc import Callable
 
 from nlb_retriever.reading.draft import INVISIBLE, Draft, Heading, clean, one_line
-from nlb_retriever.reading.formats.plain import title_page
 from nlb_retriever.reading.headings.outline import add_unmarked
 from nlb_retriever.reading.limits import Limits
 from nlb_retriever.reading.omissions import count_words
-from nlb_retriever.reading.pages.title_page import is_given
+from nlb_retriever.reading.pages.title_page import add_title_page, is_given
 
 _HEX = re.compile(r"[0-9a-fA-F\r\n]{200,}")
 """Of a picture."""
@@ -93,9 +92,7 @@ def read_rtf(data: bytes, limits: Limits) -> Draft:
     _add_paragraphs(_SET_APART.sub(take, _NOT_SHOWN.sub(take, text)), draft)
     add_unmarked(draft)
     draft.append_notes("\n\n".join(filter(None, notes)))
-    if not draft.title:
-        draft.title, author = title_page(draft.text)
-        draft.author = draft.author or author
+    add_title_page(draft)
     return draft
 
 

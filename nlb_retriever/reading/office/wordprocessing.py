@@ -16,7 +16,6 @@ from nlb_retriever.reading.containers.xmltree import attribute, local_name
 from nlb_retriever.reading.office.formulas import to_mathml
 from nlb_retriever.reading.office.word_styles import Styles, hidden_runs, outline_level, paragraph_style
 from nlb_retriever.reading.omissions import Omissions, count_words
-from nlb_retriever.reading.raised import is_raised
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -193,7 +192,7 @@ class HtmlRenderer:
             self._out.append("<br>")
         elif name in _CHARACTERS:
             self._out.append(_CHARACTERS[name])
-        elif name == "r" and is_raised(element):
+        elif name == "r" and _is_raised(element):
             self._out.append("<sup>")
         elif name == "sym":
             self._out.append(_symbol(element))
@@ -231,7 +230,7 @@ class HtmlRenderer:
             self._out.append("</table>")
         elif name in {"tr", "rt"}:
             self._out.append(f"</{name}>")
-        elif name == "r" and is_raised(element):
+        elif name == "r" and _is_raised(element):
             self._out.append("</sup>")
         elif name == "tc":
             self._out.append("</td>")
@@ -287,6 +286,11 @@ class HtmlRenderer:
     def _level(self, paragraph: _Element) -> int:
         title = self._titles.get(paragraph)
         return title.level if title else paragraph_level(paragraph, self._styles)
+
+
+def _is_raised(run: _Element) -> bool:
+    raised = run.find("{*}rPr/{*}vertAlign")
+    return raised is not None and attribute(raised, "val") == "superscript"
 
 
 def _has_choice(fallback: _Element) -> bool:

@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from itertools import pairwise, takewhile
 
-from nlb_retriever.reading.draft import one_line
+from nlb_retriever.reading.draft import Draft, one_line
+from nlb_retriever.reading.headings.looks import parse_line, title_like
+from nlb_retriever.reading.headings.underlined import find_title
 from nlb_retriever.reading.pages.page_numbers import DATE_WORDS
 from nlb_retriever.reading.pages.typography import FOOTNOTE_MARKS, HAS_WORD, LARGER, LONGEST, MOST_LINES, Look
 
@@ -76,6 +78,26 @@ _SHORT = 4
 """Letters of a word that may be small in a title: "from", "with"."""
 _BELOW = 2
 """Lines between the title and its authors."""
+_KINDS = "novel|novella|story|tale|romance|play|drama|comedy|tragedy|poem|memoir|thriller|mystery|fable"
+_BEFORE_AUTHOR = re.compile(
+    rf"\s*(?:\bwritten\s+|\ban?\s+(?:[\w-]{{1,20}}\s+){{0,2}}(?:{_KINDS})\s+)?\bby:?(?!\w)\s*", re.IGNORECASE
+)
+"""Of a text's front: "by", "a novel by"."""
+_BY_ABROAD = re.compile(
+    r"(?:von|par|por|door|av|af|VON|PAR|POR)\s+(?=[^\W\d_a-z][\w.’'-]*(?: (?:[a-z]{1,3} )*[^\W\d_a-z][\w.’'-]*){1,3}$)"
+    r"|(?:作者|著者|作|著|저자|지은이|글|[Аа]втор|Autor|Autorin|Auteur|Autore|Συγγραφέας)\s*[:：/／\u3000]\s*"
+)
+"""Before the author in other languages, below a blank line. Those that titles have, too, do not count: "de", "di"."""
+_NO_BYLINE = re.compile(r"(?:way|means|order|permission|arrangement) ", re.IGNORECASE)
+"""Behind "by", what is no author: "by way of acknowledgement"."""
+_UNNAMED = re.compile(r"\b(?:authors|writers|hands)$", re.IGNORECASE)
+"""Several whom the line does not name: "by twelve authors"."""
+_DECORATION = " \t_*=#"
+_SCANNED = re.compile(
+    r"Digitized by the Internet Archive\s{1,9}in \d{4}(?: with funding from\s{1,9}[^\n]{1,90})?(?:\s{1,9}https?://\S{1,200})?",
+    re.IGNORECASE,
+)
+"""What the Internet Archive puts on one of the first pages."""
 
 
 def is_given(name: str) -> bool:
@@ -83,7 +105,49 @@ def is_given(name: str) -> bool:
     return bool(name) and not _UNKNOWN.match(name)
 
 
-def read_first_lines(text: str) -> tuple[str, str | None] | None:
+def add_title_page(draft: Draft) -> None:
+    """Give a draft without a title the one that its first lines say, and their author."""
+    if not draft.title:
+        draft.title, author = title_page(draft.text)
+        draft.author = draft.author or author
+
+
+def title_page(text: str) -> tuple[str | None, str | None]:
+    """Title and author from the front: "THE TITLE", "by", "Author" in a few short lines, or as the first line says them
+    alone (`_read_first_lines`); else a title with a rule."""
+    if first := _read_first_lines(text):
+        return first
+    lines = [line.strip(_DECORATION) for line in _SCANNED.sub("", text[:1_500]).split("\n")]
+    short = [line for line in lines if line][:8]
+    for i, line in enumerate(short):
+        if len(line) > 90 or (i and len(line) > 60 and not _BEFORE_AUTHOR.match(line)):
+            break
+        abroad = _BY_ABROAD.match(line) if i and not lines[lines.index(line) - 1] else None
+        if not (by := abroad or _BEFORE_AUTHOR.match(line)):
+            continue
+        author = line[by.end() :] or (short[i + 1] if i + 1 < len(short) else "")
+        title = [t for t in short[:i] if not t.startswith("[") and "edited" not in t.lower()]
+        if any(t == author or "@" in t for t in title):  # of a manuscript, whose author's address is above
+            above = "\n".join(lines[: lines.index(line)]).rstrip().rpartition("\n\n")[2]
+            title = above.split("\n")
+        if any(title[0] == " ".join(title[1:end]) for end in range(2, len(title) + 1)):
+            del title[0]  # a half-title
+        if (
+            not title
+            or not author
+            or len(author) > 60
+            or not (abroad or title_like(author))
+            or _NO_BYLINE.match(author)
+        ):
+            return None, None
+        if any(p[0].kind not in {"caps", "bare"} for t in title if (p := parse_line(t))):
+            return None, None
+        author = one_line(author.strip(" .;,"))
+        return one_line(" ".join(title).strip(" .;,《》『』")), None if _UNNAMED.search(author) else author
+    return find_title(text), None
+
+
+def _read_first_lines(text: str) -> tuple[str, str | None] | None:
     """Title and author, where a text begins with "The Salt Road by Ada Penwick" or with fields ("Title: ...")."""
     fields: dict[str, str] = {}
     for line in filter(None, map(str.strip, text[:1_500].split("\n"))):
