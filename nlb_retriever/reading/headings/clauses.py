@@ -15,6 +15,7 @@ from statistics import median
 from textwrap import shorten
 
 from nlb_retriever.reading.draft import Heading, one_line
+from nlb_retriever.reading.headings.chains import Link, items_of, link
 from nlb_retriever.reading.headings.looks import MAX_LINE, east_asian_number, title_like
 
 _LABEL = re.compile(
@@ -69,13 +70,6 @@ class _Clause:
     @property
     def number(self) -> int:
         return self.numbers[0]
-
-
-@dataclass(frozen=True)
-class _Link:
-    clause: _Clause
-    length: int
-    before: _Link | None
 
 
 def add_clauses(
@@ -154,9 +148,9 @@ def _longest_chain(clauses: Sequence[_Clause], headings: Sequence[int]) -> list[
         clauses: in order.
         headings: starts of the other headings, in order.
     """
-    ends: dict[int, _Link] = {}
-    best: _Link | None = None
-    above: _Link | None = None  # the best that ends above the last heading
+    ends: dict[int, Link[_Clause]] = {}
+    best: Link[_Clause] | None = None
+    above: Link[_Clause] | None = None  # the best that ends above the last heading
     passed = 0
     for clause in clauses:
         if (here := bisect_right(headings, clause.start)) > passed:
@@ -166,19 +160,15 @@ def _longest_chain(clauses: Sequence[_Clause], headings: Sequence[int]) -> list[
             before.append(ends.get(clause.number))
         elif clause.number <= 1:
             before.append(above)
-        last = max((link for link in before if link), key=lambda link: link.length, default=None)
+        last = max(filter(None, before), key=lambda each: each.length, default=None)
         if last is None and clause.number > 1:
             continue
-        link = _Link(clause, last.length + 1 if last else 1, last)
-        if clause.number not in ends or link.length > ends[clause.number].length:
-            ends[clause.number] = link
-        if best is None or link.length > best.length:
-            best = link
-    chain: list[_Clause] = []
-    while best:
-        chain.append(best.clause)
-        best = best.before
-    return chain[::-1]
+        own = link(clause, last)
+        if clause.number not in ends or own.length > ends[clause.number].length:
+            ends[clause.number] = own
+        if best is None or own.length > best.length:
+            best = own
+    return items_of(best)
 
 
 def _are_most(chain: Sequence[_Clause], size: int, length: int) -> bool:

@@ -6,9 +6,9 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from nlb_retriever.reading.draft import Heading
+from nlb_retriever.reading.headings.chains import Link, items_of, link
 from nlb_retriever.reading.headings.contents import normal
 from nlb_retriever.reading.headings.looks import MAX_LINE, parse_line, strip_line
 
@@ -35,13 +35,6 @@ _PAGE = re.compile(r"(?<=\S)\s+(?:\d{1,4}|[ivxlc]{1,7})$")
 _BY = re.compile(r"\s*(?:--|—|\bby\b)", re.IGNORECASE)
 """Between a title and its author or translator."""
 _NUMBER = re.compile(r"(?:[IVXLC]{1,7}|\d{1,3})[.:)]\s+(?=\S)")
-
-
-class _Run(NamedTuple):
-    """A run of lines by its last one and the run before it."""
-
-    line: int
-    before: _Run | None
 
 
 def find_listed_titles(
@@ -140,15 +133,10 @@ def _find(line: str, places: dict[str, list[int]]) -> list[int]:
 def _in_order(found: Sequence[Sequence[int]]) -> list[int]:
     """The indexes of the longest run of lines whose entries follow each other (longest increasing subsequence)."""
     ends: list[int] = []  # the least entry that a run of each length ends with
-    runs: list[_Run] = []
+    runs: list[Link[int]] = []
     for i, entries in enumerate(found):
         for entry in reversed(entries):
             at = bisect_left(ends, entry)
             ends[at : at + 1] = [entry]
-            runs[at : at + 1] = [_Run(i, runs[at - 1] if at else None)]
-    order: list[int] = []
-    run = runs[-1] if runs else None
-    while run:
-        order.append(run.line)
-        run = run.before
-    return order[::-1]
+            runs[at : at + 1] = [link(i, runs[at - 1] if at else None)]
+    return items_of(runs[-1] if runs else None)

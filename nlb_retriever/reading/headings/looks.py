@@ -284,7 +284,7 @@ def _match_keyword(text: str) -> tuple[str, int, str, int] | None:
 
 def _bare(text: str, start: int, end: int) -> list[Candidate]:
     match = _BARE.match(text)
-    if not match or not match[0]:
+    if not match:
         return []
     body = text[match.end() :].strip(" .:—–-")
     if body and not (title_like(body) and (match["mark"] or body.isupper() or body[0].isupper())):

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from nlb_retriever.reading.headings.chains import Link, items_of, link
+
 _LINE = re.compile(
     r"(?P<word>(?:Chapter|CHAPTER|Appendix|APPENDIX)\s+)?"
     r"(?P<number>(?:\d{1,2}|[A-Z](?=\.))(?:\.[1-9]\d{0,2}){0,4})(?P<point>[.:]?)[^\S\n]+"
@@ -47,11 +49,7 @@ class NumberedLine:
     """Whether "Chapter" or "Appendix" stands before it."""
 
 
-@dataclass
-class _Link:
-    found: NumberedLine
-    length: int
-    before: _Link | None
+_Link = Link[NumberedLine]
 
 
 def numbered_lines(lines: Sequence[str]) -> list[NumberedLine]:
@@ -118,26 +116,22 @@ def _longest_chain(found: Sequence[NumberedLine]) -> list[NumberedLine]:
     under: dict[_Number, _Link] = {}
     best: _Link | None = None
     for line in found:
-        links = [link for link in _before(line.number, last, under) if link]
+        links = [*filter(None, _before(line.number, last, under))]
         if best and line.number in {(_APPENDIX + 1,), (_APPENDIX + 1, 1)}:
             links.append(best)
-        before = max(links, key=lambda link: (link.length, link.found.line), default=None)
+        before = max(links, key=lambda each: (each.length, each.item.line), default=None)
         if before is None and not _begins(line.number):
             continue
-        link = _Link(line, before.length + 1 if before else 1, before)
-        if line.number not in last or link.length >= last[line.number].length:
-            last[line.number] = link
+        own = link(line, before)
+        if line.number not in last or own.length >= last[line.number].length:
+            last[line.number] = own
         for k in range(1, len(line.number) + 1):
             prefix = line.number[:k]
-            if prefix not in under or link.length >= under[prefix].length:
-                under[prefix] = link
-        if best is None or link.length >= best.length:
-            best = link
-    chain: list[NumberedLine] = []
-    while best:
-        chain.append(best.found)
-        best = best.before
-    return chain[::-1]
+            if prefix not in under or own.length >= under[prefix].length:
+                under[prefix] = own
+        if best is None or own.length >= best.length:
+            best = own
+    return items_of(best)
 
 
 def _candidates(lines: Sequence[str]) -> Iterator[NumberedLine]:
