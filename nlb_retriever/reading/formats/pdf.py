@@ -63,6 +63,8 @@ _LIGATURES = {"\x1b": "ff", "\x1c": "fi", "\x1d": "fl", "\x1e": "ffi", "\x1f": "
 """Of TeX's fonts in the encoding T1 that do not say what their characters mean."""
 _LIGATURE = re.compile(r"[\x1b-\x1f](?=[a-z]{2})|(?<=[a-z]{2})[\x1b-\x1f]")
 _HYPHEN = re.compile("[\x02\ufffe\uffff]\r?\n?")
+_MENDED = re.compile("[\x02\x1b-\x1f\xad\ufffe\uffff]")
+"""All of these, and soft hyphens: few lines have one."""
 
 
 def read_pdf(data: bytes, limits: Limits) -> Draft:
@@ -272,8 +274,10 @@ def _text_of(page: PdfPage) -> tuple[PdfTextPage, str]:
 
 def _clean(text: str) -> str:
     """The text without soft hyphens, but those at a line's end become hyphens, and with TeX's ligatures as letters."""
-    text = _LIGATURE.sub(lambda match: _LIGATURES[match[0]], text)
-    return clean(_HYPHEN.sub("-\n", text).replace("\xad\r\n", "-\n").replace("\xad", ""))
+    if _MENDED.search(text):
+        text = _LIGATURE.sub(lambda match: _LIGATURES[match[0]], text)
+        text = _HYPHEN.sub("-\n", text).replace("\xad\r\n", "-\n").replace("\xad", "")
+    return clean(text)
 
 
 def _annotations(page: PdfPage, omissions: Omissions) -> Iterator[str]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _LINE = re.compile("[^\r\n\x02\ufffe\uffff]+[\x02\ufffe\uffff]?")
 """Of a page as pdfium gives it: a hyphen at a line's end is one of three marks, and ends the line."""
+_WIDE = re.compile("[\U00010000-\U0010ffff]")
 _LETTER = re.compile(r"[^\W_]")
 _WITHOUT_NUMBERS = re.compile(r"(?:\d{1,5}[ ]+)?(?P<rest>.*?[^\W_].*?)(?:[ ]+\d{1,5})?[ ]*")
 """A line without the numbers at its ends, which may be set smaller than the rest, as those of lines are."""
@@ -39,7 +40,7 @@ _QUARTER, _HALF, _TURN = 90, 180, 360
 
 def _indexer(text: str) -> Callable[[int], int]:
     """Gives the index that a character has in pdfium's text, where some count as two."""
-    if max(text, default="") <= "\uffff":
+    if not _WIDE.search(text):
         return int
     return lambda i: len(text[:i].encode("utf-16-le", "surrogatepass")) // 2
 
