@@ -35,7 +35,7 @@ InBook = Annotated[
 ]
 InSection = Annotated[
     str | None,
-    typer.Option(metavar="SECTION", help="Only in this section of it, or part: its number, title or id."),
+    typer.Option(metavar="SECTION", help="With --book: only in this section or part of it: its number, title or id."),
 ]
 Author = Annotated[str | None, typer.Option(metavar="NAME", help="Only in books of this author.")]
 Language = Annotated[str | None, typer.Option(metavar="TAG", help="Only in books in this language: en or English.")]
@@ -53,7 +53,7 @@ Reader = Annotated[
 ChunkEncoder = Annotated[
     str | None, typer.Option(metavar="NAME", help="A sentence-transformers model: its name or folder.")
 ]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="How many at most.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="Results at most.")]
 Model = Annotated[
     str | None,
     typer.Option(

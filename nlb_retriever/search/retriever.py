@@ -173,13 +173,19 @@ class Retriever:
         """Find books, sections or passages, the best first.
 
         Args:
-            query: words to look for, of any length. A misspelt one that no book has is searched for in the books'
-                spelling; `run` says so (`SearchResult.searched`).
+            query: words to look for, at most 100,000 characters. A misspelt one that no book has is searched for in
+                the books' spelling; `run` says so (`SearchResult.searched`).
             level, limit, book, section, before, where, mode, strategy, neighbours, rerank: see `SearchRequest`.
 
+        Returns:
+            At most `limit` hits. Their scores put them in order and have no fixed scale.
+
         Raises:
-            QueryError: the query is empty, or a name, filter or number is not valid.
-            LibraryNotFound, StoreError, EncoderError: see `store` and `vectorizer`.
+            QueryError: the query is empty or too long, or a name, filter or number is not valid.
+            LibraryNotFound: there is no library.
+            StoreError: it is damaged.
+            EncoderError: an encoder that it was made with, or the reader, cannot be found.
+            MismatchError: one has changed since.
         """
         request = SearchRequest(
             query=query,
@@ -219,7 +225,7 @@ class Retriever:
         something is in by its title, what a term means by the sentence that explains it.
 
         Args:
-            question: in words, of any length.
+            question: in words, at most 100,000 characters.
             limit: at most so many sentences, 0 for none; by default five, in about 90 words, or eight that tell of a
                 chapter.
             book, section, before, where, mode, strategy: as for `search`. With "bm25" no encoder is loaded; without
@@ -232,7 +238,7 @@ class Retriever:
             `found` is False where the library is not likely to hold an answer.
 
         Raises:
-            QueryError, LibraryNotFound, StoreError, EncoderError: see `search`.
+            QueryError, LibraryNotFound, StoreError, EncoderError, MismatchError: see `search`.
         """
         question = clean_query(question)
         limit = None if limit is None else check_count("limit", limit)

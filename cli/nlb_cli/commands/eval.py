@@ -33,18 +33,19 @@ Tasks = Annotated[
     str | None,
     typer.Option(
         metavar="TASK,...",
-        help="Of similarity, classification, multiple-choice, retrieval, answers, reading. "
+        help="Some of similarity, classification, multiple-choice, retrieval, answers, reading. "
         "[default: all; retrieval and answers for QUESTIONS]",
     ),
 ]
 Checkpoints = Annotated[
     list[str] | None,
     typer.Option(
-        "--checkpoint", metavar="FOLDER", help="One to evaluate; may be given again. [default: the released one]"
+        "--checkpoint", metavar="FOLDER", help="What to evaluate; may be given again. [default: the released one]"
     ),
 ]
 Baselines = Annotated[
-    str, typer.Option(metavar="NAME,...", help="Of mean, first, max, bm25, bm25-plain; joined by + they are added.")
+    str,
+    typer.Option(metavar="NAME,...", help="Some of mean, first, max, bm25, bm25-plain; NAME+NAME adds their scores."),
 ]
 AtLeast = Annotated[
     list[str] | None,
@@ -63,13 +64,13 @@ def evaluate(
     checkpoint: Checkpoints = None,
     baselines: Baselines = "mean,bm25,mean+bm25",
     sets: Annotated[
-        str | None, typer.Option(metavar="NAME,...", help="Of the data only sets whose names begin so.")
+        str | None, typer.Option(metavar="NAME,...", help="Only sets of the data whose names begin with one of these.")
     ] = None,
     reader: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="A reader to evaluate. [default: the released one]")
     ] = None,
     every: Annotated[int, typer.Option(min=1, metavar="N", help="Use only every n-th query.")] = 1,
-    seeds: Annotated[int, typer.Option(min=1, metavar="N", help="Number of seeds of classifiers.")] = 3,
+    seeds: Annotated[int, typer.Option(min=1, metavar="N", help="How often classifiers are trained.")] = 3,
     at_least: AtLeast = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Also write table.md, results.json and plot.png there.")

@@ -17,9 +17,10 @@ from nlb_retriever.errors import counted
 if TYPE_CHECKING:
     from nlb_retriever.indexing.report import IndexReport
 
-Checkpoint = Annotated[str | None, typer.Option(metavar="FOLDER", help="The next-level encoder's checkpoint.")]
+Checkpoint = Annotated[str | None, typer.Option(metavar="FOLDER", help="A checkpoint of `nlb train`.")]
 ChunkTokens = Annotated[
-    int | None, typer.Option(min=0, metavar="N", help="Tokens a chunk; 0 for a sentence a chunk. [default: 256]")
+    int | None,
+    typer.Option(min=0, metavar="N", help="Tokens of a chunk at most; 0 for one sentence a chunk. [default: 256]"),
 ]
 
 _SUFFIXES = 5

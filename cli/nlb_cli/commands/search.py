@@ -50,10 +50,14 @@ def search(
     language: Language = None,
     year: Year = None,
     before: Before = None,
-    mode: Annotated[Mode, typer.Option(help="Meaning and words, or one of them.")] = "fused",
-    flat: Annotated[bool, typer.Option("--flat", help="Rank all at that level, not book by book.")] = False,
-    neighbours: Annotated[int, typer.Option(min=0, metavar="N", help="Also show N passages around each.")] = 0,
-    rerank: Annotated[bool, typer.Option("--rerank", help="Order passages or sections with the reader.")] = False,
+    mode: Annotated[
+        Mode, typer.Option(help="fused: by meaning and words; dense: meaning alone; bm25: words alone.")
+    ] = "fused",
+    flat: Annotated[bool, typer.Option("--flat", help="Use the scores of that level alone.")] = False,
+    neighbours: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Show N more passages before and after each.")
+    ] = 0,
+    rerank: Annotated[bool, typer.Option("--rerank", help="Let the reader put passages or sections in order.")] = False,
     reader: Reader = None,
     limit: Limit = 10,
     queries: Queries = None,

@@ -62,7 +62,7 @@ def train(
     out: Out = Path("checkpoint"),
     start: Start = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")] = False,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Of all random choices. [default: 0]")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of all random choices. [default: 0]")] = None,
     changes: Changes = None,
     licence: Licences = None,
     chunk_encoder: ChunkEncoder = None,

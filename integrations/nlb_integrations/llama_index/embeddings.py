@@ -43,11 +43,11 @@ class LocalEmbedding(BaseEmbedding):
 
 
 class ChunkEmbedding(LocalEmbedding):
-    """The chunk encoder: sentences and passages to vectors.
+    """The chunk encoder: sentences and passages to vectors of length 1 (384 numbers by default).
 
     Nothing of a longer text is cut off: it is encoded in windows, and its vector is their mean. A query's embedding
     may be passed to an `NLBRetriever` of the same encoder as `QueryBundle.embedding`. Nothing is loaded before the
-    first text; all embeddings of the same model share it.
+    first text; all embeddings of the same model share it. Embedding raises `EncoderError` where there is no such model.
     """
 
     @classmethod
@@ -64,9 +64,11 @@ class ChunkEmbedding(LocalEmbedding):
 class NextLevelEmbedding(LocalEmbedding):
     """The next-level encoder: a text of any length, up to whole books, to one vector.
 
-    A text is cut into chunks, which are encoded and pooled; a query is encoded as for searching a library. So
-    documents are compared with queries in the space that the checkpoint was trained for, and a query's embedding
-    can search the collections of a library on a server, which a chunk encoder's alone cannot.
+    Vectors have length 1, and 384 numbers by default. A text is cut into chunks, which are encoded and pooled; a
+    query is encoded as for searching a library. So documents are compared with queries in the space that the
+    checkpoint was trained for, and a query's embedding can search the collections of a library on a server, which a
+    chunk encoder's alone cannot. Embedding raises `EncoderError` where an encoder is missing or the checkpoint was
+    trained on another chunk encoder.
     """
 
     checkpoint: str | None = Field(

@@ -56,7 +56,7 @@ class NLBIndex:
     is no docstore beside the library: `ref_doc_info` and the retrievers read it.
 
     Methods may be called from several threads, and the async ones never block the event loop; a writer in another
-    process gets a `LibraryBusy`.
+    process gets a `LibraryBusy`. Writing raises what `index_books` does, searching what `Retriever.search` does.
 
     Args:
         library: its folder, name or server URL; None for the default one. Made by the first write.
