@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
 
 import pytest
 from hypothesis import settings
@@ -20,6 +22,7 @@ settings.register_profile("repeatable", derandomize=True)  # the same examples i
 settings.load_profile("repeatable")
 
 ROOT = Path(__file__).resolve().parent.parent
+ASSETS = ROOT / "nlb_retriever" / "assets"
 
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell has it so for what it runs in the background
@@ -45,11 +48,24 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("compiled")
 
 
+class _Kept(WeakValueDictionary[tuple[Any, ...], Any]):
+    """Models that are in use, and the package's own once they were: a process forked by a test must not free them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._own: list[object] = []
+
+    def setdefault(self, key: tuple[Any, ...], default: Any = None) -> Any:
+        if ASSETS in key[0].parents:
+            self._own.append(default)
+        return super().setdefault(key, default)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def kept_models() -> Iterator[None]:
     """What one test loads stays for those after it: loading a model takes 0.2 s."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nlb_retriever.encoding.compiled._running", {})
+        patch.setattr("nlb_retriever.encoding.compiled._running", _Kept())
         yield
 
 
