@@ -79,11 +79,7 @@ def _find_book(name: str, store: LibraryStore) -> BookRecord:
 
 def books_in(scope: Scope, store: LibraryStore) -> list[BookRecord]:
     """The books of a scope."""
-    books = [scope.book] if scope.book else store.books()
-    if (where := scope.filter("book")) is None:
-        return books
-    own = (all_of(where, Condition("book_id", "eq", book.id)) for book in books)
-    return [book for book, condition in zip(books, own, strict=True) if store.count("book", condition)]
+    return store.books(scope.filter("book"))
 
 
 def books_of(records: Iterable[SectionRecord | PassageRecord], store: LibraryStore) -> list[BookRecord]:

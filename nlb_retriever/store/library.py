@@ -23,7 +23,7 @@ from nlb_retriever.store.backends.base import (
     StoredPoint,
     View,
 )
-from nlb_retriever.store.filters import Filter, check_metadata, matches, resolve
+from nlb_retriever.store.filters import Filter, resolve
 from nlb_retriever.store.lock import WriterLock
 from nlb_retriever.store.lookup import find_book
 from nlb_retriever.store.points import BookVectors, KnownBooks
@@ -66,9 +66,14 @@ class LibraryStore:
         """Whether the library still has the settings that it was opened with; else it is to be opened again."""
         return self._backend.read(lambda view: view.manifest) == self.manifest
 
-    def books(self) -> list[BookRecord]:
-        """All published books, by title."""
-        return list(self._read(lambda view: self._know(view).books))
+    def books(self, where: Filter | None = None) -> list[BookRecord]:
+        """All published books, or those that fit a filter (checked for books), by title.
+
+        Raises:
+            QueryError: a metadata key that no book has.
+        """
+
+        return self._read(lambda view: [*self._know(view).books] if where is None else self._know(view).fitting(where))
 
     def languages(self) -> tuple[str, ...]:
         """In which languages its books' words were counted (`text.languages`), each once."""
@@ -279,12 +284,7 @@ class LibraryStore:
         return known
 
     def _find_books(self, view: View) -> Callable[[Filter], list[str]]:
-        def find(where: Filter) -> list[str]:
-            books = self._know(view).books
-            check_metadata(where, map(vars, books))
-            return [book.id for book in books if matches(where, vars(book))]
-
-        return find
+        return lambda where: [book.id for book in self._know(view).fitting(where)]
 
     def _ordered(self, level: Level, book_id: str, first: int, last: int | None) -> list[StoredPoint]:
         """A book's sections or passages in reading order."""

@@ -16,6 +16,7 @@ from nlb_retriever.encoding.packing import Packed
 from nlb_retriever.errors import StoreError
 from nlb_retriever.records import Book, BookRecord, Level, Page, Passage, PassageRecord, Section, SectionRecord
 from nlb_retriever.store.backends.base import Floats, PassagePart, Point, StoredPoint, View
+from nlb_retriever.store.filters import Filter, check_metadata, matches
 from nlb_retriever.text.languages import ENGLISH
 from nlb_retriever.text.words import book_words, passage_words, section_words, weigh_document
 
@@ -203,6 +204,16 @@ class KnownBooks(NamedTuple):
             tuple(sorted({*map(_words_language, some)})) for some in (found, filterfalse(_is_counted_anew, found))
         )
         return cls(view, books, {book.id: book for book in books}, languages, former)
+
+    def fitting(self, where: Filter) -> list[BookRecord]:
+        """The books that fit a filter (checked for books), by title.
+
+        Raises:
+            QueryError: a metadata key that no book has.
+        """
+        payloads = {point.id: point.payload for point in self.view.books()}
+        check_metadata(where, payloads.values())
+        return [book for book in self.books if matches(where, payloads[book.uuid])]
 
 
 def _words_language(point: StoredPoint) -> str:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
 from nlb_retriever.search.answers.catalog import NAMED, answer_catalog
 from nlb_retriever.search.request import SearchRequest
-from nlb_retriever.store import Condition
+from nlb_retriever.store import Condition, Filter
+from nlb_retriever.store import points as store_points
+from nlb_retriever.store.backends import masks
+from nlb_retriever.store.filters import matches
 
 TEXT = "The keeper lit the lamp, wrote seven books and three files, and nobody read them. It rained. "
 BOOKS = (
@@ -206,3 +211,18 @@ def test_a_century_without_a_number_is_not_denied(retriever: Retriever) -> None:
     for century in ("last", "this", "0th"):
         request = SearchRequest(query=f"Which books are from the {century} century?")
         assert answer_catalog(request, retriever.store) is None
+
+
+def test_a_filter_is_compared_with_each_book_once(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = []
+
+    def compare(where: Filter, payload: Mapping[str, Any]) -> bool:
+        compared.append(payload["book_id"])
+        return matches(where, payload)
+
+    for module in (store_points, masks):
+        monkeypatch.setattr(module, "matches", compare)
+    request = SearchRequest(query="How many books are there?", where=Condition("year", "gte", 1880))
+    answer = answer_catalog(request, retriever.store)
+    assert answer and answer.shorts[0].text == "3"
+    assert sorted(compared) == sorted(book.id for book in retriever.store.books())
