@@ -72,8 +72,8 @@ class LibraryStore:
         Raises:
             QueryError: a metadata key that no book has.
         """
-
-        return self._read(lambda view: [*self._know(view).books] if where is None else self._know(view).fitting(where))
+        known = self._read(self._know)
+        return [*(known.books if where is None else known.fitting(where))]
 
     def languages(self) -> tuple[str, ...]:
         """In which languages its books' words were counted (`text.languages`), each once."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from itertools import filterfalse
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID, uuid5
@@ -24,6 +25,8 @@ WORDS_LANGUAGE = "words_language"
 """Key of books whose words are not counted as English ones."""
 WORDS_VERSION, VERSION = "words_version", 2
 """Key of how a book's words are counted, where they are not as English ones; books of former versions lack it."""
+_FILTERS = 8
+"""Whose books are remembered."""
 NAMESPACE = UUID("6ba3b2a6-8d0e-5d5c-9a51-3a9f0e7c1b42")
 _TEXT_KEYS = (
     "book_id", "version", "title", "author", "language", "year", "source",
@@ -195,6 +198,8 @@ class KnownBooks(NamedTuple):
     """In which their words were counted, each once."""
     former: tuple[str, ...]
     """Those of books whose words a former version counted."""
+    fit: Callable[[Filter], Sequence[BookRecord]]
+    """Gives those that fit a filter; remembers the last ones."""
 
     @classmethod
     def of(cls, view: View) -> KnownBooks:
@@ -203,17 +208,26 @@ class KnownBooks(NamedTuple):
         languages, former = (
             tuple(sorted({*map(_words_language, some)})) for some in (found, filterfalse(_is_counted_anew, found))
         )
-        return cls(view, books, {book.id: book for book in books}, languages, former)
+        fit = lru_cache(maxsize=_FILTERS)(partial(_find_fitting, view, books))  # a question searches many times
+        return cls(view, books, {book.id: book for book in books}, languages, former, fit)
 
-    def fitting(self, where: Filter) -> list[BookRecord]:
+    def fitting(self, where: Filter) -> Sequence[BookRecord]:
         """The books that fit a filter (checked for books), by title.
 
         Raises:
             QueryError: a metadata key that no book has.
         """
-        payloads = {point.id: point.payload for point in self.view.books()}
-        check_metadata(where, payloads.values())
-        return [book for book in self.books if matches(where, payloads[book.uuid])]
+        try:
+            hash(where)
+        except TypeError:  # it has a list, which may change
+            return _find_fitting(self.view, self.books, where)
+        return self.fit(where)
+
+
+def _find_fitting(view: View, books: Sequence[BookRecord], where: Filter) -> Sequence[BookRecord]:
+    payloads = {point.id: point.payload for point in view.books()}
+    check_metadata(where, payloads.values())
+    return [book for book in books if matches(where, payloads[book.uuid])]
 
 
 def _words_language(point: StoredPoint) -> str:

@@ -213,16 +213,37 @@ def test_a_century_without_a_number_is_not_denied(retriever: Retriever) -> None:
         assert answer_catalog(request, retriever.store) is None
 
 
-def test_a_filter_is_compared_with_each_book_once(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
-    compared = []
+@pytest.fixture
+def compared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The ids of the books that filters are compared with."""
+    ids: list[str] = []
 
     def compare(where: Filter, payload: Mapping[str, Any]) -> bool:
-        compared.append(payload["book_id"])
+        ids.append(payload["book_id"])
         return matches(where, payload)
 
     for module in (store_points, masks):
         monkeypatch.setattr(module, "matches", compare)
+    return ids
+
+
+def test_a_filter_is_compared_with_each_book_once(retriever: Retriever, compared: list[str]) -> None:
     request = SearchRequest(query="How many books are there?", where=Condition("year", "gte", 1880))
     answer = answer_catalog(request, retriever.store)
     assert answer and answer.shorts[0].text == "3"
     assert sorted(compared) == sorted(book.id for book in retriever.store.books())
+
+
+def test_all_searches_for_a_question_compare_its_filter_once(retriever: Retriever, compared: list[str]) -> None:
+    for _ in range(2):
+        hits = retriever.search("Who lit the lamp?", where=Condition("year", "lte", 1880))
+        assert {hit.title for hit in hits} == {"The Lamp", "The Reef"}
+    assert sorted(compared) == sorted(book.id for book in retriever.store.books())
+
+
+def test_a_filter_whose_list_was_changed_is_compared_anew(retriever: Retriever) -> None:
+    years = [1870]
+    where = Condition("year", "in", years)
+    assert [book.title for book in retriever.store.books(where)] == ["The Lamp"]
+    years.append(1900)
+    assert [book.title for book in retriever.store.books(where)] == ["Bread", "The Lamp"]
