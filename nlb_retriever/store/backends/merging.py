@@ -1,13 +1,15 @@
 """Which segments are to become one: few of them, and little that is hidden, at a small cost.
 
 Segments of about the same size are merged when there are `FAN` of them, so that a passage is copied about
-log(passages) / log(`FAN`) times in a library's life.
+log(passages) / log(`FAN`) times while a run adds books. The end of a run copies a small segment only where all smaller
+ones together have at least an eighth of its passages, so that many runs of one book copy little more.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 
 from nlb_retriever.store.backends.snapshot import Part
 
@@ -26,10 +28,18 @@ def due(parts: Sequence[Part]) -> list[Part]:
 
 
 def worthwhile(parts: Sequence[Part], *, purge: bool) -> list[Part]:
-    """What is to be rewritten at the end of a run: all that is small, and what has much that is hidden."""
-    whole = sum(_size(part) for part in parts)
-    small = [part for part in parts if _size(part) * FAN < whole]
-    return [part for part in parts if (part in small and len(small) > 1) or _is_stale(part, purge)]
+    """What is to be rewritten at the end of a run: what is small, and what has much that is hidden."""
+    small = _small(parts)
+    return [part for part in parts if part in small or _is_stale(part, purge)]
+
+
+def _small(parts: Sequence[Part]) -> list[Part]:
+    """Small parts that are to become one, without those that would be copied for the sake of far less."""
+    whole = sum(map(_size, parts))
+    small = sorted((part for part in parts if _size(part) * FAN < whole), key=_size)
+    smaller = accumulate(map(_size, small), initial=0)
+    worth = [at for at, (part, rest) in enumerate(zip(small, smaller, strict=False)) if _size(part) <= FAN * rest]
+    return small[: worth[-1] + 1] if worth else []
 
 
 def _size(part: Part) -> int:
