@@ -110,20 +110,25 @@ def without_copies(books: Iterable[BookRecord]) -> list[BookRecord]:
     """
     books = list(books)
     kept: defaultdict[str, list[BookRecord]] = defaultdict(list)
+    kept_by: defaultdict[tuple[str, tuple[str, ...] | None], list[BookRecord]] = defaultdict(list)
     for book in sorted(books, key=lambda each: (each.year is None, each.author is None)):
         titles = {" ".join(title) for title in _titles(book)}
-        if not any(_is_copy(book, other) for title in titles for other in kept[title]):
+        author = tuple(sorted(name_words(book.author))) if book.author else None
+        others = (
+            other
+            for title in titles
+            for other in ([*kept_by[title, author], *kept_by[title, None]] if author is not None else kept[title])
+        )
+        if not any(_is_as_long(book, other) for other in others):
             for title in titles or {""}:
                 kept[title].append(book)
+                kept_by[title, author].append(book)
     ids = {book.id for same in kept.values() for book in same}
     return [book for book in books if book.id in ids]
 
 
-def _is_copy(book: BookRecord, other: BookRecord) -> bool:
-    """Whether two books of one title are of one author, where both have one, and as long."""
-    authors = [sorted(name_words(each.author)) for each in (book, other) if each.author]
-    longer = max(book.tokens, other.tokens)
-    return all(author == authors[0] for author in authors) and abs(book.tokens - other.tokens) <= SAME_LENGTH * longer
+def _is_as_long(book: BookRecord, other: BookRecord) -> bool:
+    return abs(book.tokens - other.tokens) <= SAME_LENGTH * max(book.tokens, other.tokens)
 
 
 def is_named(author: str, own: str | None) -> bool:

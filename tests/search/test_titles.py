@@ -11,6 +11,7 @@ import pytest
 
 from nlb_retriever import Condition, Retriever, book_from_text, index_books
 from nlb_retriever.records import BookRecord
+from nlb_retriever.search import titles
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.titles import (
     find_named,
@@ -268,3 +269,11 @@ def test_a_file_may_be_named_by_author_and_title(name: str) -> None:
 )
 def test_a_heading_may_name_its_author(heading: str, title: str, author: str | None) -> None:
     assert split_byline(heading) == (title, author)
+
+
+def test_books_of_one_title_by_others_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[tuple[BookRecord, BookRecord]] = []
+    monkeypatch.setattr(titles, "_is_as_long", lambda *pair: bool(compared.append(pair)))
+    books = [_book("Report", f"Author {number}x") for number in range(50)]
+    assert without_copies(books) == books
+    assert compared == []
