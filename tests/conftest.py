@@ -65,7 +65,7 @@ class _Kept(WeakValueDictionary[tuple[Any, ...], Any]):
 def kept_models() -> Iterator[None]:
     """What one test loads stays for those after it: loading a model takes 0.2 s."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nlb_retriever.encoding.compiled._running", _Kept())
+        patch.setattr("nlb_retriever.encoding.compiled._models", _Kept())
         yield
 
 

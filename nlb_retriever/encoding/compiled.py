@@ -15,12 +15,13 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nlb_retriever.atomic import write_file
 from nlb_retriever.config import home
@@ -39,48 +40,26 @@ _DIGEST_SIZE = hashlib.sha256().digest_size
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class CompiledModel:
-    """A compiled model and what it needs to live."""
+    """A compiled model and what it needs to live, in the order in which they are freed."""
 
+    queue: openvino.AsyncInferQueue | None = None
+    """Of requests that run it."""
     model: openvino.CompiledModel
     mapping: np.memmap[Any, Any] | None = None
     """The cache file that an imported model reads its weights from."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Running:
-    """A queue of requests, and the model that they run, which has to live as long."""
-
-    queue: openvino.AsyncInferQueue
-    compiled: CompiledModel
-    turn: threading.Lock = field(default_factory=threading.Lock)
-    """Held by the thread that uses the queue."""
-
-
 class LazyModel:
-    """A model that is loaded at its first use: from the cache, or compiled from its files.
+    """A model that is loaded at its first use: from the cache, or compiled from its files. `share_model` makes it.
 
-    Several in a process, as of a `Retriever` for each library, run one model: they take turns. For several threads: the
-    first one loads it, and others wait (`functools.cached_property` lets each of them load it since Python 3.12, and a
-    queue whose model's file was unmapped ends the process). A forked child loads its own.
-
-    Args:
-        path: the model.
-        settings: what it is compiled with.
-        files: names and SHA-256 of all that is compiled.
-        requests: how many run at a time.
-        check: called before it is compiled; refuses damaged files.
+    Threads take turns; the first one loads it, and others wait (`functools.cached_property` lets each of them load it
+    since Python 3.12, and a queue whose model's file was unmapped ends the process). A forked child loads its own.
     """
 
     def __init__(
-        self,
-        path: Path,
-        settings: Settings,
-        *,
-        files: Mapping[str, str],
-        requests: int,
-        check: Callable[[], None],
+        self, path: Path, settings: Settings, files: Mapping[str, str], requests: int, check: Callable[[], None]
     ) -> None:
         self._path = path
         self._settings = settings
@@ -88,13 +67,14 @@ class LazyModel:
         self._requests = requests
         self._check = check
         self._start()
-        _models.add(self)
 
     def _start(self) -> None:
         self._loading = threading.Lock()
-        self._loaded: Running | None = None
+        self._turn = threading.Lock()
+        self._is_ready = False
+        self._compiled: CompiledModel | None = None
 
-    def load(self) -> Running:
+    def load(self) -> CompiledModel:
         """Load it, once.
 
         Raises:
@@ -106,15 +86,51 @@ class LazyModel:
                 " the fork, or start processes by 'spawn'"
             )
         with self._loading:
-            if self._loaded is None:
-                key = (self._path, *sorted(self._files.items()), *sorted(self._settings.items()))
-                self._loaded = _running.get(key) or _running.setdefault(key, self._make())
-            return self._loaded
+            if self._compiled is None:
+                self._compiled = self._compile()
+                weakref.finalize(self._compiled, _freed.set).atexit = False
+            return self._compiled
 
-    def _make(self) -> Running:
-        compiled = self._compile()
-        weakref.finalize(compiled, _freed.set).atexit = False
-        return Running(queue=load_openvino().AsyncInferQueue(compiled.model, self._requests), compiled=compiled)
+    def run(self, inputs: Iterable[Mapping[str, NDArray[np.int64]]], take: Callable[..., None]) -> None:
+        """Run it on some inputs; when this ends, all that were begun have run.
+
+        After Ctrl-C, too: what runs while the process ends reads memory that is gone.
+
+        Args:
+            inputs: arrays by the names of the model's inputs.
+            take: called with an input's index and the arrays that the model makes of it, in any order and in other
+                threads; the arrays are overwritten afterwards.
+
+        Raises:
+            EncoderError: OpenVINO could not run it; else as `load`.
+        """
+        compiled = self.load()
+        errors: list[BaseException] = []
+
+        def keep(request: Any, index: int) -> None:
+            try:
+                take(index, *(tensor.data for tensor in request.output_tensors))
+            except BaseException as error:  # a queue would raise it twice, which ends the process
+                errors.append(error)
+
+        takers = [keep]
+        with self._turn:
+            if compiled.queue is None or not self._is_ready:
+                compiled.queue = load_openvino().AsyncInferQueue(compiled.model, self._requests)
+                compiled.queue.set_callback(_deliver)
+            self._is_ready = False  # after an error it raises the same for ever, or lacks a request
+            try:
+                _run_all(compiled.queue, ((each, (takers, index)) for index, each in enumerate(inputs)))
+                self._is_ready = True
+            except RuntimeError as error:
+                if not str(error).startswith(_TRACE):
+                    raise
+                reason = reason_of(error)
+                raise EncoderError(f"OpenVINO cannot run its model ({reason}): is there enough memory?") from error
+            finally:
+                takers.clear()  # the queue keeps the list
+        if errors:
+            raise errors[0]
 
     def _compile(self) -> CompiledModel:
         cache = cache_path(self._files, self._settings)
@@ -131,47 +147,68 @@ class LazyModel:
 
     def start_anew(self) -> None:
         """In a forked child: forget what was loaded, whose threads are the parent's (`openvino_core`)."""
-        never_free(self._loaded)
+        never_free(self._compiled)
         self._start()
 
 
-_models: weakref.WeakSet[LazyModel] = weakref.WeakSet()
-_running: weakref.WeakValueDictionary[object, Running] = weakref.WeakValueDictionary()
-"""Models that are in use, by path, files and settings."""
+def _run_all(queue: openvino.AsyncInferQueue, jobs: Iterable[tuple[Mapping[str, NDArray[np.int64]], Any]]) -> None:
+    try:
+        for inputs, userdata in jobs:
+            queue.start_async(inputs, userdata)
+    finally:
+        try:
+            queue.wait_all()
+        except RuntimeError:  # of the first that failed: others may run yet
+            for request in queue:
+                with contextlib.suppress(RuntimeError):
+                    request.wait()
+            raise
+
+
+def _deliver(request: Any, userdata: tuple[Sequence[Callable[[Any, int], None]], int]) -> None:
+    """Let a run take its results.
+
+    A queue's one callback: of one that was replaced an OpenVINO thread may hold the last reference, and end the process
+    with it if it ends.
+    """
+    takers, index = userdata
+    takers[0](request, index)
+
+
+_models: weakref.WeakValueDictionary[tuple[Any, ...], LazyModel] = weakref.WeakValueDictionary()
+"""Those of this process."""
+_sharing = threading.Lock()
 _freed = threading.Event()
 """A compiled model was freed: OpenVINO gives its threads to the next one, in a forked child, too, which lacks them."""
 _is_refused = threading.Event()
 
 
+def share_model(
+    path: Path, settings: Settings, *, files: Mapping[str, str], requests: int, check: Callable[[], None]
+) -> LazyModel:
+    """A model, the same one for all who use it in this process, as a `Retriever` for each library, while one does.
+
+    Args:
+        path: the model.
+        settings: what it is compiled with.
+        files: names and SHA-256 of all that is compiled.
+        requests: how many run at a time.
+        check: called before it is compiled; refuses damaged files.
+    """
+    key = (path, *sorted(files.items()), *sorted(settings.items()), requests)
+    with _sharing:
+        return _models.setdefault(key, LazyModel(path, settings, files, requests, check))
+
+
 def _start_anew() -> None:
     if _freed.is_set():
         _is_refused.set()
-    for model in list(_models):
+    for model in list(_models.values()):
         model.start_anew()
-    _running.clear()
+    _sharing.release()
 
 
-os.register_at_fork(after_in_child=_start_anew)
-
-
-@contextlib.contextmanager
-def requests_of(queue: openvino.AsyncInferQueue) -> Iterator[None]:
-    """Start requests in it; when it ends, all have run.
-
-    After Ctrl-C, too: what runs while the process ends reads memory that is gone.
-
-    Raises:
-        EncoderError: OpenVINO could not run one.
-    """
-    try:
-        try:
-            yield
-        finally:
-            queue.wait_all()
-    except RuntimeError as error:
-        if not str(error).startswith(_TRACE):
-            raise
-        raise EncoderError(f"OpenVINO cannot run its model ({reason_of(error)}): is there enough memory?") from error
+os.register_at_fork(before=_sharing.acquire, after_in_parent=_sharing.release, after_in_child=_start_anew)
 
 
 def cache_path(files: Mapping[str, str], settings: Settings) -> Path | None:

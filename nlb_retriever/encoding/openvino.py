@@ -19,7 +19,7 @@ from nlb_retriever.encoding.base import (
     open_tokenizer,
     pad,
 )
-from nlb_retriever.encoding.compiled import LazyModel, requests_of
+from nlb_retriever.encoding.compiled import share_model
 from nlb_retriever.encoding.openvino_core import model_call, row_width, shared_core, usable_cores
 from nlb_retriever.errors import EncoderError
 
@@ -77,7 +77,7 @@ class OpenVinoEncoder:
         self.backend = "openvino int8"
         threads = usable_cores()
         self._streams = 1 if latency else threads
-        self._model = LazyModel(
+        self._model = share_model(
             folder / MODEL_FILE,
             {
                 "NUM_STREAMS": self._streams,
@@ -114,7 +114,7 @@ class OpenVinoEncoder:
         query: bool = False,
     ) -> Parts:
         """See `ChunkEncoder.encode_parts`."""
-        if len(self._model.load().compiled.model.outputs) == 1:  # made by a former version
+        if len(self._model.load().model.outputs) == 1:  # made by a former version
             return Parts(whole=self.encode(texts, query=query), spans=[], states=[])
         return encode_parts(texts, starts, offsets, self.tokenizer, forward=self._run, **self._input(query=query))
 
@@ -136,18 +136,9 @@ class OpenVinoEncoder:
 
     def _run(self, batches: list[list[list[int]]], take: Take) -> None:
         """Run batches; what `take` gets of each is overwritten afterwards."""
-
-        def keep(request: Any, index: int) -> None:
-            take(index, *(request.get_output_tensor(at).data for at in range(len(request.model_outputs))))
-
-        running = self._model.load()
-        queue = running.queue
-        with running.turn:
-            queue.set_callback(keep)
-            with requests_of(queue):
-                for index, rows in enumerate(batches):
-                    ids, mask = pad(rows, self._config["padding_id"], width_of=partial(row_width, step=_WIDTH_STEP))
-                    queue.start_async({"input_ids": ids, "attention_mask": mask}, index)
+        width_of = partial(row_width, step=_WIDTH_STEP)
+        padded = (pad(rows, self._config["padding_id"], width_of=width_of) for rows in batches)
+        self._model.run(({"input_ids": ids, "attention_mask": mask} for ids, mask in padded), take)
 
     def check_files(self) -> None:
         """Compare the model's files with encoder.json, as is done before they are compiled.

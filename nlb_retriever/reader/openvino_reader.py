@@ -7,8 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from nlb_retriever.encoding.base import open_tokenizer
-from nlb_retriever.encoding.compiled import LazyModel, requests_of
+from nlb_retriever.encoding.compiled import share_model
 from nlb_retriever.encoding.openvino_core import model_call, row_width, usable_cores
 from nlb_retriever.reader.files import MODEL, TOKENIZER, WEIGHTS, check_file, read_config
 from nlb_retriever.reader.interface import Reading, Scores, read_passages
@@ -34,7 +37,7 @@ class OpenVinoReader:
     def __init__(self, folder: Path) -> None:
         config = read_config(folder)
         threads = usable_cores()
-        self._model = LazyModel(
+        self._model = share_model(
             folder / MODEL,
             {
                 "NUM_STREAMS": threads,
@@ -59,17 +62,13 @@ class OpenVinoReader:
     def _forward(self, batches: list[list[Row]]) -> list[Scores]:
         results: list[Any] = [None] * len(batches)
 
-        def keep(request: Any, index: int) -> None:
-            results[index] = tuple(request.get_output_tensor(number).data.copy() for number in (0, 1))
+        def keep(index: int, *scores: NDArray[np.float32]) -> None:
+            results[index] = tuple(each.copy() for each in scores)
 
-        running = self._model.load()
-        queue = running.queue
-        with running.turn:
-            queue.set_callback(keep)
-            with requests_of(queue):
-                for index, rows in enumerate(batches):
-                    ids, types, mask = pad_rows(rows, width_of=partial(row_width, step=_WIDTH_STEP))
-                    queue.start_async({"input_ids": ids, "token_type_ids": types, "attention_mask": mask}, index)
+        padded = (pad_rows(rows, width_of=partial(row_width, step=_WIDTH_STEP)) for rows in batches)
+        self._model.run(
+            ({"input_ids": ids, "token_type_ids": types, "attention_mask": mask} for ids, types, mask in padded), keep
+        )
         return results
 
 

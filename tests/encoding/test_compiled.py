@@ -8,17 +8,21 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from nlb_retriever.encoding import Vectors, compiled, load_encoder
-from nlb_retriever.encoding.compiled import reason_of, requests_of
+from nlb_retriever.encoding.compiled import reason_of
 from nlb_retriever.encoding.load import DEFAULT_FOLDER
 from nlb_retriever.encoding.openvino import OpenVinoEncoder
+from nlb_retriever.encoding.openvino_core import load_openvino
 from nlb_retriever.errors import EncoderError
 
 TEXTS = ["Call me Ishmael.", "The sky above the port was grey, and the harbour lay still."]
@@ -138,36 +142,83 @@ def test_the_check_of_a_models_files_needs_no_compiling(folder: Path, tmp_path: 
 class _Queue:
     """Requests that OpenVINO cannot run."""
 
-    def __init__(self, message: str) -> None:
-        self._message = message
+    message = ""
+
+    def __init__(self, *_: object) -> None: ...
+    def set_callback(self, take: object) -> None: ...
+    def start_async(self, *_: object) -> None: ...
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
 
     def wait_all(self) -> None:
-        raise RuntimeError(self._message)
+        raise RuntimeError(self.message)
 
 
-def test_a_request_that_cannot_be_run_is_one_line_that_says_why() -> None:
-    trace = "Exception from src/infer_request.cpp:246:\nException from src/node.cpp:823:\n[CPU] Add can't alloc\n\n"
-    complaint = r"model \(\[CPU\] Add can't alloc\): is there enough memory\?$"
-    with pytest.raises(EncoderError, match=complaint), requests_of(cast(Any, _Queue(trace))):
-        pass
-    with pytest.raises(RuntimeError, match="our own"), requests_of(cast(Any, _Queue("our own"))):
-        pass
+def test_a_request_that_cannot_be_run_is_one_line_that_says_why(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = load_encoder(use="ask")
+    monkeypatch.setattr(load_openvino(), "AsyncInferQueue", _Queue)
+    _Queue.message = (
+        "Exception from src/infer_request.cpp:246:\nException from src/node.cpp:823:\n[CPU] Add can't alloc\n"
+    )
+    with pytest.raises(EncoderError, match=r"model \(\[CPU\] Add can't alloc\): is there enough memory\?$"):
+        encoder.encode(TEXTS)
+    _Queue.message = "our own"
+    with pytest.raises(RuntimeError, match="our own"):
+        encoder.encode(TEXTS)
+
+
+@pytest.mark.parametrize("use", ["ask", "index"])
+def test_after_an_error_a_model_runs_again(folder: Path, use: Literal["ask", "index"]) -> None:
+    encoder = load_encoder(use=use)
+    assert isinstance(encoder, OpenVinoEncoder)
+    first = encoder.encode(TEXTS)
+    rows = np.ones((1, 8), np.int64)
+    fitting = {"input_ids": rows, "attention_mask": rows}
+
+    def fail(*_: object) -> None:
+        raise MemoryError("no room for the results")
+
+    for odd in (np.ones((1, 16), np.int64), np.ones(7, np.int64)):  # refused as it runs, and before
+        begun: list[int] = []
+        with pytest.raises((EncoderError, RuntimeError)):
+            encoder._model.run(
+                [{**fitting, "attention_mask": odd}, *[fitting] * 5], lambda index, *_, begun=begun: begun.append(index)
+            )
+        count = len(begun)
+        np.testing.assert_array_equal(encoder.encode(TEXTS), first)
+        assert len(begun) == count, "what was begun had ended"
+        with pytest.raises(MemoryError, match="no room"):
+            encoder._model.run([fitting] * 5, fail)
+        np.testing.assert_array_equal(load_encoder(use=use).encode(TEXTS), first)
 
 
 def test_encoders_of_one_model_share_it_while_one_of_them_lives(folder: Path) -> None:
     encoders = [load_encoder(use="ask") for _ in range(2)]
-    vectors = [encoder.encode(TEXTS) for encoder in encoders]
+    with ThreadPoolExecutor(2) as threads:
+        vectors = list(threads.map(lambda encoder: encoder.encode(TEXTS), encoders))
     np.testing.assert_array_equal(*vectors)
-    assert len(compiled._running) == 1
-    (running,) = compiled._running.values()
+    (model,) = compiled._models.values()
     load_encoder(use="index").encode(TEXTS)
-    assert list(compiled._running.values()) == [running], "another's settings differ, and it is gone"
-    del running
+    assert list(compiled._models.values()) == [model], "another's settings differ, and it is gone"
+    del model
     encoders.pop().encode(TEXTS)
-    assert len(compiled._running) == 1
+    assert len(compiled._models) == 1
     encoders.clear()
     gc.collect()
-    assert not compiled._running
+    assert not compiled._models
+
+
+def test_what_a_model_gave_is_not_kept(folder: Path) -> None:
+    encoder = load_encoder(use="ask")
+    assert isinstance(encoder, OpenVinoEncoder)
+    rows = np.ones((1, 8), np.int64)
+    take = Mock()
+    taken = weakref.ref(take)
+    encoder._model.run([{"input_ids": rows, "attention_mask": rows}], take)
+    take.assert_called_once()
+    del take
+    gc.collect()
+    assert taken() is None
 
 
 @pytest.mark.parametrize(
