@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 from nlb_retriever.errors import QueryError, brief
 from nlb_retriever.records import Level
@@ -21,7 +21,7 @@ Operator = Literal[
 OPERATORS: tuple[str, ...] = get_args(Operator)
 TEXT_OPERATORS = ("text_match", "text_match_insensitive")
 RANGES = ("gt", "gte", "lt", "lte")
-_LISTS = ("in", "nin", "any", "all")
+LISTS = ("in", "nin", "any", "all")
 
 _BOOK_KEYWORDS = ("book_id", "version", "title", "author", "language", "source")
 _SPAN_KEYWORDS = ("section_id", "section_path", "page")
@@ -119,14 +119,14 @@ def check(where: Filter, level: Level) -> Filter:
         raise QueryError(f"cannot filter a {level} by {brief(where.key)}; known keys: {known}{wordy_hint}")
     if where.op == "is_empty":
         return Condition(where.key, "is_empty")
-    if where.op in _LISTS:
+    if where.op in LISTS:
         return Condition(where.key, where.op, tuple(_typed(where, item, numbers) for item in _listed(where)))
     return Condition(where.key, where.op, _typed(where, where.value, numbers))
 
 
 def _check_metadata_condition(where: Condition) -> Condition:
     """A book's metadata may hold anything; words, numbers, booleans and lists of them can be compared."""
-    if where.op in _LISTS:
+    if where.op in LISTS:
         return Condition(where.key, where.op, _listed(where))
     orderly = str if where.op in TEXT_OPERATORS else str | int | float
     if where.op in (*TEXT_OPERATORS, *RANGES) and not isinstance(where.value, orderly):
@@ -276,44 +276,3 @@ _TESTS: Mapping[str, Callable[[Sequence[Any], Any], bool]] = {
     ),
     "is_empty": lambda held, _: not held,
 }
-
-
-class Native(Protocol):
-    """How an engine spells conditions."""
-
-    def match(self, key: str, word: str) -> Any: ...
-    def match_any(self, key: str, words: list[str]) -> Any: ...
-    def range(self, key: str, **bounds: float) -> Any: ...
-    def is_empty(self, key: str) -> Any: ...
-    def has_id(self, ids: Sequence[str]) -> Any: ...
-    def filter(self, *, must: list[Any], should: list[Any], must_not: list[Any]) -> Any: ...
-
-
-def to_native(where: Filter, native: Native) -> Any:
-    """A checked filter without text_match, as an engine's own filter."""
-    if isinstance(where, Condition):
-        return _condition(where, native)
-    children = [to_native(child, native) for child in where.children]
-    return native.filter(
-        must=children if isinstance(where, And) else [],
-        should=children if isinstance(where, Or) else [],
-        must_not=children if isinstance(where, Not) else [],
-    )
-
-
-def _condition(where: Condition, native: Native) -> Any:
-    key, op, value = where.key, where.op, where.value
-    if op in RANGES:
-        return native.range(key, **{op: value})
-    if op == "is_empty":
-        return native.is_empty(key)
-    values = list(value) if op in _LISTS else [value]
-    if any(key in keys for keys in NUMBER_KEYS.values()):
-        tests = [native.range(key, gte=number, lte=number) for number in values]
-    else:
-        tests = [native.match(key, word) for word in values] if op == "all" else [native.match_any(key, values)]
-    if op == "all":
-        return native.filter(must=tests, should=[], must_not=[])
-    if op in ("ne", "nin"):
-        return native.filter(must=[], should=[], must_not=tests)
-    return native.filter(must=[], should=tests or [native.has_id([])], must_not=[])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from nlb_retriever.config import Manifest
 from nlb_retriever.errors import LibraryRebuilt, StoreError
 from nlb_retriever.records import Book, BookRecord, Level, Passage, PassageRecord, SectionRecord
 from nlb_retriever.store import points
+from nlb_retriever.store.backends import rebuild
 from nlb_retriever.store.backends.base import (
     Backend,
     NewVersion,
@@ -23,15 +24,14 @@ from nlb_retriever.store.backends.base import (
     StoredPoint,
     View,
 )
+from nlb_retriever.store.backends.folder import FolderBackend
 from nlb_retriever.store.filters import Filter, resolve
+from nlb_retriever.store.integrity import drop_broken, find_problems
 from nlb_retriever.store.lock import WriterLock
 from nlb_retriever.store.lookup import find_book
 from nlb_retriever.store.points import BookVectors, KnownBooks
 from nlb_retriever.store.query import Candidate, StoreQuery, prepare, run
 from nlb_retriever.text.languages import ENGLISH, UNKNOWN, find_language, is_marked
-
-if TYPE_CHECKING:
-    from nlb_retriever.store.backends.folder import FolderBackend
 
 T = TypeVar("T")
 
@@ -244,8 +244,6 @@ class LibraryStore:
         Raises:
             StoreError: this one is on a server, or open for reading.
         """
-        from nlb_retriever.store.backends import rebuild
-
         backend = self._folder()
         if backend.lock is None:
             raise StoreError(f"library {self.location} was opened for reading: open it with writer=True")
@@ -254,13 +252,9 @@ class LibraryStore:
 
     def take_over(self) -> None:
         """Let this rebuilt library replace the old one, in one step; readers see it from then on."""
-        from nlb_retriever.store.backends import rebuild
-
         rebuild.finish(self._folder())
 
     def _folder(self) -> FolderBackend:
-        from nlb_retriever.store.backends.folder import FolderBackend
-
         if not isinstance(self._backend, FolderBackend):
             raise StoreError(f"{self.location} is on a server: index under another name there, then drop this one")
         return self._backend
@@ -308,8 +302,6 @@ class LibraryStore:
 
     def verify(self) -> list[str]:
         """Problems, one line each; none where all is well. Reads everything."""
-        from nlb_retriever.store.integrity import find_problems
-
         return find_problems(self._backend, self.manifest)
 
     def repair(self) -> list[str]:
@@ -318,8 +310,6 @@ class LibraryStore:
         Raises:
             LibraryDamaged: not all of it can be read: see `RescuedLibrary`.
         """
-        from nlb_retriever.store.integrity import drop_broken
-
         return drop_broken(self._backend, self.manifest)
 
     def close(self) -> None:

@@ -31,17 +31,9 @@ from nlb_retriever.store.backends import disk, merging
 from nlb_retriever.store.backends.array_file import ArrayFile, Column, write_arrays
 from nlb_retriever.store.backends.base import NewVersion, PayloadKeys, StoredPoint, View
 from nlb_retriever.store.backends.compose import merged_columns, new_columns, runs_of
-from nlb_retriever.store.backends.head import (
-    HEAD,
-    UNREAD,
-    Head,
-    SegmentRef,
-    read_head,
-    write_copy,
-    write_head,
-)
+from nlb_retriever.store.backends.head import HEAD, UNREAD, Head, SegmentRef, read_head, write_copy, write_head
 from nlb_retriever.store.backends.leftovers import clean
-from nlb_retriever.store.backends.reading import SEGMENTS, Reader, State, files_of
+from nlb_retriever.store.backends.reading import SEGMENTS, Reader, State
 from nlb_retriever.store.backends.segment import Segment
 from nlb_retriever.store.backends.snapshot import Part, Snapshot
 from nlb_retriever.store.failpoint import failpoint
@@ -115,11 +107,10 @@ class FolderBackend:
                 raise
 
     def verify(self) -> list[str]:
-        state = self._reader.read(self._state)
         problems = []
-        for file in files_of(state):
+        for segment in self._reader.read(self._state).segments.values():
             try:
-                problems += [f"{file.path.name} is damaged ({name})" for name in sorted(file.find_damage())]
+                problems += [f"{segment.name} is damaged ({name})" for name in sorted(segment.file.find_damage())]
             except LibraryDamaged as error:
                 problems.append(str(error))
         return problems

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -121,7 +121,3 @@ class Reader:
             f"library {self._folder} is damaged ({what}): run `nlb doctor --repair`, or `nlb index --rebuild` on "
             "your books"
         )
-
-
-def files_of(state: State) -> Iterable[ArrayFile]:
-    return (segment.file for segment in state.segments.values())

@@ -16,7 +16,7 @@ from nlb_retriever.errors import StoreError
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store.backends.base import PayloadKeys, Point, PointQuery, StoredPoint
 from nlb_retriever.store.backends.server_client import Server
-from nlb_retriever.store.filters import KEYWORD_KEYS, NUMBER_KEYS, Filter, to_native
+from nlb_retriever.store.filters import KEYWORD_KEYS, LISTS, NUMBER_KEYS, RANGES, And, Condition, Filter, Or
 from nlb_retriever.text.words import Sparse
 
 DENSE = "text-dense"
@@ -182,34 +182,42 @@ def _is_in_memory(client: QdrantClient) -> bool:
     return isinstance(client._client, QdrantLocal)
 
 
-class _Native:
-    """Conditions as the server's API spells them."""
-
-    def match(self, key: str, word: str) -> models.FieldCondition:
-        return models.FieldCondition(key=key, match=models.MatchValue(value=word))
-
-    def match_any(self, key: str, words: list[str]) -> models.FieldCondition:
-        return models.FieldCondition(key=key, match=models.MatchAny(any=words))
-
-    def range(self, key: str, **bounds: float) -> models.FieldCondition:
-        return models.FieldCondition(key=key, range=models.Range(**bounds))
-
-    def is_empty(self, key: str) -> models.IsEmptyCondition:
-        return models.IsEmptyCondition(is_empty=models.PayloadField(key=key))
-
-    def has_id(self, ids: Sequence[str]) -> models.HasIdCondition:
-        return models.HasIdCondition(has_id=list(ids))
-
-    def filter(self, *, must: list[Any], should: list[Any], must_not: list[Any]) -> models.Filter:
-        return models.Filter(must=must or None, should=should or None, must_not=must_not or None)
-
-
-_NATIVE = _Native()
-
-
 def _filter(where: Filter | None, ids: Sequence[str] | None = None) -> models.Filter:
-    must = [to_native(where, _NATIVE)] if where is not None else []
-    return _NATIVE.filter(must=[*must, *([_NATIVE.has_id(ids)] if ids is not None else [])], should=[], must_not=[])
+    must = [] if where is None else [_to_native(where)]
+    if ids is not None:
+        must.append(models.HasIdCondition(has_id=list(ids)))
+    return models.Filter(must=must)
+
+
+def _to_native(where: Filter) -> Any:
+    """A checked filter without text_match as the server's API spells it."""
+    if isinstance(where, Condition):
+        return _condition(where)
+    children = [_to_native(child) for child in where.children]
+    if isinstance(where, And):
+        return models.Filter(must=children)
+    return models.Filter(should=children) if isinstance(where, Or) else models.Filter(must_not=children)
+
+
+def _condition(where: Condition) -> Any:
+    key, op, value = where.key, where.op, where.value
+    if op in RANGES:
+        return models.FieldCondition(key=key, range=models.Range(**{op: value}))
+    if op == "is_empty":
+        return models.IsEmptyCondition(is_empty=models.PayloadField(key=key))
+    values = list(value) if op in LISTS else [value]
+    tests: list[Any]
+    if any(key in keys for keys in NUMBER_KEYS.values()):
+        tests = [models.FieldCondition(key=key, range=models.Range(gte=number, lte=number)) for number in values]
+    elif op == "all":
+        tests = [models.FieldCondition(key=key, match=models.MatchValue(value=word)) for word in values]
+    else:
+        tests = [models.FieldCondition(key=key, match=models.MatchAny(any=values))]
+    if op == "all":
+        return models.Filter(must=tests)
+    if op in ("ne", "nin"):
+        return models.Filter(must_not=tests)
+    return models.Filter(should=tests or [models.HasIdCondition(has_id=[])])
 
 
 def _request(query: PointQuery, *, is_tuned: bool) -> models.QueryRequest:
