@@ -16,7 +16,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 
 from nlb_retriever.errors import ReadingError, ReadingLimit
 from nlb_retriever.reading.limits import DEFAULT, Limits, beyond_memory, shown
@@ -51,9 +50,7 @@ class ReaderPool:
         self._threads = ThreadPoolExecutor(self._count, thread_name_prefix="reader")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._closed = True
         if self._threads:
             self._threads.shutdown(wait=False, cancel_futures=True)

@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Concatenate, ParamSpec, TypeVar
 
 from nlb_retriever.config import Manifest, expand, locate_library
@@ -83,9 +82,7 @@ class Retriever:
     def __enter__(self) -> Retriever:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

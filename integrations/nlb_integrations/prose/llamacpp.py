@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -27,11 +28,33 @@ from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_ca
 from llama_index.core.llms.custom import CustomLLM
 
 from nlb_integrations.prose.budget import ANSWER_TOKENS
-from nlb_integrations.prose.tokens import ServerTokenizer
 from nlb_retriever.errors import LanguageModelError, MissingExtra, QueryError, extra
 
 WINDOW = 8192
 """Tokens of a model's window that are used, if it has as many: a window's keys and values take memory."""
+
+
+class ServerTokenizer:
+    """Turns text to tokens as the model of a llama.cpp server does.
+
+    Args:
+        client: with the server's address as its base URL, and its key.
+    """
+
+    def __init__(self, client: httpx.Client) -> None:
+        self._client = client
+        weakref.finalize(self, client.close)
+
+    def encode(self, text: str) -> list[int]:
+        """The tokens of a text, control tokens' names read as text.
+
+        Raises:
+            httpx.HTTPError: the server does not answer, or has no tokenizer to ask.
+        """
+        response = self._client.post("/tokenize", json={"content": text})
+        response.raise_for_status()
+        tokens: list[int] = response.json()["tokens"]
+        return tokens
 
 
 class LlamaCpp(CustomLLM):

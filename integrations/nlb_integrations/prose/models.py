@@ -12,9 +12,8 @@ import httpx
 from llama_index.core.llms import LLM
 
 from nlb_integrations.prose.budget import ANSWER_TOKENS
-from nlb_integrations.prose.llamacpp import WINDOW, LlamaCpp
+from nlb_integrations.prose.llamacpp import WINDOW, LlamaCpp, ServerTokenizer
 from nlb_integrations.prose.secrets import hide_secrets
-from nlb_integrations.prose.tokens import ServerTokenizer
 from nlb_retriever.config import expand, stays_here, unusable_network
 from nlb_retriever.errors import LanguageModelError, MissingExtra, QueryError, brief, extra
 

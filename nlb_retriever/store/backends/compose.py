@@ -103,8 +103,10 @@ def _of_ids(level: Level, ids: Array) -> dict[str, Array]:
 
 
 def _dense(level: Level, points: Sequence[Point]) -> Floats:
-    rows = np.stack([np.asarray(point.dense, dtype=np.float32) for point in points]) if points else np.empty((0, 0))
-    return unit(rows.astype(np.float32)) if level in COSINE else rows.astype(np.float32)
+    rows = (
+        np.stack([np.asarray(point.dense, np.float32) for point in points]) if points else np.empty((0, 0), np.float32)
+    )
+    return unit(rows) if level in COSINE else rows
 
 
 def unit(rows: Floats) -> Floats:
