@@ -98,8 +98,8 @@ class LazyModel:
 
         Args:
             inputs: arrays by the names of the model's inputs.
-            take: called with an input's index and the arrays that the model makes of it, in any order and in other
-                threads; the arrays are overwritten afterwards.
+            take: called with an input's index and the arrays that the model makes of it, one after another in any
+                order, in another thread; the arrays are overwritten afterwards.
 
         Raises:
             EncoderError: OpenVINO could not run it; else as `load`.

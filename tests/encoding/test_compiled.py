@@ -208,6 +208,23 @@ def test_encoders_of_one_model_share_it_while_one_of_them_lives(folder: Path) ->
     assert not compiled._models
 
 
+def test_results_are_taken_one_after_another(folder: Path) -> None:
+    encoder = load_encoder(use="index")
+    assert isinstance(encoder, OpenVinoEncoder)
+    rows = np.ones((1, 8), np.int64)
+    taking: list[int] = []
+    beside: list[int] = []
+
+    def take(index: int, *_: object) -> None:
+        taking.append(index)
+        time.sleep(0.01)
+        beside.append(len(taking))
+        taking.remove(index)
+
+    encoder._model.run([{"input_ids": rows, "attention_mask": rows}] * 20, take)
+    assert beside == [1] * 20
+
+
 def test_what_a_model_gave_is_not_kept(folder: Path) -> None:
     encoder = load_encoder(use="ask")
     assert isinstance(encoder, OpenVinoEncoder)
