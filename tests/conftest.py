@@ -56,9 +56,10 @@ class _Kept(WeakValueDictionary[tuple[Any, ...], Any]):
         self._own: list[object] = []
 
     def setdefault(self, key: tuple[Any, ...], default: Any = None) -> Any:
-        if ASSETS in key[0].parents:
-            self._own.append(default)
-        return super().setdefault(key, default)
+        model = super().setdefault(key, default)
+        if ASSETS in key[0].parents and model is default:
+            self._own.append(model)
+        return model
 
 
 @pytest.fixture(scope="session", autouse=True)
