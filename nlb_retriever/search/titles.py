@@ -178,11 +178,10 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
         return request
     query = request.query.rstrip(" ?.")
     first = _IN.match(query)
+    links = (_IN_OR_FROM if is_order else _IN).finditer(query)
+    cuts = [(query[link.end() :], query[: link.start()]) for link in links if link.start()]  # not "In which chapter"
     if first:
-        cuts = [(query[first.end() : comma.start()], query[comma.end() :]) for comma in re.finditer(", ", query)]
-    else:
-        links = (_IN_OR_FROM if is_order else _IN).finditer(query)
-        cuts = [(query[link.end() :], query[: link.start()]) for link in links]
+        cuts += [(query[first.end() : comma.start()], query[comma.end() :]) for comma in re.finditer(", ", query)]
     for quoted, rest in cuts:
         title = quoted.strip(_QUOTES)
         is_short = len(title_words(title)) < 2

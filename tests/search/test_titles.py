@@ -162,6 +162,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("Who lives in a tower in the novel “Bread and Salt”?", "Bread and Salt", "Who lives in a tower?"),
         ("In Bread and Salt, what is in the oven?", "Bread and Salt", "What is in the oven?"),
         ("Who is Jonas in Lanterns?", "Lanterns; or, The Keeper", "Who is Jonas?"),
+        ("In which tower does Jonas sleep in Bread and Salt?", "Bread and Salt", "In which tower does Jonas sleep?"),
         ("Who believes in Lanterns?", "Lanterns; or, The Keeper", "Who believes in Lanterns?"),
         ("Who believes in lanterns?", None, None),
         ("who is jonas in lanterns", "Lanterns; or, The Keeper", "who is jonas?"),
