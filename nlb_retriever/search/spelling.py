@@ -8,7 +8,7 @@ is replaced where the book has another spelling far more often: "Astolfo" where 
 the part that the encoder knows may be one that the books just do not have: its other spelling must stand beside the
 other part ("Elisabeth Bennet"), or in some passages of the one book that is searched ("Rodgers" where it has "Rogers").
 And a long name that is still unknown is read as the most similar one in the passages that the other words find:
-"Trefinnis" as "Tregennis".
+"Trefinnis" as "Tregennis". A common word is only read as one that the books write in two: "pineapple" as "pine-apple".
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ VARIANTS = 2000
 """Spellings of a foreign name that are looked for, those with the fewest changes."""
 SELDOM, OFTEN = 2, 20
 """Passages that a name may stand in and still be replaced by another spelling, and how often its book has that."""
+LEAST_PART, WITH_PARTS = 3, 10
+"""Letters of each part of a word that the books write with a hyphen, and passages in which that is looked for."""
 BESIDE = 1000
 """Counted for a spelling that stands beside a neighbour of the word: more than all that do not."""
 LONG_NAME, SIMILARITY, NEAR = 7, 0.75, 0.85
@@ -65,18 +67,20 @@ def respell(
         return None
     names = {*_WORD.findall(" ".join(find_names(query)))}
     full = {word for pair in pairwise(words) if names.issuperset(pair) for word in pair}
-    rare = [
-        word
-        for word in dict.fromkeys(words)
-        if LEAST_LETTERS <= len(word) <= MOST_LETTERS
-        and (word in (names if scope.book else full) or not _is_known(word, vectorizer))
-    ]
+    looked_at = [word for word in dict.fromkeys(words) if LEAST_LETTERS <= len(word) <= MOST_LETTERS]
+    rare = [word for word in looked_at if word in (names if scope.book else full) or not _is_known(word, vectorizer)]
     if language != ENGLISH:
         rare = [word for word in rare if word[0].isupper() and is_counted(word, language)]
     where = replace(scope, sections=None, before=None).filter("passage")
-    found = store.search([StoreQuery(level="passage", text=word, where=where, limit=SELDOM + 1) for word in rare])
-    spellings = {}
-    for word, hits in zip(rare, found, strict=True):
+    common = [word for word in looked_at if word not in rare and is_counted(word, language)]
+    common = common if language == ENGLISH else []
+    queries = [StoreQuery(level="passage", text=word, where=where, limit=SELDOM + 1) for word in (*rare, *common)]
+    found = store.search(queries)
+    missing = [word for word, hits in zip((*rare, *common), found, strict=True) if not hits]
+    spellings = {word: parts for word in missing if (parts := _find_parts(word, where, store, vectorizer))}
+    for word, hits in zip(rare, found[: len(rare)], strict=True):
+        if word in spellings:
+            continue
         forms: Mapping[str, int] = {}
         known = _is_known(word, vectorizer)
         if not hits:
@@ -128,6 +132,19 @@ def _find_beside(word: str, query: str, where: Filter | None, store: LibraryStor
     return firsts + Counter(second for first, second in pairs if first.lower() in neighbours)
 
 
+def _find_parts(word: str, where: Filter | None, store: LibraryStore, vectorizer: Vectorizer) -> str | None:
+    """A word as the books write it, in two common ones: "pine-apple" for "pineapple"; None where they do not."""
+    cuts = [(word[:at], word[at:]) for at in range(LEAST_PART, len(word) - LEAST_PART + 1)]
+    cuts = [cut for cut in cuts if all(word_ids(part) and _is_known(part, vectorizer) for part in cut)]
+    if not cuts:
+        return None
+    parts = " ".join(part for cut in cuts for part in cut)
+    text = "\n".join(_read_passages(parts, where, store, WITH_PARTS))
+    ways = "|".join(f"{first}-{second}" for first, second in cuts)
+    written = re.search(rf"(?<![\w-])(?:{ways})(?![\w-])", text, re.IGNORECASE)
+    return written[0].lower() if written else None
+
+
 def make_edits(word: str) -> set[str]:
     """All strings that one edit makes of a word in lower case."""
     parts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
@@ -168,7 +185,7 @@ def _find_similar(word: str, query: str, where: Filter | None, store: LibrarySto
     return {names[name]: 1 for name in get_close_matches(own, near, n=1, cutoff=SIMILARITY)}
 
 
-def _read_passages(words: str, where: Filter | None, store: LibraryStore) -> list[str]:
+def _read_passages(words: str, where: Filter | None, store: LibraryStore, limit: int = PASSAGES) -> list[str]:
     """The texts of the passages that some words find."""
-    found = store.search([StoreQuery(level="passage", text=words, where=where, limit=PASSAGES)])[0]
+    found = store.search([StoreQuery(level="passage", text=words, where=where, limit=limit)])[0]
     return [passage.text for passage in store.get_passages([hit.id for hit in found])]

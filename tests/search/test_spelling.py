@@ -115,6 +115,20 @@ def test_the_most_frequent_word_is_taken(tmp_path: Path) -> None:
         assert respell("Did Harolz dance?", scope, retriever.vectorizer, retriever.store) == "Did Harold dance?"
 
 
+def test_a_word_that_the_books_write_in_two_is_read_so(tmp_path: Path) -> None:
+    text = "Good-bye, said the step-father, and ate a pine-apple to-night. The bedroom was cold."
+    text += " The bed-room door, too."
+    index_books([book_from_text(text, source="fruit", title="Fruit")], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        for query, searched in (
+            ("Who ate the pineapple?", "Who ate the pine-apple?"),
+            ("Did the stepfather say goodbye?", "Did the step-father say good-bye?"),
+            ("Who left the bedroom?", None),
+            ("Who left the churchyard?", None),
+        ):
+            assert spelled(retriever, query) == searched
+
+
 def test_a_word_that_the_encoder_knows_is_mended_beside_its_neighbour(tmp_path: Path) -> None:
     text = "Elizabeth Bennet wrote to Maria. The lizard slept. Captain Rusk had much capital, and capital it was. "
     text += "Many cries are heard. "
