@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from nlb_retriever.records import Answer, Citation, Confidence, Hit, ShortAnswer
@@ -73,6 +73,9 @@ _GAP = re.compile(r"[^\s.!?:;,\"'”’][^\S\n]{2,}\S")
 _CELLS = re.compile(r"(?<=\S)[^\S\n]{2,}")
 _CLAUSE_WORDS = 3
 """Least words of a cell that explains the one before it."""
+_ITEM_ENDS = re.compile(r"(?<=[.!?\w])(?:--|—|–)\s?(?=[A-Z“\"‘'])")
+_ITEMS = 4
+"""Least number of such dashes in what a chapter tells, item by item: "Departure.--Storm at sea.--Arrival."."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 _LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 _CAPITALS = 0.75
@@ -244,15 +247,27 @@ def choose_quotes(hits: Sequence[Hit], quotes: Iterable[Quote], limit: int | Non
         if len(chosen) == (SENTENCES if limit is None else limit):
             break
         hit, start, end = hits[quote.hit], quote.start, quote.end
-        length = number_of_words(hit.text[start:end])
+        narrowed = _narrow(hits, quote)
+        length = number_of_words(narrowed.text(hits))
         same = letters_of(hit.title), letters_of(hit.text[start:end])
         if chosen and (not LEAST_WORDS <= length <= left or is_question(hit, start, end)):
             continue
         if same not in seen:
-            chosen.append(quote)
+            chosen.append(narrowed)
             seen.add(same)
             left -= length
     return chosen
+
+
+def _narrow(hits: Sequence[Hit], quote: Quote) -> Quote:
+    """Of a synopsis, which is one long sentence, the item that answers; another quote as it is."""
+    text = hits[quote.hit].text
+    dashes = [*_ITEM_ENDS.finditer(text, quote.start, quote.end)] if quote.answer else []
+    if not quote.answer or len(dashes) < _ITEMS:
+        return quote
+    start = max((dash.end() for dash in dashes if dash.end() <= quote.answer[0]), default=quote.start)
+    end = min((dash.start() for dash in dashes if dash.start() >= quote.answer[1]), default=quote.end)
+    return replace(quote, start=start, end=end)
 
 
 def cite(hits: Sequence[Hit], quotes: Sequence[Quote]) -> tuple[Citation, ...]:

@@ -101,16 +101,17 @@ def answer_shortly(result: SearchResult, limit: int | None) -> Answer | None:
             shown.append(second)
     shorts = []
     for each in shown:
-        number = _find_citation(citations, hits[each.quote.hit], each.quote)
+        assert each.quote.answer
+        number = _find_citation(citations, hits[each.quote.hit], each.quote.answer[0])
         if number is not None:
             shorts.append(ShortAnswer(text=each.text, citation=number))
     confidence = "unsure" if unsure else _confidence(found, result.readings)
     return make_answer(result.request.query, citations, shorts, confidence)
 
 
-def _find_citation(citations: Sequence[Citation], hit: Hit, quote: Quote) -> int | None:
-    """Number of the citation that holds a quote; None where it is not among them."""
-    start = hit.start + quote.start
+def _find_citation(citations: Sequence[Citation], hit: Hit, answer: int) -> int | None:
+    """Number of the citation that holds the words at a place of a hit; None where it is not among them."""
+    start = hit.start + answer
     for number, citation in enumerate(citations):
         if citation.hit is hit and citation.quote_start <= start < citation.quote_end:
             return number

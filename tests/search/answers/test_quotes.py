@@ -242,3 +242,14 @@ def test_a_quote_is_shown_between_its_marks(text: str, shown: str) -> None:
     answer = Answer(question="x", found=True, text=text, citations=citations)
     *_, last = answer_lines(answer, None, styled=False)
     assert "".join(span[0] for span in last.spans) == shown
+
+
+def test_of_a_synopsis_the_item_that_answers_is_quoted() -> None:
+    text = 'Departure.--A storm.--The mate is lost.--"The Gannet" sinks.--We reach Dunmore.--A supper and a toast.'
+    answers = [(text.index(words), text.index(words) + len(words)) for words in ("Gannet", "Dunmore")]
+    quotes = [Quote(hit=0, order=0, start=0, end=len(text), answer=answer) for answer in answers]
+    [citation] = cite([hit_of(text)], choose_quotes([hit_of(text)], quotes, None))
+    assert citation.quote == '"The Gannet" sinks.'
+    few = text[: text.index("--We")]
+    [citation] = cite([hit_of(few)], choose_quotes([hit_of(few)], [replace(quotes[0], end=len(few))], None))
+    assert citation.quote == few
