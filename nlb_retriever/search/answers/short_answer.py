@@ -51,6 +51,9 @@ _SAID = re.compile(r"(?: [\w’'-]+){1,4}[,:—]\s*[“‘\"](?=\S)")
 """Before and behind who says something: `,” said Miss Mary`, `Mary said, “`."""
 _FOR_WORKS = re.compile(r"\b(?:when|where|year|works?|books?|papers?|stud(?:y|ies))\b", re.IGNORECASE)
 """Such a question may be answered by "Wick and Orme, 2011"."""
+_OWNS = re.compile(r"['’]s\Z")
+"""Of a name that has something, which is not who is wanted but by "whose"."""
+_WHO = re.compile(r"\bwho\b(?!.*\bwhose\b)", re.IGNORECASE)
 _IGNORED = re.compile(r"\b(?:a|an|the|his|her|their|my|your|our|its)\b|[^\w\s]")
 
 
@@ -124,6 +127,7 @@ def quote_spans(result: SearchResult, index: int) -> Iterator[tuple[Quote, Answe
     One that begins in these and goes on behind them ("Actions: J. Reyes") is what is behind them.
     """
     hit, sentences = result.hits[index], result.overlap.passages[index]
+    of_who = _WHO.search(result.request.question) is not None
     for span in result.readings[index].spans:
         start, end = trim(hit.text, span.start, span.end)
         for order, sentence in enumerate(sentences):
@@ -134,6 +138,8 @@ def quote_spans(result: SearchResult, index: int) -> Iterator[tuple[Quote, Answe
                 break
             if is_prose(hit, sentence.start, sentence.end):
                 answer = strip(hit.text, start, min(end, sentence.end))
+                if of_who and (owned := _OWNS.search(hit.text, *answer)):
+                    answer = answer[0], owned.start()
                 yield Quote(hit=index, order=order, start=sentence.start, end=sentence.end, answer=answer), span
                 break
 
@@ -171,7 +177,12 @@ def _spans(result: SearchResult) -> list[_Found]:
             text = quote.answer_text(hits)
             share = 0.0 if did and _is_speaker(hit.text, quote) else shares[index][quote.order]
             found.append(_Found(quote=quote, text=text, score=score, share=share))
-    return [each for each in found if each.words and fits(result.request.question, each.text)]
+    question = result.request.question
+    if any(hit.text != hit.text.lower() for hit in hits):
+        question = (
+            question[:1].upper() + question[1:]
+        )  # small letters ask for a name, too, but in books without capitals
+    return [each for each in found if each.words and fits(question, each.text)]
 
 
 def _echoes(text: str, query: frozenset[int]) -> bool:

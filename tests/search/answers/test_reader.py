@@ -104,6 +104,40 @@ def test_an_article_alone_is_no_answer() -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "text", "words", "short"),
+    [
+        (
+            "what was the name of the dog?",
+            "The china dog stood there. Gannet slept.",
+            ("china dog", "Gannet"),
+            "Gannet",
+        ),
+        (
+            "what was the name of the dog?",
+            "the china dog stood there. gannet slept.",
+            ("china dog", "gannet"),
+            "china dog",
+        ),
+        ("Who wrote on tides?", "Wick’s book on tides is long.", ("Wick’s",), "Wick"),
+        ("Whose book is long?", "Wick’s book on tides is long.", ("Wick’s",), "Wick’s"),
+    ],
+)
+def test_a_name_is_given_as_one(question: str, text: str, words: tuple[str, ...], short: str) -> None:
+    hit = Hit(level="passage", id="1", book_id="2", title="", author=None, source="", section=(), section_id=None,
+              start=0, end=len(text), page=None, score=1.0, text=text, metadata={})  # fmt: skip
+    places = [(text.index(each), text.index(each) + len(each), 9.0 - at) for at, each in enumerate(words)]
+    spans = tuple(AnswerSpan(start=start, end=end, score=score) for start, end, score in places)
+    result = SearchResult(
+        request=SearchRequest(query=question),
+        hits=(hit,),
+        readings=(Reading(relevance=3.0, no_answer_score=0.0, spans=spans),),
+    )
+    found = answer_shortly(result, 3)
+    assert found is not None
+    assert found.shorts[0].text == short
+
+
+@pytest.mark.parametrize(
     ("question", "confidence"),
     [("Who rowed the boat?", "sure"), ("Who is Jonas Wick?", "unsure"), ("Who was the Baker?", "unsure")],
 )
