@@ -6,6 +6,13 @@ import re
 
 from nlb_retriever.search.forms import LONGEST
 
+_SLIPS = {
+    word[:at] + word[at + 1] + word[at] + word[at + 2 :]: word
+    for word in ("what", "when", "where", "which", "why", "whose")
+    for at in range(len(word) - 1)
+} | {"wich": "which", "wat": "what"}
+"""Question words with two letters swapped: "waht". "hwo" may be "who" or "how"."""
+_SLIP = re.compile(rf"(?:{'|'.join(_SLIPS)})\b", re.IGNORECASE)
 _GREETING = (
     r"(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|ok|okay|so|well|now|please|sorry|excuse me"
     r"|(?:(?:a|one|quick|another|i have an?) )*question)(?: there| again| all| everyone)?[,.:;!]*\s+)*"
@@ -80,6 +87,9 @@ def bare_question(query: str) -> str:
     Capitals alone become small letters, and "what's" "what is". "I am reading Dracula. Who is Renfield?" becomes "Who
     is Renfield in Dracula?". What asks nothing is left as it is.
     """
+    if slip := _SLIP.match(query):
+        word = _SLIPS[slip[0].lower()]
+        query = (word.capitalize() if slip[0][0].isupper() else word) + query[slip.end() :]
     if len(query) <= LONGEST and (reading := _READING.match(query)):
         for end in _TITLE_ENDS.finditer(query, reading.end()):
             title, question = _ASIDE.sub("", query[reading.end() : end.start()]), _leave_courtesy(query[end.end() :])

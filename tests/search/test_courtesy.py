@@ -24,6 +24,8 @@ from tests.texts import KITCHEN, LIGHTHOUSE
         ("Could you please explain what the scarlet letter stands for?", "What the scarlet letter stands for?"),
         ("Tell me what you know about Heathcliff", "What you know about Heathcliff?"),
         ("Quick question: who is Ahab? Thanks!", "Who is Ahab?"),
+        ("waht happens to Ahab", "what happens to Ahab"),
+        ("Wich ship sinks?", "Which ship sinks?"),
         ("Could you list all books?", "List all books?"),
         ("I want to find a book about bread.", "Find a book about bread."),
         ("Would you please tell me about Heathcliff?", "Tell me about Heathcliff?"),

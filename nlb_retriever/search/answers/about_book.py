@@ -83,6 +83,7 @@ _QUESTIONS = compile_forms(
         ("about", rf"what (?:genre|kind of {A_WORK}|sort of {A_WORK}|type of {A_WORK}){_IS} {_TITLE}"),
         ("about", rf"what(?:{_IS}| does) {_TITLE} (?:about|deal with)"),
         ("setting", rf"(?:where|when|in (?:what|which) \w+)(?:{_IS}| does) {_TITLE} (?:set|take place)"),
+        ("setting", rf"(?:what|which) \w+(?:{_IS}| does) {_TITLE} (?:set|take place) in"),
         ("about", rf"(?:summari[sz]e|what happens in)(?: the (?:plot|story) of)? {_TITLE}"),
         (
             "about",

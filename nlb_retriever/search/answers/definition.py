@@ -61,6 +61,9 @@ _QUESTIONS = compile_forms(
     (
         ("meaning", rf"what{_IS} the (?:meaning|definition) of {_A}{_TERM}"),
         ("meaning", rf"what{_IS} meant by {_A}{_TERM}"),
+        ("meaning", rf"what (?:does|do|did) [^?]{{1,40}}? mean by {_A}{_TERM}"),
+        ("meaning", rf"how{_IS} {_A}{_TERM} defined"),
+        ("meaning", rf"how (?:does|do|did) [^?]{{1,40}}? define {_A}{_TERM}"),
         ("stands for", rf"what (?:does|do|did) (?P<article>the )?{_TERM} stand for"),
         ("meaning", rf"what (?:does|do|did) {_A}{_TERM} (?:mean|refer to|stand for)"),
         ("meaning", rf"explain (?:what |the (?:term|word|concept)(?: of)? )?{_A}{_TERM}(?: is| are| means?)?"),

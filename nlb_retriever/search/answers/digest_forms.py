@@ -97,6 +97,7 @@ def _part_forms() -> tuple[Forms, Forms]:
             ("part", rf"in (?P<title>[^,]+), what {_HAPPENS} in {PART}"),
             ("part", rf"{PART} (?:of|in|from) (?P<title>.+?)"),
             ("part", _BEHIND),
+            ("part", rf"(?P<part>{NUMBERED}(?:,? {NUMBERED})?)(?: {_SUMMARY})?,? (?P<title>.+?)"),
         )
     )
     return parts, compile_forms([("called", called)])

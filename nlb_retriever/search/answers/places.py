@@ -111,6 +111,12 @@ _QUESTIONS = compile_forms(
             r"where (?:can|could|do|should) (?:i|we) (?:read|learn|find (?:something|anything|out|information|more))"
             rf"(?: more)? (?:about|on) {_REST}",
         ),
+        (
+            "find",
+            r"where (?:is|are|was|(?:can|could|do|should) (?:i|we) (?:find|read)) (?:the|that|a) "
+            rf"(?P<unit>chapter|part|section|scene|page|passage|paragraph|quotation|quote|bit)(?P<many>s)?{_TITLE} "
+            rf"(?:where|when|about|(?:in|on) which) {_REST}",
+        ),
         ("where", rf"where (?:in|of) (?P<title>.+?) {_AUXILIARY} {_REST}"),
         (
             "about",
@@ -153,6 +159,8 @@ def read_place_question(question: str) -> PlaceQuestion | None:
     kind, match = form
     found = match.groupdict()
     word = (found.get("unit") or ("where" if kind == "where" else "passage")).lower()
+    if kind == "find" and word == "part":
+        word = "chapter"  # "the part where she dies" need not be "Part II"
     if re.fullmatch(_BOOKS, word) and " did " in question and _WROTE.search(found["rest"]):
         return None  # a book that somebody in a book wrote
     return PlaceQuestion(

@@ -28,7 +28,7 @@ PLACES = 5
 LEAST = 3
 """Words of a line whose play or poem is asked for."""
 _QUOTED = r"[\s:,]*[“\"‘'](?P<words>\S[^“”\"]{6,}?)[”\"’']"
-_SAYS = r"who (?:said|says|speaks|spoke|asked|asks|cried|cries)(?: the (?:words|lines?))?"
+_SAYS = r"who (?:said|says|speaks|spoke|asked|asks|cried|cries)(?: (?:this|the (?:words|lines?)))?"
 _LINE = r"(?:(?:the |this )?(?:famous )?(?:words?|lines?|phrase|quote|quotation|sentence|saying|verses?))"
 _FROM = r"(?:come|taken|from|appear|occur)"
 _TALES = frozenset([*TALE.split("|"), "story"])
@@ -36,6 +36,7 @@ _NUMBERED = _TALES - {"play", "story", "tale"}
 _QUESTIONS = compile_forms(
     (
         ("who", rf"{_SAYS}{_QUOTED}"),
+        ("who", rf"{_QUOTED}[\s:,;.?!—–-]*{_SAYS}(?: (?:this|that|it|so))?"),
         ("where", rf"(?:where (?:does it say|is it said)(?: that)?|find){_QUOTED}"),
         ("where", rf"where (?:does|do|did|is|are|was|were) {_LINE}{_QUOTED}(?: \w+){{0,2}}"),
         ("where", rf"where (?:does|do|did|is|are|was|were){_QUOTED} {_FROM}(?: from)?"),
@@ -133,10 +134,12 @@ def _place(unit: str, hit: Hit) -> str:
 
 
 def _is_spoken(hit: Hit, quote: Quote) -> bool:
-    """Whether the words stand in quotation marks."""
+    """Whether the words stand in quotation marks, the first of which may be in the passage before."""
     assert quote.answer
-    before = hit.text[: quote.answer[0]]
-    return before.rfind("“") > before.rfind("”") or before.count('"') % 2 == 1
+    before = hit.text[: quote.answer[0]].rpartition("\n")[2]
+    after = hit.text[quote.answer[1] :].partition("\n")[0]
+    opened = before.rfind("“") > before.rfind("”") or before.count('"') % 2 == 1
+    return opened or after.partition("“")[0].count("”") == 1 or after.count('"') % 2 == 1
 
 
 def _find_speaker(hit: Hit, quote: Quote, store: LibraryStore) -> str | None:

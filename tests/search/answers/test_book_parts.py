@@ -90,6 +90,7 @@ ABOUT = "Three sailors tell of a fog. " * 3
         ("What is the plot?", "sure"),
         ("Where is The Voyage set?", "likely"),
         ("When does the novel The Voyage take place?", "likely"),
+        ("what year is the voyage set in", "likely"),
         ("How does The Voyage begin?", None),
     ],
 )

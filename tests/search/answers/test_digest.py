@@ -78,6 +78,8 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("In The Ferry, what happens in chapter 3?", {}, "CHAPTER III."),
         ("chapter 1 of the ferry", {}, "CHAPTER I."),
         ("The Ferry chapter 3 summary", {}, "CHAPTER III."),
+        ("chapter 3 the ferry", {}, "CHAPTER III."),
+        ("Chapter 3 summary, The Ferry", {}, "CHAPTER III."),
         ("The Ferry, ch. 3 summary", {}, "CHAPTER III."),
         ("What happens in ch 3 of The Ferry?", {}, "CHAPTER III."),
         ("What happens in ſec. 3 of The Ferry?", {}, "CHAPTER III."),

@@ -65,6 +65,8 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("In which chapter does Ahab drown?", "PART TWO › CHAPTER III. The Chase"),
         ("which chapter of The Whale Ship describes the preacher", "PART ONE › CHAPTER II. The Chapel"),
         ("In which part does Ahab drown?", "PART TWO"),
+        ("Where can I find the part where Ahab drowns?", "PART TWO › CHAPTER III. The Chase"),
+        ("where is the scene in which the preacher climbs a ladder", "PART ONE › CHAPTER II. The Chapel"),
         ("What chapter does the preacher climb a ladder in?", "PART ONE › CHAPTER II. The Chapel"),
         ("Where in the whale ship does Ishmael sleep?", "PART ONE › CHAPTER I. The Inn"),
         ("Find the scene where the coal burns the bridge!", "The Straw and the Coal"),

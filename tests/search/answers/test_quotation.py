@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever.records import Hit
+from nlb_retriever.search.answers.quotation import _is_spoken
+from nlb_retriever.search.answers.quotes import Quote
 
 SHIP = """\
 The preacher climbs a rope ladder. He speaks of Jonah—who was swallowed by a fish. The widows weep.
@@ -49,8 +52,9 @@ def test_the_sentence_that_has_the_words_is_quoted(retriever: Retriever, questio
     assert SHIP[citation.quote_start : citation.quote_end] == citation.quote
 
 
-def test_who_speaks_is_named(retriever: Retriever) -> None:
-    answer = retriever.answer('Who said "Avast, the lamp is out"?')
+@pytest.mark.parametrize("question", ['Who said "Avast, the lamp is out"?', "“Avast, the lamp is out.” Who says this?"])
+def test_who_speaks_is_named(retriever: Retriever, question: str) -> None:
+    answer = retriever.answer(question)
     assert (answer.short, answer.confidence) == ("Captain Rusk", "unsure")
     assert answer.citations[0].quote.startswith("“Avast, the lamp is out,”")
 
@@ -127,3 +131,21 @@ def test_other_questions_are_answered_as_others(retriever: Retriever) -> None:
     assert retriever.answer("Who said it?").question == "Who said it?"
     assert not retriever.answer("Who said “.......”?").citations  # no words
     assert retriever.answer('Who said "' + "the lamp is out " * 100 + '"?').question
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        ("Trim the lamp, and sleep.” She left.", True),  # a passage that begins within a speech
+        ('Trim the lamp, and sleep." She left.', True),
+        ('"The oil is low.\n\n"Trim the lamp, and sleep." She left.', True),
+        ('Trim the lamp, and sleep. "Hush," she said.', False),
+        ("Trim the lamp, and sleep. “Hush,” she said.", False),
+    ],
+)
+def test_a_speech_may_begin_in_the_passage_before(text: str, spoken: bool) -> None:
+    hit = Hit(level="passage", id="1", book_id="2", title="", author=None, source="", section=(), section_id=None,
+              start=0, end=len(text), page=None, score=1.0, text=text, metadata={})  # fmt: skip
+    start = text.index("Trim")
+    quote = Quote(hit=0, order=0, start=start, end=len(text), answer=(start, start + len("Trim the lamp")))
+    assert _is_spoken(hit, quote) == spoken
