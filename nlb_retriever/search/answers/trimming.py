@@ -30,6 +30,8 @@ _UNFINISHED = re.compile(
 _STOP = re.compile(r"[,.;:!?—]|--|\Z")
 _SPEECH_ENDS = re.compile(rf"[,.;:!?—-][\"”’'](?=\s+(?:[\w.]+ ){{0,3}}(?:{'|'.join(sorted(SPEECH))})\b)")
 """The end of what is said, before who says it: `,” said Mary`."""
+_ITEM_ENDS = re.compile(r"[.!?](?:--|—)(?=[A-Z])")
+"""The end of an item of a synopsis: "The mate is lost.--We reach Dunmore."."""
 _LABEL = re.compile(r"\n[^\S\n]*(?:[^\W\d_]\w{0,20}(?: \w{1,20})?:\s|--?\w)")
 """The beginning of the next line of a record or of options: "Made in: Italy", "-x  extracts files"."""
 _WORKS = re.compile(r"[A-Z][\w'’-]+(?:,? [A-Z][\w'’-]+){0,3}(?:,? (?:and|&) [A-Z][\w'’-]+|,? et al\.?),? \d{4}[a-z]?")
@@ -60,6 +62,8 @@ def trim(text: str, start: int, end: int) -> tuple[int, int]:
         end = label.start()
     if (said := _SPEECH_ENDS.search(text, start)) and start < said.start() < end:
         return start, said.start()
+    if (item := _ITEM_ENDS.search(text, start, end)) and start < item.start():
+        return start, item.start()
     if len(text[start:end].split()) >= CLAUSE_WORDS and _UNFINISHED.search(text, start, end):
         stop = _STOP.search(text, end)
         end = stop.start() if stop else end

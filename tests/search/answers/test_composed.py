@@ -275,3 +275,9 @@ def test_yes_or_no_is_left_to_the_sentences_that_the_reader_finds() -> None:
     assert (found.short, found.text, found.confidence) == (None, "It burns from dusk to dawn.", "unsure")
     assert found.citations[0].answer is None
     assert compose("Is the lamp of Skerry lit at night?", text, limit=1).text == "The lamp of Skerry is old."
+
+
+def test_an_answer_ends_with_its_item_of_a_synopsis() -> None:
+    text = "A storm.--The mate is lost.--We reach Dunmore."
+    found = compose("What happens in the storm?", text, "The mate is lost.--We reach Dunmore", limit=1)
+    assert [each.text for each in found.shorts] == ["The mate is lost"]
