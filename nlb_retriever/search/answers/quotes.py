@@ -267,7 +267,7 @@ def _narrow(hits: Sequence[Hit], quote: Quote) -> Quote:
         return quote
     start = max((dash.end() for dash in dashes if dash.end() <= quote.answer[0]), default=quote.start)
     end = min((dash.start() for dash in dashes if dash.start() >= quote.answer[1]), default=quote.end)
-    return replace(quote, start=start, end=end)
+    return replace(quote, order=-2 - quote.start, start=start, end=end)  # no sentence's: none beside it joins it
 
 
 def cite(hits: Sequence[Hit], quotes: Sequence[Quote]) -> tuple[Citation, ...]:

@@ -250,6 +250,10 @@ def test_of_a_synopsis_the_item_that_answers_is_quoted() -> None:
     quotes = [Quote(hit=0, order=0, start=0, end=len(text), answer=answer) for answer in answers]
     [citation] = cite([hit_of(text)], choose_quotes([hit_of(text)], quotes, None))
     assert citation.quote == '"The Gannet" sinks.'
+    longer = f"{text} Nobody thanked the keeper of the lamp."
+    after = Quote(hit=0, order=1, start=len(text) + 1, end=len(longer))
+    both = cite([hit_of(longer)], choose_quotes([hit_of(longer)], [quotes[0], after], None))
+    assert [each.quote for each in both] == ['"The Gannet" sinks.', "Nobody thanked the keeper of the lamp."]
     few = text[: text.index("--We")]
     [citation] = cite([hit_of(few)], choose_quotes([hit_of(few)], [replace(quotes[0], end=len(few))], None))
     assert citation.quote == few
