@@ -10,9 +10,9 @@ _SLIPS = {
     word[:at] + word[at + 1] + word[at] + word[at + 2 :]: word
     for word in ("what", "when", "where", "which", "why", "whose")
     for at in range(len(word) - 1)
-} | {"wich": "which", "wat": "what"}
+} | {"wich": "which"}
 """Question words with two letters swapped: "waht". "hwo" may be "who" or "how"."""
-_SLIP = re.compile(rf"(?:{'|'.join(_SLIPS)})\b", re.IGNORECASE)
+_SLIP = re.compile(rf"(?:{'|'.join(_SLIPS)})(?= (?-i:[a-z]))", re.IGNORECASE)
 _GREETING = (
     r"(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|ok|okay|so|well|now|please|sorry|excuse me"
     r"|(?:(?:a|one|quick|another|i have an?) )*question)(?: there| again| all| everyone)?[,.:;!]*\s+)*"

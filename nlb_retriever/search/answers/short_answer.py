@@ -178,10 +178,8 @@ def _spans(result: SearchResult) -> list[_Found]:
             share = 0.0 if did and _is_speaker(hit.text, quote) else shares[index][quote.order]
             found.append(_Found(quote=quote, text=text, score=score, share=share))
     question = result.request.question
-    if any(hit.text != hit.text.lower() for hit in hits):
-        question = (
-            question[:1].upper() + question[1:]
-        )  # small letters ask for a name, too, but in books without capitals
+    if any(hit.text != hit.text.lower() for hit in hits):  # a name has a capital there, however it is looked for
+        question = question[:1].upper() + question[1:]
     return [each for each in found if each.words and fits(question, each.text)]
 
 
