@@ -1,4 +1,4 @@
-"""Questions on a part of a book, on the letters of one and on what stands before and behind a chapter or tale."""
+"""Questions on a part of a book, and on what stands before and behind a chapter or tale."""
 
 from __future__ import annotations
 
@@ -26,11 +26,7 @@ BOOKS = {
     "The Ridge": _parts(),
     "Tales of the Marsh": _sections("The Lamp", "The Two Millers", "The Grey Goose"),
     "The Mill": _sections("I", "II", "III"),
-    "The Carrow Letters": _sections(
-        "Letter 1. To Mrs. Wick, Leeds", "Letter 2. From Ada to her brother", "Letter 3. A Visit to London"
-    ),
 }
-LETTERS = {"I": "HALE", "II": "DODD", "III": "WICK"}
 
 
 @pytest.fixture(scope="module")
@@ -73,30 +69,3 @@ def test_nothing_stands_behind_the_last_tale(retriever: Retriever) -> None:
     assert (answer.found, answer.text) == (False, "That is the last story of Tales of the Marsh.")
     answer = retriever.answer("Which story follows The Lamp?", book="Tales", before="The Two Millers")
     assert "Millers" not in answer.text
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("Who is the first letter of The Carrow Letters addressed to?", "Mrs. Wick, Leeds"),
-        ("To whom is letter 2 in The Carrow Letters?", "her brother"),
-        ("Who wrote the second letter in The Carrow Letters?", "Ada"),
-    ],
-)
-def test_a_letters_heading_says_whose_it_is(retriever: Retriever, question: str, answer: str) -> None:
-    found = retriever.answer(question)
-    assert found.short == answer
-    assert answer in found.text
-
-
-def test_a_journey_in_a_letters_heading_is_no_receiver(retriever: Retriever) -> None:
-    assert retriever.answer("Who is the third letter of The Carrow Letters addressed to?").short != "London"
-
-
-def test_the_line_below_a_letters_number_is_quoted(tmp_path: Path) -> None:
-    letters = [f"LETTER {number}.\n\n\n_To Mrs._ {name}, _Leeds_.\n\n{TOLD}" for number, name in LETTERS.items()]
-    file = tmp_path / "The Hale Papers.txt"
-    file.write_text("\n\n".join(letters))
-    index_files([file], tmp_path / "library")
-    with Retriever(tmp_path / "library") as retriever:
-        assert "_To Mrs._ DODD" in retriever.answer("Who is the second letter to?").text
