@@ -16,7 +16,6 @@ from nlb_retriever.search.answers.dates import narrow_to_date
 from nlb_retriever.search.answers.definition import answer_definition
 from nlb_retriever.search.answers.digest import answer_digest
 from nlb_retriever.search.answers.labels import answer_label
-from nlb_retriever.search.answers.neighbours import answer_neighbour
 from nlb_retriever.search.answers.numbered import answer_numbered
 from nlb_retriever.search.answers.parts import narrow_to_part
 from nlb_retriever.search.answers.places import answer_place
@@ -87,7 +86,6 @@ def find_place(
     return (
         answer_label(request, store, limit)
         or answer_numbered(request, store, limit)
-        or answer_neighbour(request, store)
         or (None if all_passages else answer_definition(request, store, load_reader, limit))
         or answer_quotation(request, store, run, load_reader, limit)
         or answer_digest(request, store, load_encoder, limit)
