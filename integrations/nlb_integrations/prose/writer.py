@@ -26,8 +26,8 @@ from nlb_integrations.prose.records import Prose, ProseSentence, recorded
 from nlb_integrations.prose.secrets import hide_secrets
 from nlb_retriever.errors import LanguageModelError, NlbError, brief
 from nlb_retriever.records import Answer, Hit
+from nlb_retriever.search.answers.narrowing import narrow_to_part
 from nlb_retriever.search.answers.order import narrow
-from nlb_retriever.search.answers.parts import narrow_to_part
 from nlb_retriever.search.answers.quotes import NOT_FOUND
 from nlb_retriever.search.courtesy import bare_question
 from nlb_retriever.search.request import SearchRequest

@@ -12,12 +12,11 @@ from nlb_retriever.search.answers.about_book import answer_about_book
 from nlb_retriever.search.answers.answer import compose_all, compose_answer
 from nlb_retriever.search.answers.catalog import answer_catalog
 from nlb_retriever.search.answers.cells import answer_cell
-from nlb_retriever.search.answers.dates import narrow_to_date
 from nlb_retriever.search.answers.definition import answer_definition
 from nlb_retriever.search.answers.digest import answer_digest
 from nlb_retriever.search.answers.labels import answer_label
+from nlb_retriever.search.answers.narrowing import narrow_to_date, narrow_to_part
 from nlb_retriever.search.answers.numbered import answer_numbered
-from nlb_retriever.search.answers.parts import narrow_to_part
 from nlb_retriever.search.answers.places import answer_place
 from nlb_retriever.search.answers.quotation import answer_quotation
 from nlb_retriever.search.answers.record_abroad import record_in_english

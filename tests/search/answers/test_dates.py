@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nlb_retriever import Retriever, index_files
-from nlb_retriever.search.answers.dates import Date, narrow_to_date, read_dates
+from nlb_retriever.search.answers.narrowing import Date, narrow_to_date, read_dates
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import resolve_scope
 

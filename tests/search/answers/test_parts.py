@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nlb_retriever import Retriever, index_files
-from nlb_retriever.search.answers.parts import narrow_to_part
+from nlb_retriever.search.answers.narrowing import narrow_to_part
 from nlb_retriever.search.request import SearchRequest
 
 GUIDE = """# Portugal on Foot

@@ -1,4 +1,5 @@
-"""Questions on a day: "What happened on 3 March 1665?" is put to the section, or book, whose title has that date."""
+"""Questions put to what they name: "What does she say in Act V?" to the sections of that act, "What happened on 3 March
+1665?" to the section, or book, whose title has that date."""
 
 from __future__ import annotations
 
@@ -8,11 +9,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from nlb_retriever.search.answers.digest_forms import read_digest_question
+from nlb_retriever.errors import QueryError
+from nlb_retriever.search.answers.digest_forms import NUMBERED, read_digest_question
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, books_in, resolve_scope, sections_with
 from nlb_retriever.search.titles import is_titled
 from nlb_retriever.store import LibraryStore
+from nlb_retriever.store.lookup import find_sections
+from nlb_retriever.text.folding import fold
 
 FOUND = 200
 """Best sections by the words of a date among which its heading is looked for in the whole library."""
@@ -39,6 +43,30 @@ _BEFORE = re.compile(
 """The small words before a date in a question."""
 _DID = re.compile(r"what did (?:i|we|you|he|she|they) do$", re.IGNORECASE)
 _WORD = re.compile(r"\w")
+_PART = re.compile(NUMBERED, re.IGNORECASE)
+
+
+def narrow_to_part(request: SearchRequest, store: LibraryStore) -> SearchRequest:
+    """A question on a book that ends with "in" and a part of it, its number or title, put to that part.
+
+    A part has several sections: a chapter "London" is not all that a novel has of that city.
+    """
+    rest, _, name = request.query.rstrip(" ?.").rpartition(" in ")
+    if not rest or request.book is None or request.section is not None:
+        return request
+    with store.session():
+        book = resolve_scope(request, store).book
+        sections = store.sections(book.id) if book else []
+    if not book:
+        return request
+    is_titled = any(fold(name) in map(fold, section.path[:-1]) for section in sections)
+    if not (is_titled or _PART.fullmatch(name)):
+        return request
+    try:
+        found = find_sections(name, sections, book)
+    except QueryError:
+        return request
+    return replace(request, section=name, query=f"{rest}?") if len(found) > 1 else request
 
 
 class Date(NamedTuple):
