@@ -5,9 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
-from nlb_retriever.records import Answer, BookRecord, Citation, Hit, Page, PassageRecord, SectionRecord
+from nlb_retriever.records import Answer, BookRecord, Citation, Hit, PassageRecord, SectionRecord
 from nlb_retriever.search.copies import fetch_distinct
 from nlb_retriever.search.overlap import Overlap, find_overlap
 from nlb_retriever.search.ranking import Ranking
@@ -166,15 +167,13 @@ def _turn_to(citation: Citation, sections: Mapping[str, SectionRecord]) -> Citat
     """A citation with the last page that begins in its section and not behind its quote, or the passage's own."""
     hit = citation.hit
     section = sections.get(hit.section_id or "")
-    pages = section.pages[: bisect_right(section.pages, citation.quote_start, key=_start)] if section else ()
+    pages = (
+        section.pages[: bisect_right(section.pages, citation.quote_start, key=attrgetter("start"))] if section else ()
+    )
     if not pages or pages[-1].start <= hit.start:
         return citation
     metadata = {**hit.metadata, "page_number": pages[-1].number}
     return replace(citation, hit=replace(hit, page=pages[-1].label, metadata=metadata))
-
-
-def _start(page: Page) -> int:
-    return page.start
 
 
 @dataclass(frozen=True, kw_only=True)

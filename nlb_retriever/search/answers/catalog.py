@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from nlb_retriever.records import Answer, BookRecord, Citation, SectionRecord, ShortAnswer
@@ -87,10 +86,6 @@ _QUESTIONS = compile_forms(
         ("has by", rf"(?:{_HAS}|(?:is|are) there)(?: (?:any|some|a))? (?:{_BOOKS}|anything){_BY}{_HERE}"),
         ("has", rf"{_HAS}(?: (?:any|some) {_BOOKS} (?:called|titled))? (?P<name>(?-i:(?!an? )).+?){_HERE}"),
         ("has", r"(?:is|are) (?P<name>.+?) in (?P<whose>the|my|your|our|this) (?:library|collection)"),
-        (
-            "writer",
-            rf"(?:(?:which|what) (?:author|writer)|who) (?:has|wrote)(?: written)?(?: the)? most {_BOOKS}{_HERE}",
-        ),
         ("authors", rf"(?:what|which) (?:authors|writers){_HAVE}{_HERE}"),
         ("authors", rf"(?:who are|list(?: all)?|name) (?:the|my|all) (?:authors|writers){_HERE}"),
     )
@@ -175,10 +170,6 @@ def _choose(kind: str, found: Mapping[str, str | None], books: Sequence[BookReco
     if kind == "years":
         first, last = _read_years(found)
         return [book for book in books if book.year is not None and first <= book.year <= last]
-    if kind == "writer":
-        counts = Counter(_key(book.author) for book in without_copies(books) if book.author)
-        most = max(counts.values(), default=0)
-        return [book for book in books if book.author and counts[_key(book.author)] == most]
     return [*books]
 
 
@@ -214,15 +205,8 @@ def _name(kind: str, books: Sequence[BookRecord], *, is_count: bool) -> str:
     """The titles of books, or their authors or number, as a question wants them."""
     if is_count:
         return f"{len(books):,}"
-    if kind in {"authors", "writer"}:
-        written = {_key(book.author): book.author for book in reversed(books) if book.author}
-        counts = Counter(_key(book.author) for book in books if book.author)
-        names = [f"{name} ({counts[key]})" if kind == "writer" else name for key, name in written.items()]
-        return join_names(names[::-1], NAMED)
+    if kind == "authors":  # each once, in whatever order the name is written
+        written = {frozenset(name_words(book.author)): book.author for book in reversed(books) if book.author}
+        return join_names([*reversed(written.values())], NAMED)
     titles = join_names([f"{book.title} ({book.year})" if kind in _DATED else book.title for book in books], NAMED)
     return f"Yes: {titles}" if kind in {"has", "has by"} else titles
-
-
-def _key(author: str | None) -> str:
-    """An author's name in whatever order it is written."""
-    return " ".join(sorted(name_words(author or "")))

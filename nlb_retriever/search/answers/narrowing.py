@@ -57,10 +57,8 @@ def narrow_to_part(request: SearchRequest, store: LibraryStore) -> SearchRequest
     with store.session():
         book = resolve_scope(request, store).book
         sections = store.sections(book.id) if book else []
-    if not book:
-        return request
-    is_titled = any(fold(name) in map(fold, section.path[:-1]) for section in sections)
-    if not (is_titled or _PART.fullmatch(name)):
+    is_part = any(fold(name) in map(fold, section.path[:-1]) for section in sections) or _PART.fullmatch(name)
+    if not book or not is_part:
         return request
     try:
         found = find_sections(name, sections, book)

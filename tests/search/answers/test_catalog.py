@@ -87,7 +87,6 @@ def test_the_library_answers_for_itself(retriever: Retriever, question: str, sho
         ("do i have the lamp by jules verne", "Yes: The Lamp"),
         ("Is Ann Miller in my library?", "Yes: Bread; Poems"),
         ("Is “The Reef” in the library?", "Yes: The Reef"),
-        ("Which author has the most books?", "Ann Miller (2); Jules Verné (2)"),
         ("Which book is the oldest?", "The Lamp (1870) (1 more without a year)"),
         ("What is the newest novel here?", "Poems (1910) (1 more without a year)"),
         ("Which books were written in the 19th century?", "The Lamp (1870); The Reef (1880) (1 more without a year)"),
@@ -194,7 +193,6 @@ def test_copies_of_a_book_are_one(tmp_path: Path) -> None:
                 "Which books are from the 19th century?",
                 "How many books are there?",
                 "How many books by Ann Miller are there?",
-                "Who wrote the most books?",
             )
         }
     assert [*shorts.values()] == [
@@ -203,7 +201,6 @@ def test_copies_of_a_book_are_one(tmp_path: Path) -> None:
         "The Lamp (1870) (2 more without a year)",
         "3 (in 5 files)",
         "2",
-        "Ann Miller (2)",
     ]
 
 
