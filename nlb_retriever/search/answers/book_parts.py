@@ -213,11 +213,11 @@ def find_numbered(kind: str, hits: Sequence[Hit]) -> list[tuple[str, Hit]]:
     return [*found.values()]
 
 
-def find_parts(word: str | None, hits: Sequence[Hit]) -> list[tuple[str, Hit]]:
+def find_parts(word: str, hits: Sequence[Hit]) -> list[tuple[str, Hit]]:
     """The titles and first passages of the chapters, tales or numbered parts of a book; none where it has none.
 
     Args:
-        word: for them ("chapters", "tales", "acts"); None for chapters.
+        word: for them ("chapters", "tales", "acts"); none for chapters.
         hits: the book's passages in order.
     """
     word = (word or "chapters").lower()

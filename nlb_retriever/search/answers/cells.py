@@ -103,17 +103,13 @@ def answer_cell(result: SearchResult, store: LibraryStore, limit: int | None) ->
     rest = [each for each in order_by_words(result, SENTENCES_OF) if each.hit != best.hit or each.order != order]
     quotes = choose_quotes(result.hits, [quote, *rest], limit)
     citations = (*cite(result.hits, quotes[:1]), *cite(result.hits, quotes[1:]))
-    same = {_digits(cell.text) for cell in found if cell.matched == best.matched}
+    same = {re.sub(r"\D", "", cell.text) for cell in found if cell.matched == best.matched}
     short = ShortAnswer(text=" ".join(best.text.split()), citation=0)
     return make_answer(result.request.query, citations, [short], "likely" if len(same) == 1 else "unsure")
 
 
 def _telling(text: str) -> frozenset[str]:
     return _TELLING.intersection(_WORD.findall(text.lower()))
-
-
-def _digits(text: str) -> str:
-    return re.sub(r"\D", "", text)
 
 
 def _find_cells(question: str, result: SearchResult, store: LibraryStore) -> Iterator[_Cell]:

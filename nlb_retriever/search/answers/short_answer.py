@@ -115,10 +115,8 @@ def answer_shortly(result: SearchResult, limit: int | None) -> Answer | None:
 def _find_citation(citations: Sequence[Citation], hit: Hit, answer: int) -> int | None:
     """Number of the citation that holds the words at a place of a hit; None where it is not among them."""
     start = hit.start + answer
-    for number, citation in enumerate(citations):
-        if citation.hit is hit and citation.quote_start <= start < citation.quote_end:
-            return number
-    return None
+    holding = (each.hit is hit and each.quote_start <= start < each.quote_end for each in citations)
+    return next((number for number, holds in enumerate(holding) if holds), None)
 
 
 def quote_spans(result: SearchResult, index: int) -> Iterator[tuple[Quote, AnswerSpan]]:
