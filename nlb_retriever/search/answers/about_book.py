@@ -61,7 +61,6 @@ _QUESTIONS = compile_forms(
         ("contents", rf"(?:what|which) (?:are the )?{SORT}(?P<parts>{_PARTS})(?: are(?: there)?)?{_OF}"),
         ("contents", rf"(?:list|show|name)(?: me)?(?: all)? the {SORT}(?P<parts>{_PARTS}){_OF}"),
         ("contents", rf"(?:what(?:{_IS}) the |show(?: me)? the |the )?(?:table of contents|contents){_OF}"),
-        ("contents", rf"(?:what|which) {SORT}(?P<parts>{_PARTS}) (?:does|did) {_TITLE} have"),
         ("longest", rf"(?:(?:what|which){_IS} )?the (?P<size>longest|shortest) {_PART}{_OF}"),
         ("longest", rf"which {_PART}{_OF}{_IS} the (?P<size>longest|shortest)"),
         ("longest", rf"which {_PART}{_IS} the (?P<size>longest|shortest){_OF}"),

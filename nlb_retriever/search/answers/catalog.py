@@ -60,20 +60,22 @@ _QUESTIONS = compile_forms(
         ("count", rf"how many {_BOOKS}{_HAVE}{_HERE}{_BY}?"),
         ("count", rf"how many {_BOOKS}{_BY}{_HAVE}{_HERE}"),
         ("count", rf"how many {_BOOKS} (?:did|has|have) {_AUTHOR} (?:write|written|published?)"),
-        ("books", rf"(?:{_LIST}|{_WHICH} ){_BOOKS}{_HAVE}{_HERE}{_BY}"),
-        ("books", rf"(?:what|which) {_BOOKS}{_BY}{_HAVE}{_HERE}"),
-        ("books", rf"{_WHICH} {_BOOKS} (?:did|has|have) {_AUTHOR} (?:write|written|published?)"),
+        *(
+            (kind, form)
+            for kind, word in (("books", _BOOKS), ("pieces", _PIECES))
+            for form in (
+                rf"(?:{_LIST}|{_WHICH} ){word}{_HAVE}{_HERE}{_BY}",
+                rf"(?:what|which) {word}{_BY}{_HAVE}{_HERE}",
+                rf"{_WHICH} {word} (?:did|has|have) {_AUTHOR} (?:write|written|published?)",
+            )
+        ),
         ("books", rf"what(?: else)? (?:did|has|have) {_AUTHOR} (?:write|written)"),
         ("books", rf"{_BOOKS} by {_AUTHOR}"),
         ("books", rf"(?:what|which) {_BOOKS} (?:do (?:you|i|we) have|are there|have (?:you|i|we)(?: got)?){_HERE}"),
         ("books", rf"(?:what|which) {_BOOKS} are in (?:the|my|your|our|this) (?:library|collection)"),
         ("books", rf"{_LIST}{_BOOKS}{_HERE}"),
         ("books", r"what(?:['’]s| is) in (?:my|your|our|this) (?:library|collection)"),
-        ("books", r"what(?:['’]s| is) (?:the|my|your|our|this) (?:library|collection) about"),
         ("books", r"what can i ask(?: you)?(?: about)?"),
-        ("pieces", rf"(?:{_LIST}|{_WHICH} ){_PIECES}{_HAVE}{_HERE}{_BY}"),
-        ("pieces", rf"(?:what|which) {_PIECES}{_BY}{_HAVE}{_HERE}"),
-        ("pieces", rf"{_WHICH} {_PIECES} (?:did|has|have) {_AUTHOR} (?:write|written)"),
         ("pieces", rf"(?:{_HAS}|(?:is|are) there)(?: (?:any|some|an?))? {_PIECES}{_BY}{_HERE}"),
         *(
             (kind, form)

@@ -59,8 +59,7 @@ _A = r"(?P<article>an? |the )?"
 _IS = r"(?:['’]s| is| are| was| were)"
 _QUESTIONS = compile_forms(
     (
-        ("meaning", rf"what{_IS} the (?:meaning|definition) of {_A}{_TERM}"),
-        ("meaning", rf"what{_IS} meant by {_A}{_TERM}"),
+        ("meaning", rf"what{_IS} (?:the (?:meaning|definition) of|meant by) {_A}{_TERM}"),
         ("meaning", rf"what (?:does|do|did) [^?]{{1,40}}? mean by {_A}{_TERM}"),
         ("meaning", rf"how{_IS} {_A}{_TERM} defined"),
         ("meaning", rf"how (?:does|do|did) [^?]{{1,40}}? define {_A}{_TERM}"),

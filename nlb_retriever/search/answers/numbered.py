@@ -35,7 +35,6 @@ _QUESTIONS = compile_forms(
     (
         ("piece", rf"what (?:does|did|do) {_PIECE} (?:say|state|ask|recommend|require|conclude|find|tell us|mean)"),
         ("piece", rf"what(?:['’]s| is| was) (?:in |said in )?{_PIECE}(?: about)?"),
-        ("piece", rf"what happened (?:in|under|at) {_PIECE}"),
         ("piece", rf"(?:summari[sz]e |quote |read |show(?: me)? |find )?{_PIECE}"),
     )
 )

@@ -85,11 +85,6 @@ _QUESTIONS = compile_forms(
         ),
         ("in", rf"(?:which|what) (?P<unit>chapter|page)(?P<many>s)?{_TITLE} {_AUXILIARY} {_REST} (?:in|on)"),
         (
-            "in",
-            rf"what (?:is|are|was) the (?P<unit>chapter|scene|page)(?P<many>s)?{_TITLE}"
-            rf" (?:where|when|(?:in|on) which) {_REST}",
-        ),
-        (
             "find",
             r"(?:find|show|give|list|name|get|search for|look for|look up|locate|quote|is there|are there"
             r"|do (?:i|we|you) have|what are|recommend|suggest)"
@@ -113,7 +108,7 @@ _QUESTIONS = compile_forms(
         ),
         (
             "find",
-            r"where (?:is|are|was|(?:can|could|do|should) (?:i|we) (?:find|read)) (?:the|that|a) "
+            r"(?:wh(?:at|ere) (?:is|are|was)|where (?:can|could|do|should) (?:i|we) (?:find|read)) (?:the|that|a) "
             rf"(?P<unit>chapter|part|section|scene|page|passage|paragraph|quotation|quote|bit)(?P<many>s)?{_TITLE} "
             rf"(?:where|when|about|(?:in|on) which) {_REST}",
         ),
