@@ -25,7 +25,7 @@ from nlb_retriever.search.answers.book_parts import (
     quote_end,
     without_exercises,
 )
-from nlb_retriever.search.answers.digest_forms import KINDS, NUMBERED, read_digest_question
+from nlb_retriever.search.answers.digest_forms import KINDS, NUMBERED_PART, read_digest_question
 from nlb_retriever.search.answers.naming import find_titled
 from nlb_retriever.search.answers.quotes import NOT_FOUND, Quote, cite, find_sentences, is_prose, make_answer
 from nlb_retriever.search.forms import NUMBER, TALE
@@ -44,7 +44,7 @@ KEPT = 10
 """Words that are kept for each sentence that is still to come."""
 COMPARED = 2_000
 """Most sentences that are compared; of a longer text, so many evenly chosen ones."""
-_IN_PART = re.compile(rf"(?P<title>.+?),? (?P<part>{NUMBERED})", re.IGNORECASE)
+_IN_PART = re.compile(rf"(?P<title>.+?),? (?P<part>{NUMBERED_PART})", re.IGNORECASE)
 _EACH = re.compile(rf"(?:the )?(?P<kind>{KINDS})s (?P<numbers>.+)", re.IGNORECASE)
 _UP_TO = re.compile(r"to|[-–]")
 _NAMED_PART = re.compile(r"(?:the )?[a-z]+", re.IGNORECASE)
@@ -204,7 +204,7 @@ def _read_part(
         if NTH_TALE.fullmatch(name) and (own := choose_tale(name, read_book(book, scope, store))):
             return own
         kind, _, _ = read_number(name.capitalize())
-        kinds = {kind, *" ".join(re.findall(NUMBERED, name, re.IGNORECASE)).lower().split()}
+        kinds = {kind, *" ".join(re.findall(NUMBERED_PART, name, re.IGNORECASE)).lower().split()}
         if kinds & _COUNTED or (is_part and any(_has_first(each, book, store) for each in kinds & _NUMBERED)):
             raise
         return None

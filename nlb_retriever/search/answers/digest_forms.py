@@ -13,27 +13,26 @@ KINDS = (
     r"(?:chapter|part|book|section|letter|canto|stave|act|scene|volume|lecture|tale|story"
     r"|article|amendment|clause|annex|title|lesson|unit|module|chap\.?|vol\.?)"
 )
-NUMBERED = rf"(?:the )?(?:{KINDS} {NUMBER}|{NUMBER} {KINDS})"
+NUMBERED_PART = rf"(?:the )?(?:{KINDS} {NUMBER}|{NUMBER} {KINDS})"
 _SEVERAL = rf"(?:the )?{KINDS}s {NUMBER}(?:(?:, and |, ?| and | to | ?[-–] ?){NUMBER})+"
+_UNNUMBERED = (
+    r"preface|prologue|epilogue|introduction|foreword|afterword|conclusions?|discussion|results|methods"
+    r"|acknowledge?ments"
+)
 PART = (
-    rf"(?P<part>{_SEVERAL}|{NUMBERED} (?:of|in) {NUMBERED}"
+    rf"(?P<part>{_SEVERAL}|{NUMBERED_PART} (?:of|in) {NUMBERED_PART}"
     rf"|(?:the )?{KINDS} [\w-]+(?:\.\d+)*(?:,? {KINDS} [\w-]+)?|the [\w-]+ {KINDS}"
-    r"|(?:the )?(?:preface|prologue|epilogue|introduction|foreword|afterword|conclusions?|discussion|results|methods"
-    r"|acknowledge?ments))"
+    rf"|(?:the )?(?:{_UNNUMBERED}))"
 )
 _THIS = rf"(?:here|it|this|(?:in )?(?:this|the) {KINDS})"
 _NAMED = r"(?P<named>[^?!]{1,100}?)"
 _COUNTED_NAME = r"(?P<named>(?:[1-4] )?[^?!\d]{1,90} \d{1,3}(?::\d{1,3}(?: ?[-–] ?\d{1,3})?)?)"
 TITLE = r"(?: (?:of|in|from) (?P<title>.+?))?"
-_BEHIND = rf"(?P<title>.+?),?(?: in)? (?P<part>{_SEVERAL}|{NUMBERED}(?:,? {NUMBERED})?)"
+_BEHIND = rf"(?P<title>.+?),?(?: in)? (?P<part>{_SEVERAL}|{NUMBERED_PART}(?:,? {NUMBERED_PART})?)"
 """Behind the title: "Dracula chapter 3"."""
 _HAPPENS = r"(?:happens|happened|occurs|goes on|is going on)"
 _SUMMARY = r"(?:summary|synopsis|overview|recap|gist|outline)"
-OF_PARTS = re.compile(
-    rf"\b(?:{KINDS}s?|preface|prologue|epilogue|introduction|foreword|afterword|conclusions?|discussion|results|methods"
-    r"|acknowledge?ments)\b",
-    re.IGNORECASE,
-)
+OF_PARTS = re.compile(rf"\b(?:{KINDS}s?|{_UNNUMBERED})\b", re.IGNORECASE)
 """What a question on a part has: only then its forms are looked at and compiled, which takes longer than a search."""
 _SHORT = {"ch": "chapter", "bk": "book", "pt": "part", "sec": "section"}
 _SHORT_FOR = re.compile(rf"\b({'|'.join(_SHORT)})\b\.? ?(?=\d|[IVXLC]+\b)", re.IGNORECASE)
@@ -97,7 +96,7 @@ def _part_forms() -> tuple[Forms, Forms]:
             ("part", rf"in (?P<title>[^,]+), what {_HAPPENS} in {PART}"),
             ("part", rf"{PART} (?:of|in|from) (?P<title>.+?)"),
             ("part", _BEHIND),
-            ("part", rf"(?P<part>{NUMBERED}(?:,? {NUMBERED})?)(?: {_SUMMARY})?,? (?P<title>.+?)"),
+            ("part", rf"(?P<part>{NUMBERED_PART}(?:,? {NUMBERED_PART})?)(?: {_SUMMARY})?,? (?P<title>.+?)"),
         )
     )
     return parts, compile_forms([("called", called)])

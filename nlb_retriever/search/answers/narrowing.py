@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from nlb_retriever.errors import QueryError
-from nlb_retriever.search.answers.digest_forms import NUMBERED, read_digest_question
+from nlb_retriever.search.answers.digest_forms import NUMBERED_PART, read_digest_question
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, books_in, resolve_scope, sections_with
 from nlb_retriever.search.titles import is_titled
@@ -43,7 +43,7 @@ _BEFORE = re.compile(
 """The small words before a date in a question."""
 _DID = re.compile(r"what did (?:i|we|you|he|she|they) do$", re.IGNORECASE)
 _WORD = re.compile(r"\w")
-_PART = re.compile(NUMBERED, re.IGNORECASE)
+_PART = re.compile(NUMBERED_PART, re.IGNORECASE)
 
 
 def narrow_to_part(request: SearchRequest, store: LibraryStore) -> SearchRequest:
