@@ -22,13 +22,15 @@ _GREEK = r"\u0370-\u03ff\u1f00-\u1fff"
 _GREEK_CAPITALS = "".join(filter(str.isupper, map(chr, (*range(0x370, 0x400), *range(0x1F00, 0x2000)))))
 _SMALL = "".join(chr(code) for code in range(0x530) if chr(code).islower())  # Latin, Greek, Cyrillic
 
+_BEGINS = r"(?<![^\W_])"  # of a word, which may be in italics: "_Mr. Wick_"
+
 
 def _after(words: str) -> str:
     """Alternatives of look-behinds (each of a fixed width, as they must be) for `words` and a full stop."""
     groups: dict[int, list[str]] = {}
     for word in words.split():
         groups.setdefault(len(word), []).append(word)
-    return "|".join(rf"(?<=\b(?:{'|'.join(group)})\.)" for group in groups.values())
+    return "|".join(rf"(?<={_BEGINS}(?:{'|'.join(group)})\.)" for group in groups.values())
 
 
 _TITLE = _after(
@@ -69,7 +71,7 @@ _BORDER = re.compile(
         (?<=\n) [^\S\n]* (?: \n \s* | (?= {_TIME}) )
       |
         (?<=[{_STOPS}]) (?<![{_STOPS}].)
-        (?! {_TITLE} | (?<=\b[A-HJ-ZА-Ю]\.) | (?:{_NUMBERED}) \s+ \d | {_CITED} | {_DAY} \s+ {_GERMAN_DATE}
+        (?! {_TITLE} | (?<={_BEGINS}[A-HJ-ZА-Ю]\.) | (?:{_NUMBERED}) \s+ \d | {_CITED} | {_DAY} \s+ {_GERMAN_DATE}
           | {_GERMAN_ARTICLE} | (?<=\bz\.) \s? [BT]\. | (?<=\bu\.\sa\.) | (?<=\bd\.\sh\.)
           | (?<=\b[EeAa]l\sSr\.) | (?<=\bdel\sSr\.) | (?<=\b[Oo]\sSr\.) | (?<=\b(?:[dn]o|ao)\sSr\.) )
         ([{_STOPS}]* [{_CLOSERS}]* {_FRENCH_CLOSER} {_MARK}{{0,4}}) \s+

@@ -20,6 +20,7 @@ def sentences(text: str) -> list[str]:
         ["“He went.”", "She stayed.", "“Did she?!”", "“No…”", "Nothing more."],
         ['"Are you mad?" said he.', '"I am."', "'Tis so."],
         ["Mr. and Mrs. Bennet met Dr. J. R. Watson in St. James's.", "It rained."],
+        ["SELBORNE, _Jan. 22nd_: _Mr. Wick_ and _J. Reed_ read _No. 5_.", "_It_ rained."],
         ["See No. 5, vol. 2, p. 17, i.e. the U.S. edition of Prof. Tolkien.", "No.", "He would not."],
         ["It cost 3.14 pounds, v. the 2.50 of old.", "Cheap!"],
         ["Oh! dear me.", "Well . . . perhaps.", "He left...", "The door shut."],
