@@ -23,6 +23,8 @@ _HEADWORD = 60
 _OUTER = " \n.,;:—–-_*"
 _WORD = re.compile(r"[^\W_]+(?:[’'][^\W_]+)*")
 _TERM = re.compile(rf"{_WORD.pattern}(?:[\s-]+{_WORD.pattern})*")
+_WORD_BEGINS, _WORD_ENDS = r"(?<![^\W_])", r"(?![^\W_])"
+"""In plain text a term may be in italics: "_norm_"."""
 _NO_TERM = frozenset(
     "he she it they i you we this that these those there his her their my your our its him them me us".split()
 )
@@ -52,7 +54,7 @@ _CALLED = r"(?:called|termed|named|dubbed|known as|referred to as|labell?ed)"
 _ASIDE = r"(?:\s*\([^)]{1,80}\))?(?:,\s[^,.;]{1,90},\s|\s?—[^—.;]{1,90}—\s?|\s)\s*"
 """Between a term and its verb: "(CSR)", ", as Sumner described it,"."""
 _BEGIN = (
-    r"^(?:\(?(?:\d{1,2}(?:\.\d{1,3})*|[a-z])[.)]\s++)?[“\"‘'(\s_*•–-]*"
+    r"^(?:\(?(?:\d{1,2}(?:\.\d{1,3})*|[a-z])[.)]\s++)?[“\"‘'(\s_*=•–-]*"
     r"(?:(?:in|for|to|as|according|at|on|by|while|today|here|generally)\b[^.;:]{0,60},\s+)?"
     r"(?:(?:and|but|so|thus|then|hence|therefore|however|now|simply put),?\s+)?"
 )
@@ -97,6 +99,8 @@ _NO_CLAUSE = r"(?!an? (?:(?!that|which|who)\S+ ){1,3}?(?:is|are|was|were|has|had
 """So "in the workshop, a norm is a measure" says nothing of workshops."""
 _PLURAL = r"(?!\w+(?:ed|ing)\b|not\b|often\b|more\b|most\b|in\b|on\b|at\b)"
 _VERB = r"(?-i:[a-z]+ed|gave|made|took|brought|led|set|began|put|gives|makes)\b"
+_WHY = re.compile(rf"\bwhy\b[^.;:]*\b{_CALLED}\b", re.IGNORECASE)
+"""Who asks why something is called so does not say what it is."""
 _END = r"(?=\s*[.,;:)—”\"]|\s*$|\s+(?:in|by|for|and|which|that|who|where|when|of|to|is|was|are|were)\b)"
 _GENUS = re.compile(
     r"(?:\S+ ){1,6}?(?:in which|by which|that|which|who|whose|whereby|where|when|of|for|to|with|between)\b"
@@ -142,13 +146,14 @@ class Term:
         self._words = re.compile("|".join((*map(re.escape, first), _singular_or_plural(last))), re.IGNORECASE)
         name = r"[\s-]+".join((*map(re.escape, first), _singular_or_plural(last)))
         name = rf"(?-i:{name})" if text.isupper() and len(text) > 1 else name
-        self._name = re.compile(rf"\b{name}\b", re.IGNORECASE)
+        name = rf"{_WORD_BEGINS}{name}{_WORD_ENDS}"
+        self._name = re.compile(name, re.IGNORECASE)
         self._line = re.compile(
-            rf"^{_MARKS}{name}(?!\w){_MARKS}(?:{_SOUND}{_MARKS}){{0,3}}(?:(?P<class>{_CLASS}+)|$)",
+            rf"^{_MARKS}{name}{_MARKS}(?:{_SOUND}{_MARKS}){{0,3}}(?:(?P<class>{_CLASS}+)|$)",
             re.IGNORECASE | re.MULTILINE,
         )
-        self._entry = re.compile(rf"^{_MARKS}{name}(?!\w)(?P<rest>{_REST})", re.IGNORECASE | re.MULTILINE)
-        name = rf"[“\"‘'_*]*\b{name}\b(?:,?[”\"’'_*]+)?"
+        self._entry = re.compile(rf"^{_MARKS}{name}(?P<rest>{_REST})", re.IGNORECASE | re.MULTILINE)
+        name = rf"[“\"‘'_*=]*{name}(?:,?[”\"’'_*=]+)?"
         self._forms = [
             (strength, re.compile(form, re.IGNORECASE | re.DOTALL))
             for strength, form in _forms(name, is_name=text[0].isupper())
@@ -201,7 +206,7 @@ class Term:
     def _explanations(self, sentence: str) -> Iterator[Explanation]:
         for strength, form in self._forms:
             match = form.search(sentence)
-            if not match:
+            if not match or _WHY.search(sentence, 0, match.end()):
                 continue
             if "says" not in match.groupdict():
                 yield Explanation(strength=strength, start=0, end=match.start(), exact=False)
@@ -295,6 +300,7 @@ def _forms(name: str, *, is_name: bool) -> list[tuple[float, str]]:
         (5.0, rf"{_BEGIN}{quoted}{_BE}\s+(?P<says>(?:either|{_NOUN}).+)"),
         (3.0, rf"{_BEGIN}{subject}{_DEFINED}\s+(?P<says>.+)"),
         (3.0, rf"{_BEGIN}{subject}{_BE}\s+(?P<says>{_NOUN}.+)"),
+        (3.0, rf"\b(?:definition|meaning) of (?:an?\s+|the\s+)?{_IDEA}{name}{_ASIDE}{_BE}\s+(?P<says>.+)"),
         (2.5, rf"{_BEGIN}{_DET}[^.;:()]{{1,80}}\({name}\)[”\"’']?,? {_BE}\s+(?P<says>{_NOUN}.+)"),
         (2.5, rf"{_ENTRY}{name}{_COLON}\s*[*_]*(?P<says>(?!{name})\S+\s(?-i:[a-z]).+)"),
         (2.5, rf"^{_MARKS}{name}{_MARKS}\n[^\S\n]*(?P<says>(?-i:[A-Z(\[]).+)"),

@@ -43,6 +43,9 @@ def explained(term: str, sentence: str) -> str | None:
         ("Covered Code", "1.3. ''Covered Code'' means [the code and its changes]."),
         ("Buyer", "“Buyer” (or “Buyers”) means [who buys]."),
         ("exogamy", "It is racial exogamy (exogamy refers to [marriage outside of a group])."),
+        ("norm", "A _norm_ is [a rule that people follow]."),
+        ("norm", "[Every rule that people follow] is called a '=norm=.'"),
+        ("googly", "The usual definition of a ‘googly’ is [a ball that turns the other way]."),
     ],
 )
 def test_the_words_that_explain_a_term(term: str, sentence: str) -> None:
@@ -66,10 +69,16 @@ def test_the_words_that_explain_a_term(term: str, sentence: str) -> None:
         ("syncretism", "This is common and is called syncretism."),
         ("trait object", "The third case is known as a trait object."),
         ("iterator", "All iterators implement a trait named Iterator."),
+        ("googly", "Nobody knew why this ball was called a ‘googly.’"),
     ],
 )
 def test_other_sentences_explain_nothing(term: str, sentence: str) -> None:
     assert explained(term, sentence) is None
+
+
+def test_a_term_of_a_glossary_may_be_in_italics() -> None:
+    assert Term("norm").glossed("_norm_, a rule of conduct\n") == [(0, 25, 0)]
+    assert Term("norm").is_in("The _norm_ is old.") and not Term("norm").is_in("The _normal_ is old.")
 
 
 def test_what_is_called_so_stands_before_it() -> None:
