@@ -42,6 +42,7 @@ _BACK = re.compile(
     re.IGNORECASE,
 )
 """The title of notes or solutions, which have the numbers of the chapters that they are on."""
+_CONTINUED = re.compile(r"\bcont(?:inued|['’]?d)?\W*$", re.IGNORECASE)
 _ORDINALS = (("1", "i", "first"), ("2", "ii", "second"), ("3", "iii", "third"), ("4", "iv", "fourth"))
 """Before the name of one of several parts: "1 Kings", "The First Book of the Kings"."""
 
@@ -264,6 +265,13 @@ def is_of_part(name: str, sections: Sequence[SectionRecord]) -> bool:
     ends = re.compile(rf"\b{re.escape(fold(match['word']))}s?$")
     first = find_chapter_of(f"{name[: match.start('number')]}1", sections)
     return any(ends.search(fold(title)) for index in first for title in sections[index].path[:-1])
+
+
+def differ(path: tuple[str, ...], before: tuple[str, ...]) -> bool:
+    """Whether two parts are not the same: "VII (cont.)" goes on with "VII"."""
+    if path != before and path[:-1] == before[:-1] and before and _CONTINUED.search(path[-1]):
+        return read_number(path[-1])[:2] != read_number(before[-1])[:2]
+    return path != before
 
 
 def read_number(title: str) -> tuple[str, int, str]:

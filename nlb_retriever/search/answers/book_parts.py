@@ -14,7 +14,7 @@ from nlb_retriever.search.answers.quotes import Quote, Quoted, cite, is_prose
 from nlb_retriever.search.scope import Scope, sections_with
 from nlb_retriever.search.titles import holds_words, main_title, name_words, split_byline, title_words
 from nlb_retriever.store import LibraryStore
-from nlb_retriever.store.lookup import is_below_back, read_number, read_series
+from nlb_retriever.store.lookup import differ, is_below_back, read_number, read_series
 from nlb_retriever.text.languages import number_of_words
 from nlb_retriever.text.sentences import sentence_spans
 
@@ -195,7 +195,7 @@ def find_chapters(hits: Sequence[Hit]) -> list[Hit]:
     """The first passage of each chapter of a book whose passages are given in order."""
     hits = without_back(hits)
     chapters = [(), *map(find_chapter, hits)]
-    return [hit for hit, before, own in zip(hits, chapters, chapters[1:], strict=False) if own and own != before]
+    return [hit for hit, before, own in zip(hits, chapters, chapters[1:], strict=False) if own and differ(own, before)]
 
 
 def find_numbered(kind: str, hits: Sequence[Hit]) -> list[tuple[str, Hit]]:

@@ -245,6 +245,7 @@ def test_before_a_chapter_the_end_is_not_known(voyage: Retriever) -> None:
         (["CHAPTER I.", "CHAPTER II.", "Epilogue"], 2, "CHAPTER I."),
         (["VOL. I", "VOL. I/CHAPTER I.", "VOL. I/CHAPTER II.", "VOL. II/CHAPTER I."], 3, "CHAPTER I."),
         (["CHAPTER I.", "CHAPTER I./I", "CHAPTER I./II", "CHAPTER II."], 2, "CHAPTER I."),
+        (["CHAPTER I: Dawn", "CHAPTER I (cont.)", "CHAPTER II: Dawn (continued)"], 2, "CHAPTER I: Dawn"),
         (["Morning", "Noon"], 0, "Morning"),
     ],
 )
