@@ -317,7 +317,7 @@ def fits(question: str, answer: str) -> bool:
         if words and {*words} <= {"a", "the", f"{stem}er", f"{stem}est"}:
             return False
     if choice := _CHOICE.search(question):
-        return not word_ids(" ".join(choice.groups())).isdisjoint(word_ids(answer))
+        return "or" not in words and not word_ids(" ".join(choice.groups())).isdisjoint(word_ids(answer))
     if _asks_for_own_name(question) and question != question.lower() and answer == answer.lower():
         return False
     if not has_number and _AMOUNT.search(question):

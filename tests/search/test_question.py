@@ -222,6 +222,7 @@ def test_what_has_few_words_and_many_characters_is_no_question(words: str) -> No
         ("What is the name of the green pigment?", "chlorophyll", True),
         ("Who is taller, Lydia or Jane?", "Elizabeth", False),
         ("Who is taller, Lydia or Jane?", "Jane Bennet", True),
+        ("Who is taller, Lydia or Jane?", "Lydia or Jane", False),
         ("Who is taller, the smith or the miller?", "miller", True),
         ("Who came in, or went out?", "Jane", True),
     ],

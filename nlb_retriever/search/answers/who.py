@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Answer, Hit, ShortAnswer
@@ -139,10 +140,11 @@ def _places(name: str, sentence: str) -> Iterator[tuple[int, int]]:
 
 
 def _split(name: str) -> tuple[list[str], list[str]]:
-    """The titles of a name, in small letters, and its other words that have a capital."""
+    """The titles before a name, in small letters, and its other words that have a capital: "King" of "Anna King"."""
     words = [word.strip(".,") for word in name.split()]
-    titles = [word.lower() for word in words if word.lower() in TITLES]
-    return titles, [word for word in words if word[:1].isupper() and word.lower() not in TITLES]
+    words = [word for word in words if word[:1].isupper() or word.lower() in TITLES]
+    titles = [*takewhile(lambda word: word.lower() in TITLES, words[:-1] or words)]
+    return [title.lower() for title in titles], words[len(titles) :]
 
 
 def _choose(name: str, quote: Quote, sentence: str, reading: Reading) -> Iterator[_Found]:

@@ -24,7 +24,8 @@ CHAPTER III.
 
 Mr. Tom Reed was a painter. Nobody had told us. "He is your uncle, Ilsa," said Tom, "and Gregor is his dog."
 """,
-    "Farm": "Starbuck is an old horse. He eats oats. Nobody rides Starbuck, and the farm is quiet in winter.",
+    "Farm": "Starbuck is an old horse. He eats oats. Nobody rides Starbuck, and the farm is quiet in winter."
+    " Mr. King, the grocer, came on Sunday.",
 }
 
 
@@ -45,6 +46,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("Who is Mr. Hall?", "Ship", "smith"),
         ("Who is Tom Reed?", "Ship", "painter"),
         ("Who is Ilsa?", "Ship", "friend"),
+        ("Who is Mr. King?", "Farm", "grocer"),
     ],
 )
 def test_a_sentence_says_who_somebody_is(retriever: Retriever, question: str, book: str, short: str) -> None:
