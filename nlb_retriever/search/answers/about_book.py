@@ -22,7 +22,14 @@ from nlb_retriever.search.answers.book_parts import (
     tales_of,
     without_back,
 )
-from nlb_retriever.search.answers.imprint import TITLE_PAGE, date_book, has_year, name_author_of_part, name_authors
+from nlb_retriever.search.answers.imprint import (
+    TITLE_PAGE,
+    date_book,
+    has_year,
+    name_author_of_part,
+    name_authors,
+    name_maker,
+)
 from nlb_retriever.search.answers.naming import (
     A_WORK,
     AROUND,
@@ -49,6 +56,7 @@ _PART = rf"{SORT}(?P<part>chapter|story|{TALE})"
 _QUESTIONS = compile_forms(
     (
         ("author", rf"who(?: wrote|(?:{_IS}| are| were) the (?:author|writer)s? of)\s+{_TITLE}"),
+        ("maker", rf"who (?P<did>translated|edited|illustrated) {_TITLE}"),
         ("hero", rf"who{_IS} the (?:(?:main|central) (?:protagonist|character|figure)|protagonist|hero|heroine){_OF}"),
         (
             "characters",
@@ -121,11 +129,12 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
 
     Returns:
         The author as the library names them, with the line of the title page that does so, too, or else the book's
-        first sentence; of characters those whose names do most, each with the first sentence that names them; the
-        number of chapters with the title of the last one; the year; the number of words and pages. What a book is about
-        and where it is set is answered by its file's description of it, unless the request is limited to some
-        sections, and quoted by its abstract or beginning. Where a question asks how it begins or ends, its first or
-        last sentences, without a short answer. Not found, which the text says, is an author or year that a book lacks.
+        first sentence; who translated, edited or illustrated it, where its beginning says so; of characters those whose
+        names do most, each with the first sentence that names them; the number of chapters with the title of the last
+        one; the year; the number of words and pages. What a book is about and where it is set is answered by its file's
+        description of it, unless the request is limited to some sections, and quoted by its abstract or beginning.
+        Where a question asks how it begins or ends, its first or last sentences, without a short answer. Not found,
+        which the text says, is an author or year that a book lacks.
         None where the question is another one, no book has the title, or nothing else is known.
     """
     question = match_form(request.query, _QUESTIONS)
@@ -150,6 +159,8 @@ def answer_about_book(request: SearchRequest, store: LibraryStore, limit: int | 
                 missing = f"The library does not know who wrote {books[0].title}."
         elif len(books) != 1:
             return None
+        elif kind == "maker":
+            shorts, citations = name_maker(match["did"], read_book(books[0], scope, store, TITLE_PAGE))
         elif kind == "year":
             hits = read_book(books[0], scope, store, TITLE_PAGE)
             shorts, citations = date_book(books[0], hits)

@@ -16,11 +16,8 @@ from nlb_retriever.search.titles import is_named, split_byline
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.text.languages import number_of_words
 
-_BY = re.compile(
-    r"^[^\w\n]*(?:[Bb]y|BY)[ :]+"
-    r"(?P<author>[^\W\d_a-z][\w.’'-]*(?: (?:(?:de|del|van|von|la) )?[^\W\d_a-z][\w.’'-]*){1,4})[^\w\n]*$",
-    re.MULTILINE,
-)
+_PERSON = r"(?P<author>[^\W\d_a-z][\w.’'-]*(?: (?:(?:de|del|van|von|la) )?[^\W\d_a-z][\w.’'-]*){1,4})"
+_BY = re.compile(rf"^[^\w\n]*(?:[Bb]y|BY)[ :]+{_PERSON}[^\w\n]*$", re.MULTILINE)
 """A line of its own."""
 _SIGNED = re.compile(r"(?P<author>(?:(?:SIR|LORD|LADY|MRS?\.) )?(?:[A-Z]\. ?){1,4}[A-Z][A-Z'’-]+)\.?")
 """The last line of a poem: "A. PENWICK."."""
@@ -100,6 +97,18 @@ def _cite_author(author: str, hits: Sequence[Hit]) -> tuple[Citation, ...]:
         if not first and is_prose(hit, start, end) and number_of_words(quote.text(hits)) >= LEAST_WORDS:
             first = quote
     return cite(hits, [first] if first else [])
+
+
+def name_maker(did: str, hits: Sequence[Hit]) -> Quoted:
+    """Who translated, edited or illustrated a book, where its first passages say so: "Translated by Ada Writer"."""
+    work = rf"(?<![^\W_])(?i:{did}(?: (?:from|into|out of|for) [^\n]{{1,40}}?)?,?\s+by)[\s:]+"
+    by = re.compile(rf"{work}{_PERSON}(?=\s*(?:[,;.(_*\n]|\Z))")
+    for quote in find_sentences(hits):
+        found = by.search(hits[quote.hit].text, quote.start)  # the name may stand in a paragraph of its own
+        if found and found.start() < quote.end:
+            name = found["author"].strip(" ._*")
+            return [ShortAnswer(text=name, citation=0)], cite(hits, [replace(quote, end=max(quote.end, found.end()))])
+    return [], []
 
 
 def date_book(book: BookRecord, hits: Sequence[Hit]) -> Quoted:

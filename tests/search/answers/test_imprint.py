@@ -25,6 +25,23 @@ def test_the_year_is_the_librarys(tmp_path: Path, question: str) -> None:
         assert "1901" in answer.text
 
 
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("Who translated The Voyage?", "A.M. Wick"),
+        ("who edited the voyage", "JANE VAN REED"),
+        ("Who illustrated The Voyage?", None),
+    ],
+)
+def test_who_translated_a_book_its_title_page_says(tmp_path: Path, question: str, short: str | None) -> None:
+    text = "The Voyage\n\n_Translated from the German by A.M. Wick_\n\nEDITED BY\n\nJANE VAN REED.\n\n"
+    text += f"Illustrated by His Grace the Old Duke of Wick\n\n{STORY}"
+    with _library(tmp_path, text, "The Voyage") as retriever:
+        answer = retriever.answer(question)
+        assert short is None or (answer.short, answer.confidence) == (short, "likely")
+        assert short is not None or answer.confidence in (None, "unsure")
+
+
 def test_a_year_that_no_sentence_has_is_cited_by_prose(tmp_path: Path) -> None:
     with _library(tmp_path, STORY, "The Voyage", 1901) as retriever:
         answer = retriever.answer("When was The Voyage written?")
