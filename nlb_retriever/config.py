@@ -26,7 +26,8 @@ DEFAULT_CHUNK_TOKENS = 256
 FORMAT = 2
 """Version of a manifest; raised when older libraries can no longer be read."""
 
-_OTHER_VERSION = "use the version that made it, or index your books into another library"
+OTHER_VERSION = "use the version that made it, or index your books into another library"
+"""What to do with a library that another version wrote."""
 _HERE = re.compile(r"http://([^/@]*@)?(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1\])(:\d+)?(/|$)", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -71,10 +72,10 @@ class Manifest:
         known = {field.name for field in fields(cls)}
         if values.get("format") != FORMAT:
             raise MismatchError(
-                f"the library has format {values.get('format')!r}, this version reads {FORMAT}: {_OTHER_VERSION}"
+                f"the library has format {values.get('format')!r}, this version reads {FORMAT}: {OTHER_VERSION}"
             )
         if wrong := sorted((known ^ set(values)) - {"terms_sha256"}):
-            raise MismatchError(f"the library's manifest has wrong or missing keys {wrong}: {_OTHER_VERSION}")
+            raise MismatchError(f"the library's manifest has wrong or missing keys {wrong}: {OTHER_VERSION}")
         return cls(**values)
 
     def fingerprint(self) -> str:

@@ -161,7 +161,7 @@ def _checkpoint(manifest: Manifest | None) -> Check:
 
     name = manifest.checkpoint if manifest else RELEASED
     try:
-        found = checkpoint.pinned(name, manifest.checkpoint_sha256) if manifest else checkpoint.load()
+        found = checkpoint.pinned(name) if manifest else checkpoint.load()
         sha256 = found.sha256
     except NlbError as error:
         return Check("checkpoint", "problem", str(error))

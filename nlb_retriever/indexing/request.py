@@ -114,8 +114,7 @@ def _pinned_name(name: str | Path) -> str:
 
 def _is_current(pinned: Manifest) -> bool:
     """False for a library of a former version's encoders, which need not be on this machine any more."""
-    sha256 = pinned.checkpoint_sha256
-    return pinned.checkpoint != RELEASED or checkpoints.pinned(RELEASED, sha256).sha256 == sha256
+    return pinned.checkpoint != RELEASED or checkpoints.load().sha256 == pinned.checkpoint_sha256
 
 
 def _choose_checkpoint(
@@ -129,7 +128,7 @@ def _choose_checkpoint(
     if request.checkpoint:
         return checkpoints.load(request.checkpoint), str(expand(request.checkpoint).absolute())
     if pinned and pinned.chunk_encoder_sha256 == identity.sha256:
-        return checkpoints.pinned(pinned.checkpoint, pinned.checkpoint_sha256), pinned.checkpoint
+        return checkpoints.pinned(pinned.checkpoint), pinned.checkpoint
     released = checkpoints.load()
     try:
         released.check(identity)

@@ -212,21 +212,16 @@ def load(folder: str | Path | None = None) -> Checkpoint:
     return Checkpoint(folder=folder, config=config)
 
 
-def pinned(name: str, sha256: str) -> Checkpoint:
+def pinned(name: str) -> Checkpoint:
     """The checkpoint that a library was made with.
 
     Args:
         name: in its manifest: a folder, "released" or "untrained".
-        sha256: in its manifest; the caller compares it with the result's.
 
     Raises:
         EncoderError: there is none, or its config cannot be read.
     """
-    if name == settings.RELEASED:
-        released = load()
-        untrained = load(UNTRAINED)  # which was the released one before there was a trained one
-        return untrained if sha256 == untrained.sha256 else released
-    return load(UNTRAINED if name == settings.UNTRAINED else name)
+    return load({settings.RELEASED: None, settings.UNTRAINED: UNTRAINED}.get(name, name))
 
 
 def save(

@@ -61,7 +61,7 @@ class Vectorizer:
             EncoderError: one cannot be found.
             MismatchError: one of the two has changed since.
         """
-        checkpoint = checkpoints.pinned(manifest.checkpoint, manifest.checkpoint_sha256)
+        checkpoint = checkpoints.pinned(manifest.checkpoint)
         _compare(location, manifest.checkpoint, checkpoint.sha256, manifest.checkpoint_sha256)
         encoder = load()
         _compare(location, manifest.chunk_encoder, encoder.identity.sha256, manifest.chunk_encoder_sha256)

@@ -161,9 +161,8 @@ class LibraryStore:
 
         def answer(view: View) -> list[list[Candidate]]:
             has_text = any(query.text is not None for query in queries)
-            known = self._know(view) if has_text else None
-            languages, former = (known.languages, known.former) if known else ((), ())
-            prepared = [prepare(query, self.manifest.dims, languages, former) for query in queries]
+            languages = self._know(view).languages if has_text else ()
+            prepared = [prepare(query, self.manifest.dims, languages) for query in queries]
             return run(view, prepared, self._find_books(view))
 
         return self._read(answer)

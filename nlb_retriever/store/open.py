@@ -16,9 +16,6 @@ from nlb_retriever.store.lock import LOCK, WriterLock
 if TYPE_CHECKING:
     from nlb_retriever.store.backends.server_client import Server
 
-_OLDER = ("books", "sections", "passages")
-"""Folders of libraries of former versions."""
-
 
 def open_store(location: str | Path, *, create: Manifest | None = None, writer: bool = False) -> LibraryStore:
     """Open a library.
@@ -97,11 +94,6 @@ def _check_folder(folder: Path, create: bool) -> bool:
             raise LibraryDamaged(
                 f"library {folder} is damaged (its {HEAD} is missing): run `nlb doctor --repair`, "
                 "or `nlb index --rebuild` on your books"
-            )
-        if all((folder / name / "segments").is_dir() for name in _OLDER):
-            raise StoreError(
-                f"library {folder} was made by an earlier version of nlb, which this one cannot read: "
-                "remove the folder, then index your books again"
             )
         if foreign := sorted(name for name in names - {LOCK} if not name.startswith(".")):
             raise StoreError(f"{folder} is no library: it holds other files ({', '.join(foreign[:3])})")

@@ -6,7 +6,6 @@ import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from itertools import filterfalse
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID, uuid5
 
@@ -23,8 +22,6 @@ from nlb_retriever.text.words import book_words, passage_words, section_words, w
 
 WORDS_LANGUAGE = "words_language"
 """Key of books whose words are not counted as English ones."""
-WORDS_VERSION, VERSION = "words_version", 2
-"""Key of how a book's words are counted, where they are not as English ones; books of former versions lack it."""
 _FILTERS = 8
 """Whose books are remembered."""
 NAMESPACE = UUID("6ba3b2a6-8d0e-5d5c-9a51-3a9f0e7c1b42")
@@ -102,7 +99,7 @@ def book_point(
         "tokens": sum(passage.tokens for passage in passages),
         **({"description": book.description} if book.description else {}),
         **({} if book.from_file else {"from_file": False}),
-        **({} if language == ENGLISH else {WORDS_LANGUAGE: language, WORDS_VERSION: VERSION}),
+        **({} if language == ENGLISH else {WORDS_LANGUAGE: language}),
     }
     return Point(
         id=point_id(book.id, version, "book", 0),
@@ -196,8 +193,6 @@ class KnownBooks(NamedTuple):
     by_id: dict[str, BookRecord]
     languages: tuple[str, ...]
     """In which their words were counted, each once."""
-    former: tuple[str, ...]
-    """Those of books whose words a former version counted."""
     fit: Callable[[Filter], Sequence[BookRecord]]
     """Gives those that fit a filter; remembers the last ones."""
 
@@ -205,11 +200,9 @@ class KnownBooks(NamedTuple):
     def of(cls, view: View) -> KnownBooks:
         found = view.books()
         books = sorted(map(to_book_record, found), key=lambda book: (book.title.casefold(), book.id))
-        languages, former = (
-            tuple(sorted({*map(_words_language, some)})) for some in (found, filterfalse(_is_counted_anew, found))
-        )
+        languages = tuple(sorted({*map(_words_language, found)}))
         fit = lru_cache(maxsize=_FILTERS)(partial(_find_fitting, view, books))  # a question searches many times
-        return cls(view, books, {book.id: book for book in books}, languages, former, fit)
+        return cls(view, books, {book.id: book for book in books}, languages, fit)
 
     def fitting(self, where: Filter) -> Sequence[BookRecord]:
         """The books that fit a filter (checked for books), by title.
@@ -231,14 +224,9 @@ def _find_fitting(view: View, books: Sequence[BookRecord], where: Filter) -> Seq
 
 
 def _words_language(point: StoredPoint) -> str:
-    """In which language a book's words were counted, from its point; English in libraries of former versions."""
+    """In which language a book's words were counted, from its point."""
     language: str = point.payload.get(WORDS_LANGUAGE, ENGLISH)
     return language
-
-
-def _is_counted_anew(point: StoredPoint) -> bool:
-    """Whether a book's words are counted as this version does; else as the first one did."""
-    return _words_language(point) == ENGLISH or point.payload.get(WORDS_VERSION) == VERSION
 
 
 def to_book_record(point: StoredPoint) -> BookRecord:

@@ -70,16 +70,13 @@ class Prepared:
         return self.native.where is not None and not all(map(is_native, conditions(self.native.where)))
 
 
-def prepare(
-    query: StoreQuery, dims: Mapping[Level, int], languages: Sequence[str] = (), former: Sequence[str] = ()
-) -> Prepared | None:
+def prepare(query: StoreQuery, dims: Mapping[Level, int], languages: Sequence[str] = ()) -> Prepared | None:
     """Make a query a backend's; None where nothing can be found.
 
     Args:
         query: what to search for.
         dims: of the vectors of each level.
         languages: of the books' words.
-        former: those of books whose words a former version counted.
 
     Raises:
         QueryError: neither a vector nor words, or a vector of another shape, zero or not finite.
@@ -88,7 +85,7 @@ def prepare(
         raise QueryError("a search needs a vector or words, and not both")
     vector: Floats | Sparse
     if query.text is not None:
-        vector = weigh_query(query.level, query.text, languages, former)
+        vector = weigh_query(query.level, query.text, languages)
     else:
         vector = np.asarray(query.dense, dtype=np.float32)
         dim = dims[query.level]

@@ -86,14 +86,13 @@ def weigh_document(level: Level, text: str, language: str = ENGLISH) -> Sparse:
     return _sparse(_model(level, language).embed_document(_prepare(text, language)))
 
 
-def weigh_query(level: Level, text: str, languages: Sequence[str] = (ENGLISH,), former: Sequence[str] = ()) -> Sparse:
+def weigh_query(level: Level, text: str, languages: Sequence[str] = (ENGLISH,)) -> Sparse:
     """Each word of a query once, without `QUESTION_WORDS` (unless there are no others).
 
     Args:
         level: of what is searched.
         text: the query.
         languages: of the books. A word is looked for as each inflects it, unless it is common in the query's own.
-        former: those of books whose words a former version counted.
     """
     languages = tuple(languages) or (ENGLISH,)
     own: Sequence[str] = languages
@@ -104,8 +103,7 @@ def weigh_query(level: Level, text: str, languages: Sequence[str] = (ENGLISH,), 
     weights: dict[int, float] = {}
     for language in languages:
         weight = 1.0 if language in own else OTHER_LANGUAGE_WEIGHT
-        found = _find_words(level, text, language)
-        for index in found + _find_former(level, text, language) if language in former else found:
+        for index in _find_words(level, text, language):
             weights[index] = max(weight, weights.get(index, 0.0))
     kept = sorted(weights.keys() - _question_words(languages)) or sorted(weights)
     return Sparse(indices=kept, values=[weights[index] for index in kept])
@@ -140,13 +138,6 @@ def _sparse(vector: qdrant_edge.SparseVector) -> Sparse:
 
 def _find_words(level: Level, text: str, language: str, *, letters: bool = True) -> list[int]:
     return _model(level, language).embed_query(_prepare(text, language, letters=letters)).indices
-
-
-def _find_former(level: Level, text: str, language: str) -> list[int]:
-    """The words as a former version found them."""
-    if language == "ja" and not BY_LETTERS["ja"].search(text):
-        text += "の"  # a common word; without one the engine takes it for Chinese, whose words are others
-    return _model(level, language, former=True).embed_query(text).indices
 
 
 def _prepare(text: str, language: str, *, letters: bool = True) -> str:
@@ -191,9 +182,9 @@ def _counter() -> qdrant_edge.Bm25:
 
 
 @cache
-def _model(level: Level, language: str, *, former: bool = False) -> qdrant_edge.Bm25:
+def _model(level: Level, language: str) -> qdrant_edge.Bm25:
     weights = WEIGHTS[level]
-    is_cut = language in CUT and not former
+    is_cut = language in CUT
     return qdrant_edge.Bm25(
         qdrant_edge.Bm25Config(
             k=weights.k,

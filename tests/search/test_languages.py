@@ -7,10 +7,7 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
-from nlb_retriever.records import Level
-from nlb_retriever.store import Condition, points
-from nlb_retriever.text import words
-from nlb_retriever.text.words import Sparse
+from nlb_retriever.store import Condition
 from tests.texts import FOREIGN, LIGHTHOUSE
 
 
@@ -74,21 +71,6 @@ def test_names_and_nouns_are_found_in_any_form(tmp_path: Path) -> None:
         assert "贾宝玉" in retriever.answer("宝玉是谁？").text
         assert "홍길동" in retriever.answer("홍길동은 누구인가?").text
         assert not retriever.answer("공룡은 왜 멸종했습니까?").found
-
-
-def test_a_library_of_a_former_version_is_searched_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def weigh(level: Level, text: str, language: str = "en") -> Sparse:
-        vector = words._model(level, language, former=True).embed_document(text)
-        return Sparse(indices=vector.indices, values=vector.values)
-
-    with monkeypatch.context() as former:
-        former.setattr(points, "weigh_document", weigh)
-        former.setattr(points, "WORDS_VERSION", "unknown")
-        index_books([book_from_text("어머니가 울었다. Алёна", source="ko", title="어머니")], tmp_path / "library")
-    index_books([book_from_text("아버지는 웃었다.", source="new", title="아버지")], tmp_path / "library")
-    with Retriever(tmp_path / "library") as retriever:
-        for query, source in {"어머니가": "ko", "아버지가": "new"}.items():
-            assert [hit.source for hit in retriever.search(query, mode="bm25", limit=1)] == [source]
 
 
 def test_english_is_believed_only_of_english_books(tmp_path: Path) -> None:

@@ -58,14 +58,6 @@ def test_files_that_somebody_puts_into_a_library_stay(tmp_path: Path) -> None:
         assert (tmp_path / name).read_text() == "mine"
 
 
-def test_a_library_of_an_earlier_version_is_refused_with_the_way_out(tmp_path: Path) -> None:
-    for name in ("books", "sections", "passages"):
-        (tmp_path / name / "segments").mkdir(parents=True)
-    for create in (None, MANIFEST):
-        with pytest.raises(StoreError, match="made by an earlier version.*remove the folder, then index your books"):
-            open_store(tmp_path, create=create)
-
-
 def test_a_library_of_a_later_version_is_no_damage(tmp_path: Path) -> None:
     open_store(tmp_path, create=MANIFEST, writer=True).close()
     head = json.loads((tmp_path / "library.json").read_text())

@@ -10,7 +10,6 @@ from qdrant_client import QdrantClient, models
 from nlb_retriever.errors import LibraryBusy, StoreError
 from nlb_retriever.records import LEVELS
 from nlb_retriever.store import And, Condition, LibraryStore, StoreQuery
-from nlb_retriever.store.backends import server_points
 from nlb_retriever.store.backends.base import Point
 from nlb_retriever.store.backends.server import STATE_ID, ServerBackend
 from nlb_retriever.store.backends.server_client import Server
@@ -121,25 +120,6 @@ def test_requests_are_bounded_in_points_and_bytes() -> None:
     large = [Point(id=str(number), payload={"text": "x" * (BATCH_BYTES // 2 + 1)}) for number in range(3)]
     assert [len(batch) for batch in batches(large)] == [1, 1, 1]
     assert list(batches([])) == []
-
-
-def test_collections_of_a_former_version_have_no_vectors_of_spans(monkeypatch: pytest.MonkeyPatch) -> None:
-    client = QdrantClient(":memory:")
-    monkeypatch.setattr(
-        server_points, "_span_params", lambda dim: models.VectorParams(size=dim, distance=models.Distance.DOT)
-    )
-    monkeypatch.setattr(server_points, "SPANS", "text-other")
-    open_on_server(Server(client, "former"), "former", create=MANIFEST, writer=True)
-    monkeypatch.undo()
-    store = open_on_server(Server(client, "former"), "former", writer=True)
-    made = make_book(1)
-    store.publish(*made.parts)
-    ids = tuple(passage.id for passage in store.passages(made.book.id))
-    dense = made.vectors.passages[3]
-    spans = StoreQuery(level="passage", dense=dense, spans=True, ids=ids, limit=12)
-    whole = StoreQuery(level="passage", dense=dense, limit=1)
-    assert [[hit.id for hit in hits] for hits in store.search([spans, whole])] == [[], [ids[3]]]
-    assert {*store.terms(ids).ids} == {*ids}
 
 
 @pytest.mark.parametrize("name", ["mine_books", "mine_passages"])

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from nlb_retriever.atomic import write_file
-from nlb_retriever.config import Manifest
+from nlb_retriever.config import OTHER_VERSION, Manifest
 from nlb_retriever.errors import LibraryDamaged, StoreError
 from nlb_retriever.store.backends import disk
 from nlb_retriever.store.backends.array_file import Seal
@@ -95,13 +95,12 @@ def read_head(path: Path) -> tuple[Head, Mark]:
         raise LibraryDamaged(f"{path.name} is damaged")
     if layout != FORMAT:
         raise StoreError(
-            f"library {path.parent} has format {layout!r}, this version of nlb reads {FORMAT}: "
-            "use the version that made it, or remove the folder and index your books again"
+            f"library {path.parent} has format {layout!r}, this version of nlb reads {FORMAT}: {OTHER_VERSION}"
         )
     if later := sorted(set(content) - {each.name for each in fields(Head)}):
         raise StoreError(
             f"library {path.parent} was made by a later version of nlb ({path.name} has {', '.join(later)}): "
-            "use that version, or index your books into another library"
+            f"{OTHER_VERSION}"
         )
     try:
         names = [content["library"], *(one["name"] for one in content["segments"])]

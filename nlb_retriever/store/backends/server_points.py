@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -88,16 +87,9 @@ class Collections:
                         )
                     )
 
-    @cached_property
-    def has_spans(self) -> bool:
-        """Whether passages have vectors of their spans: former versions made none."""
-        info = self._server.call(lambda client: client.get_collection(self._names["passage"]))
-        vectors = info.config.params.vectors
-        return isinstance(vectors, dict) and SPANS in vectors
-
     def upsert(self, level: Level, points: Iterable[Point]) -> None:
         for batch in batches(points):
-            structs = [_to_struct(point, has_spans=level == "passage" and self.has_spans) for point in batch]
+            structs = [_to_struct(point) for point in batch]
             self._server.call(lambda client, structs=structs: client.upsert(self._names[level], structs, wait=True))  # type: ignore[misc]
 
     def delete(self, level: Level, where: Filter) -> None:
@@ -150,8 +142,6 @@ class Collections:
         return [found[point] for point in ids if point in found]
 
     def query_batch(self, level: Level, queries: Sequence[PointQuery]) -> list[list[StoredPoint]]:
-        if any(query.spans for query in queries) and not self.has_spans:
-            return [[] if query.spans else self.query_batch(level, [query])[0] for query in queries]
         tuned = not _is_in_memory(self._server.client)
         requests = [_request(query, is_tuned=tuned) for query in queries]
         answers = self._server.call(lambda client: client.query_batch_points(self._names[level], requests))
@@ -255,10 +245,10 @@ def _span_params(dim: int) -> models.VectorParams:
     )
 
 
-def _to_struct(point: Point, *, has_spans: bool) -> models.PointStruct:
+def _to_struct(point: Point) -> models.PointStruct:
     vector: dict[str, Any] = {}
     spans, terms = point.parts.get("span"), point.parts.get("term")
-    if has_spans and spans is not None and point.dense is not None:
+    if spans is not None and point.dense is not None:
         vector[SPANS] = unpack(spans, len(point.dense)).astype(np.float64).round(_SPAN_DIGITS).tolist()
     if point.dense is not None:
         vector[DENSE] = point.dense.tolist()
