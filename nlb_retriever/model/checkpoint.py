@@ -44,6 +44,7 @@ class CheckpointFiles:
 
 FILES = CheckpointFiles()
 _OTHER_ENCODER = "name that encoder (--chunk-encoder), or train a checkpoint for yours (nlb train --from scratch)"
+_RENEWED = "train it anew (nlb train), or do without it (nlb index --rebuild --chunk-encoder {})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,10 +116,11 @@ class Checkpoint:
                 f"{config.chunk_encoder}, {encoder.name} gives {encoder.dim}-d: {_OTHER_ENCODER}"
             )
         if config.chunk_encoder_sha256 not in {None, encoder.sha256}:
+            is_renewed = config.chunk_encoder == encoder.name
             raise MismatchError(
                 f"checkpoint {self.name} was trained on vectors of {config.chunk_encoder} "
                 f"({str(config.chunk_encoder_sha256)[:12]}), this is {encoder.name} ({encoder.sha256[:12]}): "
-                f"{_OTHER_ENCODER}"
+                f"{_RENEWED.format(encoder.name) if is_renewed else _OTHER_ENCODER}"
             )
         if chunk_tokens is not None and config.chunk_tokens not in {None, chunk_tokens}:
             raise MismatchError(
@@ -244,7 +246,7 @@ def save(
         projections: None for none.
 
     Raises:
-        EncoderError: it cannot be written.
+        OSError: it cannot be written; what was there is kept.
     """
     from safetensors.numpy import save as serialize
 
@@ -260,12 +262,9 @@ def save(
         model=encoder.config,
         heads=projections is not None,
     )
-    try:
-        with write_folder(folder) as new:
-            (new / FILES.weights).write_bytes(weights)
-            (new / FILES.config).write_bytes((json.dumps(config.to_dict(), indent=2) + "\n").encode())
-    except OSError as error:
-        raise EncoderError(f"cannot write checkpoint {folder} ({error.strerror}): what was there is kept") from error
+    with write_folder(folder) as new:
+        (new / FILES.weights).write_bytes(weights)
+        (new / FILES.config).write_bytes((json.dumps(config.to_dict(), indent=2) + "\n").encode())
     return Checkpoint(folder=folder, config=config)
 
 

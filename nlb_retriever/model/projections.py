@@ -145,7 +145,6 @@ class Projections:
         shapes: dict[str, tuple[int, ...]] = {_key(name, "center"): (dim,) for name in KINDS}
         shapes |= {_key(name, "matrix"): (dim, dim) for name in KINDS}
         shapes |= {_key("gate"): (3,), _key("reranker"): (len(FEATURES),), _key("context"): (1,)}
-        tensors = {_key("context"): np.zeros(1, dtype=np.float32), **tensors}
         ordered = any(name.startswith(_key("order", "")) for name in tensors)
         if ordered:
             unknown = np.zeros(1)

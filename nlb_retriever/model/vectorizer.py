@@ -62,9 +62,11 @@ class Vectorizer:
             MismatchError: one of the two has changed since.
         """
         checkpoint = checkpoints.pinned(manifest.checkpoint)
-        _compare(location, manifest.checkpoint, checkpoint.sha256, manifest.checkpoint_sha256)
+        _compare(location, "checkpoint", manifest.checkpoint, checkpoint.sha256, manifest.checkpoint_sha256)
         encoder = load()
-        _compare(location, manifest.chunk_encoder, encoder.identity.sha256, manifest.chunk_encoder_sha256)
+        _compare(
+            location, "chunk encoder", manifest.chunk_encoder, encoder.identity.sha256, manifest.chunk_encoder_sha256
+        )
         terms = find_term_projection(manifest.chunk_encoder_sha256)
         return cls(encoder, checkpoint, terms if terms and terms.sha256 == manifest.terms_sha256 else None)
 
@@ -268,9 +270,9 @@ def _mean(vectors: Vectors) -> Vectors:
     return np.asarray(mean / norm, dtype=np.float32)
 
 
-def _compare(location: str, name: str, sha256: str, pinned: str) -> None:
+def _compare(location: str, what: str, name: str, sha256: str, pinned: str) -> None:
     if sha256 != pinned:
         raise MismatchError(
-            f"library {location} was made with {name} of SHA-256 {pinned[:12]}, the one loaded is {sha256[:12]}: "
+            f"library {location} was made with another {what} ({name}, SHA-256 {pinned[:12]}, now {sha256[:12]}): "
             "run `nlb index --rebuild`, or restore the one it was made with"
         )

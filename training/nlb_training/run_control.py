@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import re
 import shutil
 import signal
 import threading
@@ -19,6 +20,7 @@ from safetensors import SafetensorError
 from nlb_retriever.atomic import TEMPORARY
 from nlb_retriever.errors import TrainingError
 
+_ERRNO = re.compile(r"\[Errno \d+\] ([^:'\"]+)")
 LOCK = "lock"
 """Name of a run's lock file; it means nothing when no process has it locked."""
 
@@ -129,8 +131,15 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, RuntimeError, SafetensorError) as error:
-        why = getattr(error, "strerror", None) or str(error).strip().partition("\n")[0]
-        raise TrainingError(f"{path} cannot be written ({why}): make room, then go on with --resume") from error
+        raise TrainingError(f"{path} cannot be written ({why(error)}): make room, then go on with --resume") from error
+
+
+def why(error: Exception) -> str:
+    """Why a file or folder could not be written, in a few words."""
+    reason = getattr(error, "strerror", None) or str(error).strip().partition("\n")[0]
+    if found := _ERRNO.search(reason):  # shutil lists all the files that it could not copy
+        return found[1]
+    return "only a part of it was written" if "inline_container" in reason else reason  # torch names its own source
 
 
 def check_torch_file(file: Path) -> None:

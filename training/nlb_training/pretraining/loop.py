@@ -35,7 +35,7 @@ from nlb_training.events import StepObserver, TrainingEvent
 from nlb_training.plots import draw_losses
 from nlb_training.pretraining.history import LOSS_FILE, PLOT_FILE, History
 from nlb_training.pretraining.settings import LoopSettings
-from nlb_training.run_control import catch_stop_signals, check_torch_file
+from nlb_training.run_control import catch_stop_signals, check_torch_file, why
 from nlb_training.settings import write_json
 
 Validate = Callable[[nn.Module], Mapping[str, float]]
@@ -222,9 +222,8 @@ class _StepTrainer(Trainer):
         except (OSError, RuntimeError, SafetensorError) as error:  # torch.save raises RuntimeError
             shutil.rmtree(partial, ignore_errors=True)
             kept = find_last(folder)
-            reason = getattr(error, "strerror", None) or str(error).strip().splitlines()[0]
             raise TrainingError(
-                f"cannot write checkpoint {folder / name} ({reason}): free some space, then run the same command "
+                f"cannot write checkpoint {folder / name} ({why(error)}): free some space, then run the same command "
                 f"with --resume to continue from {f'step {_step_of(kept)}' if kept else 'the start'}"
             ) from error
         finally:
