@@ -54,6 +54,12 @@ _FOR_WORKS = re.compile(r"\b(?:when|where|year|works?|books?|papers?|stud(?:y|ie
 _OWNS = re.compile(r"['’]s\Z")
 """Of a name that has something, which is not who is wanted but by "whose"."""
 _WHO = re.compile(r"\bwho\b(?!.*\bwhose\b)", re.IGNORECASE)
+_HELD = re.compile(
+    r"\bwho(?:['’]s| is| was| are| were) (?:(?:the|an?) (?:[\w-]+ )?)?(?P<held>[\w-]+) of ", re.IGNORECASE
+)
+"""What somebody is of something: "president" in "Who is the president of France?"."""
+_OF = r" of (?:(?:the|an?|his|her|their|our|my|of|and|[A-Z][\w’'-]*) )*\Z"
+"""Before a name that somebody is it of: of "the Literary Society of the Kirk"."""
 _IGNORED = re.compile(r"\b(?:a|an|the|his|her|their|my|your|our|its)\b|[^\w\s]")
 
 
@@ -165,10 +171,14 @@ def _spans(result: SearchResult) -> list[_Found]:
     words_weight = WORDS_WEIGHT + (FACTUAL_WORDS - WORDS_WEIGHT) * result.facts
     did = asks_who_did(result.request.question)
     for_works = did or _FOR_WORKS.search(result.request.question) is not None
+    held = _HELD.search(result.request.question)
+    of_held = re.compile(rf"\b(?i:{re.escape(held['held'])}){_OF}") if held else None
     found = []
     for index, hit in enumerate(hits):
         for quote, span in quote_spans(result, index):
             assert quote.answer
+            if of_held and of_held.search(hit.text, quote.start, quote.answer[0]):
+                continue
             if (name and not shares[index][quote.order]) or (not for_works and is_reference(hit.text, *quote.answer)):
                 continue
             score = score_span(result, quote, span, words_weight)

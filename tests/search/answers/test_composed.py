@@ -186,6 +186,14 @@ def test_words_that_come_back_answer_before_a_better_span_that_does_not() -> Non
     assert compose("How was the lamp trimmed?", text, "Bea trimmed the lamp", "by Ada", "Ada.").short != "Ada"
 
 
+def test_what_somebody_is_the_head_of_is_not_who_it_is() -> None:
+    text = "Ada was the president of the Lamp Society of Carrow, and Bea went home."
+    for question in ("Who is the president of France?", "Who was president of the society?"):
+        for span in ("Lamp Society of Carrow", "Carrow"):
+            assert compose(question, text, span, "Ada").short == "Ada"
+    assert compose("Who was afraid of the president?", text, "Lamp Society", "Ada").short == "Lamp Society"
+
+
 def compose_from(
     question: str, *passages: tuple[str, str, str, float], relevance: float = 3.0, facts: float = 0.0
 ) -> Answer:
