@@ -91,10 +91,10 @@ def no_locks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def few_everyday_questions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Six of the 40 everyday questions that a measurement of answers puts to its library: each takes 0.4 s."""
-    from nlb_training.evaluation.answers import EVERYDAY
+    """Six of the 248 everyday questions that a measurement of answers puts to its library: each takes 0.2 s."""
+    from nlb_training.everyday import read_everyday
 
-    monkeypatch.setattr("nlb_training.evaluation.answers.EVERYDAY", EVERYDAY[:6])
+    monkeypatch.setattr("nlb_training.evaluation.answers.read_everyday", lambda part: read_everyday(part)[:6])
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from nlb_retriever.search import relevance
 from nlb_retriever.search.question import find_names
 from nlb_retriever.search.relevance import (
     FACTUAL_PASSAGES,
+    FACTUAL_QUERY,
     JUDGED,
     Judgement,
     judge_relevance,
@@ -158,11 +159,12 @@ def test_a_question_on_facts_of_the_world_needs_more_to_be_answered(
 ) -> None:
     question = "What is the temperature of an oven?"
     assert not retriever.answer(question).found
-    monkeypatch.setattr(relevance, "facts_regression", lambda: np.zeros(385, dtype=np.float32))
+    regression = np.append(np.zeros(384, dtype=np.float32), np.float32(FACTUAL_QUERY))
+    monkeypatch.setattr(relevance, "facts_regression", lambda: regression)
     assert retriever.answer(question).found
 
 
-@pytest.mark.parametrize(("factuality", "facts"), [(0.0, 0.0), (FACTUAL_PASSAGES, 1.0)])
+@pytest.mark.parametrize(("factuality", "facts"), [(FACTUAL_QUERY, 0.0), (FACTUAL_PASSAGES, 1.0)])
 def test_a_textbook_needs_more_than_words_to_be_believed(
     retriever: Retriever, monkeypatch: pytest.MonkeyPatch, factuality: float, facts: float
 ) -> None:

@@ -20,52 +20,10 @@ from nlb_training.evaluation.metrics import Values
 from nlb_training.evaluation.results import Measurement
 from nlb_training.evaluation.retrieval import QuerySet
 from nlb_training.evaluation.vectors import Notice
+from nlb_training.everyday import read_everyday
 from nlb_training.reader.answers import best_f1, exact_match
 
 TASK = "answers"
-EVERYDAY = (
-    "How do I install Python on Windows?",
-    "What is the capital of Mongolia?",
-    "Who won the 2018 football World Cup?",
-    "How long should I boil an egg?",
-    "What is the boiling point of ethanol?",
-    "How do I reset my router password?",
-    "What is the difference between TCP and UDP?",
-    "Which vitamins are in broccoli?",
-    "How do I centre a div with CSS?",
-    "What is the population of Brazil?",
-    "Who invented the transistor?",
-    "How do I change the oil of a Toyota Corolla?",
-    "How many bits are in a byte?",
-    "What is the exchange rate of the euro to the yen?",
-    "How do I cancel my Netflix subscription?",
-    "When does the next train to Berlin leave?",
-    "What is the derivative of sin x?",
-    "How does a nuclear reactor work?",
-    "Who is the CEO of Microsoft?",
-    "What is the recommended dose of ibuprofen for adults?",
-    "How do I write a for loop in JavaScript?",
-    "Which planets have rings?",
-    "What is quantum entanglement?",
-    "How do I file my tax return online?",
-    "Why did Harry Potter go to Hogwarts?",
-    "What did Katniss Everdeen do at the reaping?",
-    "How does a diesel engine differ from a petrol engine?",
-    "How do I train a neural network in PyTorch?",
-    "What are the symptoms of dengue fever?",
-    "How tall is Mount Kilimanjaro?",
-    "How do I remove red wine from a carpet?",
-    "What is the wifi password of this hotel?",
-    "Which phone has the best camera?",
-    "How do I renew my passport?",
-    "What time does the supermarket close on Sundays?",
-    "Who directed the film Inception?",
-    "How many calories are in a banana?",
-    "What is the speed limit on German motorways?",
-    "How do I merge two branches in Git?",
-    "What does the error code 404 mean?",
-)
-"""Questions that none of the books answers."""
 RIGHT = 0.5
 """Least token F1 of a short answer that counts as right."""
 _METRICS = ("f1", "em", "quoted", "answered", "words", "right if sure", "right if likely", "right if unsure")
@@ -85,7 +43,8 @@ def measure_library(
         notice: called with the progress.
     """
     name = queries.known.name
-    measurements = [_measure_refused(f"everyday-to-{name}", EVERYDAY, EVERYDAY, retriever, system)]
+    everyday = read_everyday("test")
+    measurements = [_measure_refused(f"everyday-to-{name}", everyday, everyday, retriever, system)]
     if strange is not None and strange.known.name != name:
         questions = [row.query for row in strange.rows]
         other = f"{strange.known.name}-to-{name}"
