@@ -48,6 +48,8 @@ class Ranking:
     """Candidate's id -> score."""
     pools: Mapping[Level, Pool]
     """The levels that were combined; empty where the scores are of one level alone."""
+    dense: Sequence[Candidate]
+    """What the search by vector found at the wanted level, best first."""
     words: Sequence[Candidate]
     """What the search by words found at the wanted level, best first."""
     matches: TermMatches | None = None
@@ -85,7 +87,7 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
     level = request.level
     if flat and request.mode != "fused":
         scores = {candidate.id: candidate.score for candidate in dense[level] or words[level]}
-        return Ranking(scores=scores, pools={}, words=words[level])
+        return Ranking(scores=scores, pools={}, dense=dense[level], words=words[level])
     compared: list[Candidate] = []
     matches = None
     unread = request.mode == "fused" and store.manifest.chunk_encoder == DEFAULT_ENCODER and not is_latin(request.query)
@@ -102,7 +104,7 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
             "passage", compared, words["passage"], with_spans=True, with_terms=matches is not None, unread=unread
         )
     if flat:
-        return Ranking(scores=pools[level].scores, pools={}, words=words[level])
+        return Ranking(scores=pools[level].scores, pools={}, dense=dense[level], words=words[level])
     scores = combine(level, pools, without_names=_names_nobody(request))
     if level == "book":
         books = store.books()
@@ -111,7 +113,7 @@ def rank(request: SearchRequest, scope: Scope, vectors: EncodedQuery | None, sto
             where = all_of(scope.filter(level), Condition("book_id", "in", tuple(book.id for book in named)))
             query = StoreQuery(level=level, dense=vectors.at(level), where=where, limit=len(named))
             scores = _put_first(store.search([query])[0], scores)
-    return Ranking(scores=scores, pools=pools, words=words[level], matches=matches)
+    return Ranking(scores=scores, pools=pools, dense=dense[level], words=words[level], matches=matches)
 
 
 def _correct_for_length(scores: Mapping[str, float], books: Sequence[BookRecord]) -> dict[str, float]:

@@ -49,6 +49,8 @@ FACTS_WEIGHT, FACTUAL_QUERY, FICTIONAL_PASSAGES, FACTUAL_PASSAGES = 0.15, 0.0, 1
 everyday things and of textbooks) is subtracted from `FACTUAL_QUERY` on, the less the more the passages are about facts:
 nothing where they have `FACTUAL_PASSAGES` on average. Novels have -1.4 for their questions, textbooks 3.0, articles
 3.5, and novels for textbooks' 0.4, at times 2."""
+MANY_PASSAGES = 3.5
+"""Logarithm of the number of passages from which on all of that counts: of many, some are similar to any such query."""
 LEAST, GROWTH = 0.54, 0.05
 """The bound with `FEW_PASSAGES`, and by how much it grows with ten times as many."""
 FEW_PASSAGES = 300
@@ -113,7 +115,8 @@ def judge_relevance(
         query, hits[:JUDGED], language
     )
     score += (READER_WEIGHT + FACTUAL_READER * facts) * min(max(relevance, -CLIP), CLIP)
-    score -= (1.0 - facts) * FACTS_WEIGHT * max(0.0, float(_factuality(vectors.whole)) - FACTUAL_QUERY)
+    weight = (1.0 - facts) * FACTS_WEIGHT * min(1.0, math.log10(max(1, passages)) / MANY_PASSAGES)
+    score -= weight * max(0.0, float(_factuality(vectors.whole)) - FACTUAL_QUERY)
     bound = LEAST + GROWTH * math.log10(max(1, passages) / FEW_PASSAGES) + FACTUAL_BOUND * facts
     return Judgement(score >= bound - (IN_BOOK if in_book else 0.0), facts)
 

@@ -240,7 +240,7 @@ def test_a_library_of_a_changed_encoder_is_refused(library: Path, monkeypatch: p
     from nlb_retriever.model.checkpoint import Checkpoint
 
     monkeypatch.setattr(Checkpoint, "sha256", "f" * 64)
-    with Retriever(library) as retriever, pytest.raises(MismatchError, match=r"made with released.*ffffffffffff"):
+    with Retriever(library) as retriever, pytest.raises(MismatchError, match=r"checkpoint \(released.*ffffffffffff"):
         retriever.search("lamp")
 
 
