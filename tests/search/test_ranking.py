@@ -56,7 +56,7 @@ def test_candidates_are_put_first_even_if_all_scores_are_below_zero() -> None:
     scores = {"a": -1.0, "b": -2.0, "c": -4.0}
     first = [Candidate(id="c", score=0.5), Candidate(id="d", score=0.1)]
     put = ranking._put_first(first, scores)
-    assert Ranking(scores=put, pools={}, words=[]).top(4) == ["c", "d", "a", "b"]
+    assert Ranking(scores=put, pools={}, dense=[], words=[]).top(4) == ["c", "d", "a", "b"]
     assert put["c"] > -1 and put["d"] > -1
 
 
