@@ -3,9 +3,10 @@
 Judged by the best passages that were found: how similar they are to the query as the chunk encoder encodes both (its
 own space separates queries without an answer better than the trained one, and the best passages together better than
 the most similar one alone), how many of the query's rare words one passage has, whether one book has all the names in
-it, what the reader says where it has read them, and how far the query asks for facts of the world: such a query is
-similar to passages of any kind that explain something. Where the passages are about facts, too, similarity and reader
-count more, words less. The more passages, the more similar the best are by chance, so the bound grows with them.
+it, and how often, what the reader says where it has read them, and how far the query asks for facts of the world: such
+a query is similar to passages of any kind that explain something. Where the passages are about facts, too, similarity
+and reader count more, words less. The more passages, the more similar the best are by chance, so the bound grows with
+them.
 The weights were chosen on questions on novels, tales, textbooks and articles, put to libraries with and without their
 book, and judged on others (docs/reader-notes.md).
 """
@@ -39,6 +40,9 @@ UNKNOWN_WEIGHT, RAREST = 2.0, 1.5
 of the number of passages and `RAREST`."""
 NAMES_WEIGHT = 0.20
 """Of the share of the query's names that the passages of one book have, its title and author included."""
+OFTEN_WEIGHT, OFTEN, SELDOM = 0.40, 0.50, 0.24
+"""Of the share of the passages that have them, cut at `OFTEN`, less `SELDOM`: a book about somebody has the name all
+over, and another one by chance."""
 READER_WEIGHT, CLIP = 0.02, 8.0
 """Of the reader's highest relevance, a logit cut at `CLIP`."""
 FACTUAL_COSINE, FACTUAL_WORDS, FACTUAL_READER, FACTUAL_BOUND = 1.0, -0.25, 0.045, 0.24
@@ -111,9 +115,8 @@ def judge_relevance(
     factuality = float(_factuality(found).mean())
     facts = min(max((factuality - FICTIONAL_PASSAGES) / (FACTUAL_PASSAGES - FICTIONAL_PASSAGES), 0.0), 1.0)
     score = (1.0 + FACTUAL_COSINE * facts) * float((found @ vectors.whole).mean())
-    score += (WORDS_WEIGHT + FACTUAL_WORDS * facts) * share + NAMES_WEIGHT * share_of_names(
-        query, hits[:JUDGED], language
-    )
+    score += (WORDS_WEIGHT + FACTUAL_WORDS * facts) * share
+    score += weigh_names(query, hits[:JUDGED], language)
     score += (READER_WEIGHT + FACTUAL_READER * facts) * min(max(relevance, -CLIP), CLIP)
     weight = (1.0 - facts) * FACTS_WEIGHT * min(1.0, math.log10(max(1, passages)) / MANY_PASSAGES)
     score -= weight * max(0.0, float(_factuality(vectors.whole)) - FACTUAL_QUERY)
@@ -179,7 +182,8 @@ def is_abroad(query: str, hits: Sequence[Hit]) -> bool:
     if not hits or _is_english(hits[0]) or find_language(hits[0].text) == ENGLISH or not find_names(query):
         return False
     own = [hit for hit in hits if hit.book_id == hits[0].book_id]
-    return share_of_names(query, own) == 1.0 and share_of_names(query, [*filter(_is_english, hits)]) < 1.0
+    english = [*filter(_is_english, hits)]
+    return _share(_find_names(query, own)) == 1.0 and _share(_find_names(query, english)) < 1.0
 
 
 def _is_english(hit: Hit) -> bool:
@@ -187,16 +191,36 @@ def _is_english(hit: Hit) -> bool:
     return language.partition("-")[0] == ENGLISH
 
 
-def share_of_names(query: str, hits: Sequence[Hit], language: str = ENGLISH) -> float:
-    """Share of a query's names that the passages of one book have, of the book with most; 1 for a query without names.
+def weigh_names(query: str, hits: Sequence[Hit], language: str = ENGLISH) -> float:
+    """What a query's names add to its score, which are in passages of one book: how many of them, and how often.
 
-    A passage has the words that it writes with a capital; a book, those of its title and author, too.
+    `NAMES_WEIGHT` for a query without names.
+
+    Args:
+        query: cleaned.
+        hits: passages, at least one.
+        language: of the query.
+    """
+    books = _find_names(query, hits, language)
+    if not books:
+        return NAMES_WEIGHT
+    often = max(sum(map(fmean, passages)) for passages in books) / len(hits)
+    return NAMES_WEIGHT * _share(books) + OFTEN_WEIGHT * (min(often, OFTEN) - SELDOM)
+
+
+def _share(books: Sequence[Sequence[Sequence[bool]]]) -> float:
+    """Share of the names that passages of one book have, of the book with most; of what `_find_names` found."""
+    return max((fmean(map(any, zip(*passages, strict=True))) for passages in books), default=0.0)
+
+
+def _find_names(query: str, hits: Sequence[Hit], language: str = ENGLISH) -> list[list[list[bool]]]:
+    """Which of a query's names each passage has, book by book; no books for a query without names.
+
+    A passage has the words that it writes with a capital, and those of its book's title and author.
     """
     names = [ids for name in find_names(query) if (ids := word_ids(name, language))]
-    if not names:
-        return 1.0
-    books: dict[str, set[int]] = {}
-    for hit in hits:
-        own = books.setdefault(hit.book_id, {*word_ids(f"{hit.title} {hit.author or ''}", language)})
-        own |= word_ids(find_capitals(hit.text), language)
-    return max((fmean(bool(name & own) for name in names) for own in books.values()), default=0.0)
+    books: dict[str, list[list[bool]]] = {}
+    for hit in hits if names else ():
+        own = word_ids(f"{hit.title} {hit.author or ''} {find_capitals(hit.text)}", language)
+        books.setdefault(hit.book_id, []).append([bool(name & own) for name in names])
+    return [*books.values()]

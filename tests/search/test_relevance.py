@@ -18,10 +18,14 @@ from nlb_retriever.search.relevance import (
     FACTUAL_PASSAGES,
     FACTUAL_QUERY,
     JUDGED,
+    NAMES_WEIGHT,
+    OFTEN,
+    OFTEN_WEIGHT,
+    SELDOM,
     Judgement,
     judge_relevance,
-    share_of_names,
     share_of_words,
+    weigh_names,
 )
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.store import Condition
@@ -67,11 +71,30 @@ def test_names_count_by_the_book_that_has_most_of_them(retriever: Retriever) -> 
         ("When did Ishmael meet Queequeg, Starbuck and Ada?", 0.25),
         ("What does Ann Harbour tell of Boris in Tales of the Marsh?", 1.0),  # its author and its title
         ("Who is Clock Supper?", 0.0),  # words of the passages, but no names there
-        ("who is queequeg?", 1.0),
     ):
-        assert share_of_names(query, hits) == pytest.approx(share), query
-    assert share_of_names("Who is Tobias?", []) == 0.0
-    assert share_of_names("Who is Tobias?", [replace(_first(hits, "Country Bread"), author=None)]) == 0.0
+        least, most = (NAMES_WEIGHT * share + OFTEN_WEIGHT * (often - SELDOM) for often in (0.0, OFTEN * bool(share)))
+        assert least - 1e-9 <= weigh_names(query, hits) <= most + 1e-9, query
+    assert weigh_names("who is queequeg?", hits) == NAMES_WEIGHT
+
+
+def test_names_count_by_the_passages_of_one_book_that_have_them(retriever: Retriever) -> None:
+    found = retriever.search("Tobias bread", limit=JUDGED)
+    texts = {
+        "The Lighthouse Keeper": ("Ada met Boris.", "Ada.", "a", "b"),
+        "Country Bread": ("Boris, Ada.", "c", "d", "e"),
+    }
+    hits = [replace(_first(found, title), text=text, author=None) for title, own in texts.items() for text in own]
+
+    def often(query: str) -> float:
+        share = 1.0 if query != "Who is Dora?" else 0.0
+        return (weigh_names(query, hits) - NAMES_WEIGHT * share) / OFTEN_WEIGHT + SELDOM
+
+    assert often("Who is Ada?") == pytest.approx(2 / 8), "two passages of one book, and not a third of another"
+    assert often("When did Ada meet Boris?") == pytest.approx((2 / 8 + 1 / 8) / 2)
+    assert often("Who is Dora?") == pytest.approx(0.0)
+    assert often("Who is the keeper of the Lighthouse?") == pytest.approx(4 / 8), "its title has it"
+    hits = hits[:2]
+    assert often("Who is Ada?") == OFTEN, "more does not count"
 
 
 def test_words_count_by_their_rarity_and_most_where_no_passage_has_them(retriever: Retriever) -> None:
