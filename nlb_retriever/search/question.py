@@ -17,6 +17,7 @@ MOST_WORDS = 48
 """Of a question; a longer text is no question that a reader was trained on."""
 _WORD = re.compile(r"[a-z]+")
 _ANY_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_NEXT = re.compile(rf"({_ANY_WORD.pattern})(\W*)")
 _TITLED = re.compile(r"[a-z]+(?=\.? [A-Z])")
 _GAP = re.compile(r"_{2,}")
 _ORDER = re.compile(r"^(?i:please )?(?i:name|identify|give me)(?= (?:the|an?|one|two|three|some|[A-Z]\w*)\b) ")
@@ -251,6 +252,18 @@ def find_names(query: str) -> list[str]:
     if all(word[0].isupper() or (index and word in _UNCAPPED) for index, word in enumerate(words)):
         return []
     return [word for word in dict.fromkeys(words[1:]) if word[0].isupper() and word.lower() not in _TITLES]
+
+
+def find_full_names(query: str) -> list[list[str]]:
+    """The names of a query, those together that follow one another: [["Mary", "Lennox"]] of "Who is Mary Lennox?"."""
+    names = {*find_names(query)}
+    runs: list[list[str]] = [[]]
+    for word, behind in _NEXT.findall(query):
+        if word in names:
+            runs[-1].append(word)
+        if word not in names or behind.strip() not in {"", "."} or word.endswith(("'s", "’s")):
+            runs.append([])
+    return [*filter(None, runs)]
 
 
 def restore_capitals(query: str, texts: Sequence[str]) -> str:

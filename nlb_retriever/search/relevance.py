@@ -24,7 +24,7 @@ from nlb_retriever.model.vectorizer import Vectorizer
 from nlb_retriever.model.vectors import EncodedQuery
 from nlb_retriever.reader import Reading
 from nlb_retriever.records import Hit
-from nlb_retriever.search.question import MOST_WORDS, find_capitals, find_names
+from nlb_retriever.search.question import MOST_WORDS, find_capitals, find_full_names, find_names
 from nlb_retriever.store import Filter, LibraryStore, StoreQuery
 from nlb_retriever.text.languages import ENGLISH, find_language, is_latin
 from nlb_retriever.text.words import all_word_ids, word_ids
@@ -39,8 +39,8 @@ UNKNOWN_WEIGHT, RAREST = 2.0, 1.5
 """How much more a word counts that no passage has than the rarest that one has, whose best score is about the logarithm
 of the number of passages and `RAREST`."""
 NAMES_WEIGHT = 0.20
-"""Of the share of the query's names that the passages of one book have, its title and author included."""
-OFTEN_WEIGHT, OFTEN, SELDOM = 0.40, 0.50, 0.24
+"""Of the share of the query's names that one book has in full in a passage, with its title and author."""
+OFTEN_WEIGHT, OFTEN, SELDOM = 0.40, 0.50, 0.20
 """Of the share of the passages that have them, cut at `OFTEN`, less `SELDOM`: a book about somebody has the name all
 over, and another one by chance."""
 READER_WEIGHT, CLIP = 0.02, 8.0
@@ -208,19 +208,20 @@ def weigh_names(query: str, hits: Sequence[Hit], language: str = ENGLISH) -> flo
     return NAMES_WEIGHT * _share(books) + OFTEN_WEIGHT * (min(often, OFTEN) - SELDOM)
 
 
-def _share(books: Sequence[Sequence[Sequence[bool]]]) -> float:
+def _share(books: Sequence[Sequence[Sequence[float]]]) -> float:
     """Share of the names that passages of one book have, of the book with most; of what `_find_names` found."""
-    return max((fmean(map(any, zip(*passages, strict=True))) for passages in books), default=0.0)
+    return max((fmean(1.0 in shares for shares in zip(*passages, strict=True)) for passages in books), default=0.0)
 
 
-def _find_names(query: str, hits: Sequence[Hit], language: str = ENGLISH) -> list[list[list[bool]]]:
-    """Which of a query's names each passage has, book by book; no books for a query without names.
+def _find_names(query: str, hits: Sequence[Hit], language: str = ENGLISH) -> list[list[list[float]]]:
+    """Share of each of a query's full names that each passage has, book by book; no books for a query without names.
 
     A passage has the words that it writes with a capital, and those of its book's title and author.
     """
-    names = [ids for name in find_names(query) if (ids := word_ids(name, language))]
-    books: dict[str, list[list[bool]]] = {}
+    names = [[ids for word in name if (ids := word_ids(word, language))] for name in find_full_names(query)]
+    names = [*filter(None, names)]
+    books: dict[str, list[list[float]]] = {}
     for hit in hits if names else ():
         own = word_ids(f"{hit.title} {hit.author or ''} {find_capitals(hit.text)}", language)
-        books.setdefault(hit.book_id, []).append([bool(name & own) for name in names])
+        books.setdefault(hit.book_id, []).append([fmean(bool(word & own) for word in name) for name in names])
     return [*books.values()]

@@ -13,7 +13,7 @@ import pytest
 from nlb_retriever import Retriever, book_from_text, index_books, index_files
 from nlb_retriever.records import Hit
 from nlb_retriever.search import relevance
-from nlb_retriever.search.question import find_names
+from nlb_retriever.search.question import find_full_names, find_names
 from nlb_retriever.search.relevance import (
     FACTUAL_PASSAGES,
     FACTUAL_QUERY,
@@ -61,6 +61,21 @@ def test_names_are_words_with_a_capital_behind_the_first(query: str, names: list
     assert find_names(query) == names
 
 
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("Who is Mary Lennox?", [["Mary", "Lennox"]]),
+        ("Why did Mr. John B. Wick leave Mary, Ann and Tom?", [["John", "B", "Wick"], ["Mary"], ["Ann"], ["Tom"]]),
+        ("Who was Mary's Tom, and who Mary’s Ann?", [["Mary's"], ["Tom"], ["Mary’s"], ["Ann"]]),
+        ("Where is the Isle of Wight?", [["Isle"], ["Wight"]]),
+        ("who is mary lennox?", []),
+        ("", []),
+    ],
+)
+def test_full_names_are_names_that_follow_one_another(query: str, names: list[list[str]]) -> None:
+    assert find_full_names(query) == names
+
+
 def test_names_count_by_the_book_that_has_most_of_them(retriever: Retriever) -> None:
     hits = retriever.search("Tobias and Margaret; Ada and Boris", limit=JUDGED)
     assert {hit.title for hit in hits} >= {"The Lighthouse Keeper", "Tales of the Marsh"}
@@ -92,6 +107,12 @@ def test_names_count_by_the_passages_of_one_book_that_have_them(retriever: Retri
     assert often("Who is Ada?") == pytest.approx(2 / 8), "two passages of one book, and not a third of another"
     assert often("When did Ada meet Boris?") == pytest.approx((2 / 8 + 1 / 8) / 2)
     assert often("Who is Dora?") == pytest.approx(0.0)
+    ada, boris, both = (weigh_names(f"Who is {name}?", hits) for name in ("Ada", "Boris", "Ada Boris"))
+    assert both == pytest.approx((ada + boris) / 2), "one passage has all of the full name"
+    apart = [
+        replace(hit, text=hit.text.replace("Ada met Boris.", "Ada.").replace("Boris, Ada.", "Boris.")) for hit in hits
+    ]
+    assert weigh_names("Who is Ada Boris?", apart) < weigh_names("When did Ada meet Boris?", apart) - NAMES_WEIGHT / 3
     assert often("Who is the keeper of the Lighthouse?") == pytest.approx(4 / 8), "its title has it"
     hits = hits[:2]
     assert often("Who is Ada?") == OFTEN, "more does not count"
