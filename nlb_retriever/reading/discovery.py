@@ -16,7 +16,7 @@ from nlb_retriever.reading.book import FORMATS, suffix_of
 from nlb_retriever.reading.containers.unpacked import is_book_file, is_unpacked
 from nlb_retriever.reading.limits import shown
 from nlb_retriever.reading.sidecar import HIDDEN
-from nlb_retriever.reading.sites import LONGEST_REDIRECT, is_redirect, made_beside_pages
+from nlb_retriever.reading.sites import LONGEST_REDIRECT, is_redirect, made_beside_pages, only_includes
 from nlb_retriever.records import FailedFile, path_of, source_of
 
 _BOOKS = re.compile(
@@ -248,6 +248,12 @@ def _add_found(path: Path, search: _Search) -> None:
         search.blank.append(path)
     elif status.st_size <= LONGEST_REDIRECT and FORMATS[suffix_of(path)] == "html" and is_redirect(_beginning(path)):
         search.skipped["redirect to another page"] += 1
+    elif (
+        status.st_size <= LONGEST_REDIRECT
+        and FORMATS[suffix_of(path)] in {"rst", "markdown", "adoc"}
+        and only_includes(_beginning(path))
+    ):
+        search.skipped["page that only includes another file"] += 1
     elif path.suffix.lower() == ".xml" and not _BOOKS.search(_beginning(path).replace(b"\0", b"")):  # UTF-16 has them
         search.skipped["XML that is no book"] += 1
     else:

@@ -34,7 +34,14 @@ _MADE = tuple(
 """The name by which a maker is known in a folder, and what it puts there besides pages."""
 _REDIRECT = re.compile(rb"""<meta\s+http-equiv=["']?refresh["']?\s+content=["']?\s*[0-5]\s*;""", re.IGNORECASE)
 LONGEST_REDIRECT = 4_096
-"""Bytes of a page that only leads to another, at most."""
+"""Bytes of a page that only leads to another, or includes it, at most."""
+
+
+_INCLUDES = re.compile(
+    rb"\s*(?:\.\.\s+(?:literal)?include::|[`:]{3,}\{(?:literal)?include\}|include::\S[^\n]*\[|-+8<-+\s)[^\n]*"
+)
+_AROUND_INCLUDES = re.compile(rb"\s*(?:[`:]{3,}|:[\w-]+:[^\n]*|\[//\]: #[^\n]*|<!--[^\n]*-->)?\s*")
+"""Lines beside these that are no text: the end of a block, options and comments."""
 
 
 def made_beside_pages(names: Sequence[str]) -> set[str]:
@@ -47,3 +54,9 @@ def made_beside_pages(names: Sequence[str]) -> set[str]:
 def is_redirect(page: bytes) -> bool:
     """Whether a page of HTML only leads to another."""
     return _REDIRECT.search(page) is not None
+
+
+def only_includes(page: bytes) -> bool:
+    """Whether a page of reStructuredText, Markdown or AsciiDoc only includes other files, which stand by themselves."""
+    rest = [line for line in page.removeprefix(b"\xef\xbb\xbf").splitlines() if not _AROUND_INCLUDES.fullmatch(line)]
+    return bool(rest) and all(map(_INCLUDES.fullmatch, rest))

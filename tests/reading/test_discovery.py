@@ -260,3 +260,20 @@ def test_a_page_that_only_leads_to_another_is_passed_over(tmp_path: Path) -> Non
     assert [path.name for path in found.files] == ["b.html"]
     assert found.skipped == {"redirect to another page": 1}
     assert [path.name for path in discover([tmp_path / "a.html"]).files] == ["a.html"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.rst", ".. include:: ../CHANGES.rst\n   :start-line: 2\n"),
+        ("a.md", '[//]: # "authors"\n\n```{include} ../AUTHORS.md\n:end-line: 9\n```\n'),
+        ("a.md", '--8<-- "README.md"\n'),
+        ("a.adoc", "include::../changes.adoc[]\n"),
+    ],
+)
+def test_a_page_that_only_includes_another_file_is_passed_over(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    (tmp_path / f"b-{name}").write_text(f"The keeper waits.\n\n{text}")
+    found = discover([tmp_path])
+    assert [path.name for path in found.files] == [f"b-{name}"]
+    assert found.skipped == {"page that only includes another file": 1}
