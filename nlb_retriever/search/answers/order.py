@@ -15,6 +15,7 @@ from nlb_retriever.search.answers.cells import answer_cell
 from nlb_retriever.search.answers.definition import answer_definition
 from nlb_retriever.search.answers.digest import answer_digest
 from nlb_retriever.search.answers.labels import answer_label
+from nlb_retriever.search.answers.manual_entries import put_entries_first
 from nlb_retriever.search.answers.narrowing import narrow_to_date, narrow_to_part
 from nlb_retriever.search.answers.numbered import answer_numbered
 from nlb_retriever.search.answers.places import answer_place
@@ -60,6 +61,8 @@ def answer_question(request: SearchRequest, means: Means, limit: int | None, *, 
             or answer_cell(result, store, limit)
             or answer_statement(result, limit)
         )
+        if answer is None:
+            result = put_entries_first(result, store, load_reader())
     answer = answer or (compose_all(result) if all_passages else compose_answer(result, limit))
     return replace(answer, searched=result.searched)
 
