@@ -29,7 +29,7 @@ LEAD = 1.5
 """Added to the best passage's score for an entry: what is read there counts before what other passages say."""
 _NAME = re.compile(
     r"(?<![\w.-])(?:--?[a-z][\w-]*|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|[a-z]+[A-Z]\w*"
-    r"|(?!Ma?c|De|La|Le|Van|Fitz)[A-Z][a-z0-9]+[A-Z]\w*"
+    r"|(?!(?:Ma?c|De|La|Le|Van|Fitz)[A-Z])[A-Z][a-z0-9]+[A-Z]\w*"
     r"|[A-Z]{1,5}\d{2,5}|v?\d+(?:\.\d+)+|(?<=code )\d+|(?<=error )\d+|(?<=status )\d+)(?![\w.]\w)(?:\(\))?"
 )
 """Of a program: "--fast", "max_length", "maxLength", "ControlMaster", "E203", "2.1", "exit code 23"."""

@@ -33,6 +33,12 @@ MAX_GLOW
     How bright the lamp may be in the hours of the night, in parts of a hundred.
 
     Default: 73
+
+DeckLight
+
+    How many lamps burn on the deck.
+
+    Default: 12
 """
 OPTIONS = """\
 NAME
@@ -91,6 +97,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
     [
         ("What is the default of LAMP_NAME?", "Beacon", "Default: Beacon"),
         ("What is the default of MAX_GLOW?", "73", "Default: 73"),
+        ("What is the default of DeckLight?", "12", "Default: 12"),
         ("What does the --quick option do?", "Skips the check of the oil", "Skips the check"),
         ("What does exit code 23 mean?", "wick is wet", "23 - The wick is wet"),
         ("When was Lamp 2.1 released?", "2019-11-30", "Released 2019-11-30"),
@@ -108,7 +115,9 @@ def test_the_entry_that_a_question_names_answers_first(
         assert text[citation.hit.start : citation.hit.end] == citation.hit.text
 
 
-@pytest.mark.parametrize("question", ["Who is Captain McWick?", "The keeper lost his ____ when?", "What is oil?"])
+@pytest.mark.parametrize(
+    "question", ["Who is Captain McWick?", "Who is DeWick?", "The keeper lost his ____ when?", "What is oil?"]
+)
 def test_a_question_that_names_nothing_of_a_program_reads_no_entries(retriever: Retriever, question: str) -> None:
     result = retriever.run(SearchRequest(query=question, rerank=True))
     assert put_entries_first(result, retriever.store, retriever.reader) is result
