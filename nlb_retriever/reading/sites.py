@@ -35,8 +35,6 @@ _MADE = tuple(
 _REDIRECT = re.compile(rb"""<meta\s+http-equiv=["']?refresh["']?\s+content=["']?\s*[0-5]\s*;""", re.IGNORECASE)
 LONGEST_REDIRECT = 4_096
 """Bytes of a page that only leads to another, or includes it, at most."""
-
-
 _INCLUDES = re.compile(
     rb"\s*(?:\.\.\s+(?:literal)?include::|[`:]{3,}\{(?:literal)?include\}|include::\S[^\n]*\[|-+8<-+\s)[^\n]*"
 )
