@@ -7,21 +7,23 @@ spell it (text/transliteration.py). So is a name that stands in one or two passa
 is replaced where the book has another spelling far more often: "Astolfo" where the poem has "Astolpho". Of a full name
 the part that the encoder knows may be one that the books just do not have: its other spelling must stand beside the
 other part ("Elisabeth Bennet"), or in some passages of the one book that is searched ("Rodgers" where it has "Rogers").
-And a long name that is still unknown is read as the most similar one in the passages that the other words find:
-"Trefinnis" as "Tregennis". A common word is only read as one that the books write in two: "pineapple" as "pine-apple".
+Where no book is given, one must have all parts of the name that is read: "Sydney Carton" is not "Calton" of a book
+without a Sydney. And a long name that is still unknown is read as the most similar one in the passages that the other
+words find: "Trefinnis" as "Tregennis". A common word is only read as one that the books write in two: "pineapple" as
+"pine-apple".
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from itertools import pairwise
 
 from nlb_retriever.model.vectorizer import Vectorizer
-from nlb_retriever.search.question import MOST_WORDS, find_names
+from nlb_retriever.search.question import MOST_WORDS, find_full_names, find_names
 from nlb_retriever.search.scope import Scope
 from nlb_retriever.store import Condition, Filter, LibraryStore, StoreQuery, all_of
 from nlb_retriever.text.folding import fold
@@ -39,6 +41,8 @@ SELDOM, OFTEN = 2, 20
 """Passages that a name may stand in and still be replaced by another spelling, and how often its book has that."""
 LEAST_PART, WITH_PARTS = 3, 10
 """Letters of each part of a word that the books write with a hyphen, and passages in which that is looked for."""
+WITH_PART = 1000
+"""Passages of each part of a name whose books are compared."""
 BESIDE = 1000
 """Counted for a spelling that stands beside a neighbour of the word: more than all that do not."""
 LONG_NAME, SIMILARITY, NEAR = 7, 0.75, 0.85
@@ -99,7 +103,17 @@ def respell(
             forms = {form: count for form, count in others.items() if count >= OFTEN}
         if forms:
             spellings[word] = max(forms, key=lambda form: (forms[form], form))
+    for name in [] if scope.book else find_full_names(query):
+        altered = spellings.keys() & {*name}
+        if len(name) > 1 and altered and not _has_name([spellings.get(word, word) for word in name], where, store):
+            spellings = {word: form for word, form in spellings.items() if word not in altered}
     return _WORD.sub(lambda match: spellings.get(match.group(), match.group()), query) if spellings else None
+
+
+def _has_name(parts: Sequence[str], where: Filter | None, store: LibraryStore) -> bool:
+    """Whether one book has all parts of a name, in whatever passages."""
+    queries = [StoreQuery(level="passage", text=part, where=where, limit=WITH_PART) for part in parts]
+    return bool(set.intersection(*({hit.book_id for hit in found} for found in store.search(queries))))
 
 
 def _find_unknown(word: str, query: str, where: Filter | None, store: LibraryStore, *, is_rare: bool) -> Counter[str]:

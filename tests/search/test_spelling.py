@@ -164,6 +164,14 @@ def test_a_name_that_the_encoder_knows_is_mended_in_its_book(tmp_path: Path) -> 
             assert spelled(retriever, query) is None
 
 
+def test_a_full_name_is_mended_where_one_book_has_all_of_it(retriever: Retriever) -> None:
+    assert spelled(retriever, "Who is Ezra Gridlestone?") == "Who is Ezra Girdlestone?"
+    assert spelled(retriever, "Who is Ezra Trebenis?") is None  # Ezra is in the Abbey, Trebennis in the Mill
+    assert spelled(retriever, "Who is Trebenis?") == "Who is Trebennis?"
+    assert spelled(retriever, "Who is Oliver Gridlestone?") is None  # there is no Oliver
+    assert spelled(retriever, "Who is Oliver Gridlestone?", book="Abbey") == "Who is Oliver Girdlestone?"
+
+
 def test_a_name_of_the_preface_is_spelled_as_its_own_book_does(tmp_path: Path) -> None:
     poem = "Preface: Ariosto calls him Astolfo, her Marfisa. " + "Astolpho flew. " * 20 + "Marphisa rode. " * 19
     books = {"Poem": poem, "Other": "Philippa wrote to Brunello. " * 20, "Third": "Phillipa met Brunelo, once."}
