@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import Literal
+
+Gender = Literal["female", "male"]
 
 TITLES = frozenset(
     "mr mrs ms miss dr sir lady lord madame madam mademoiselle monsieur signor signior messer mistress mester captain"
@@ -52,6 +56,21 @@ _NOUNS = frozenset(
     # the young
     "boy girl lad lass youth maiden teenager kid".split()
 )
+_FEMALE = frozenset(
+    "mrs ms miss lady madame madam mademoiselle mistress queen princess countess duchess empress baroness mother mamma"
+    " mom mum aunt sister half-sister daughter wife widow bride fiancée niece grandmother granddaughter stepmother"
+    " stepdaughter godmother goddaughter daughter-in-law sister-in-law mother-in-law heiress kinswoman midwife"
+    " schoolmistress governess nun maid housemaid housekeeper landlady hostess barmaid actress girlfriend patroness"
+    " heroine goddess giantess witch sorceress enchantress mermaid girl lass maiden woman gentlewoman".split()
+)
+_MALE = frozenset(
+    "mr sir lord monsieur signor king prince count duke emperor sultan marquis viscount baron baronet knight father"
+    " papa dad uncle brother half-brother son husband widower bridegroom fiancé nephew grandfather grandson stepfather"
+    " stepson godfather godson son-in-law brother-in-law father-in-law kinsman nobleman schoolmaster priest monk friar"
+    " abbot butler footman landlord boyfriend hero god wizard sorcerer boy lad man gentleman fellow".split()
+)
+_LEAST_PRONOUNS, _MOST_OTHERS = 3, 0.5
+"""Pronouns that must follow a name, and how many of the others may, as a share of these."""
 _VAGUE = frozenset("man woman gentleman gentlewoman lady fellow person people one".split())
 """Nouns that say nothing alone."""
 _ENDINGS = re.compile(
@@ -65,6 +84,37 @@ _FIRST = re.compile(rf"^\s*{_DET}", re.IGNORECASE)
 _AFTER = re.compile(
     rf"{_DET}|\b(?:of|in|from|to|for|with|at|on|by|like|than|as|who|whom|whose|which|when|where|was|is|had|has)\b"
 )
+
+
+def find_gender(name: str, texts: Iterable[str]) -> Gender | None:
+    """The gender of somebody's title, else of most pronouns that follow the name before another; in doubt None.
+
+    Args:
+        name: with a capital: "Mrs. Hall", "Elizabeth Bennet", of whom "Elizabeth" is looked for.
+        texts: of the book.
+    """
+    words = [word.strip(".,") for word in name.split()]
+    if words[0].lower() in TITLES and (gender := gender_of(words[0])):
+        return gender
+    first = next((word for word in words if word[:1].isupper() and word.lower() not in TITLES), None)
+    if first is None:
+        return None
+    behind = re.compile(
+        rf"\b{re.escape(first)}(?![’'\w-])(?:\s+[A-Z][\w’-]*)*[^A-Z.;!?“”\"]*?\b(?:(?:he|him|his|himself)|(she|hers?|herself))\b"
+    )
+    found = [match[1] is not None for text in texts if first in text for match in behind.finditer(text)]
+    female, male = sum(found), len(found) - sum(found)
+    if max(female, male) < _LEAST_PRONOUNS or min(female, male) > _MOST_OTHERS * max(female, male):
+        return None
+    return "female" if female > male else "male"
+
+
+def gender_of(noun: str) -> Gender | None:
+    """The gender that a title or noun of a person says; None where it says none."""
+    noun = noun.lower()
+    if noun in _FEMALE or noun.endswith("woman"):
+        return "female"
+    return "male" if noun in _MALE else None
 
 
 def find_person(phrase: str) -> str | None:

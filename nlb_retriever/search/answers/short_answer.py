@@ -14,8 +14,9 @@ from nlb_retriever.records import Answer, Citation, Confidence, Hit, ShortAnswer
 from nlb_retriever.search.answers.definition import read_term_question
 from nlb_retriever.search.answers.quotes import Quote, choose_quotes, cite, is_code, is_prose, is_question, make_answer
 from nlb_retriever.search.answers.trimming import CLAUSE_WORDS, is_reference, strip, trim
-from nlb_retriever.search.question import asks_about_name, asks_who_did, fits
+from nlb_retriever.search.question import asks_about_name, asks_who_did, fits, name_of
 from nlb_retriever.search.run import SearchResult
+from nlb_retriever.text.persons import find_gender, find_person, gender_of
 from nlb_retriever.text.words import word_ids
 
 HIT_WEIGHT, WORDS_WEIGHT, QUESTION_PENALTY = 4.0, 1.5, 3.0
@@ -188,7 +189,10 @@ def _spans(result: SearchResult) -> list[_Found]:
     question = result.request.question
     if any(hit.text != hit.text.lower() for hit in hits):  # a name has a capital there, however it is looked for
         question = question[:1].upper() + question[1:]
-    return [each for each in found if each.words and fits(question, each.text)]
+    found = [each for each in found if each.words and fits(question, each.text)]
+    who = name_of(question)
+    gender = find_gender(who, (hit.text for hit in hits)) if who else None
+    return [each for each in found if not gender or gender_of(find_person(each.text) or "") in {None, gender}]
 
 
 def _echoes(text: str, query: frozenset[int]) -> bool:

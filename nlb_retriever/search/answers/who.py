@@ -22,7 +22,7 @@ from nlb_retriever.search.question import name_of
 from nlb_retriever.search.run import SearchResult
 from nlb_retriever.search.scope import resolve_scope
 from nlb_retriever.store import LibraryStore
-from nlb_retriever.text.persons import TITLES, find_person
+from nlb_retriever.text.persons import TITLES, find_gender, find_person, gender_of
 from nlb_retriever.text.sentences import sentence_spans
 
 MOST = 64
@@ -82,6 +82,8 @@ def answer_who(result: SearchResult, store: LibraryStore, reader: Reader, limit:
     texts = [quote.text(hits) for quote in quotes]
     readings = reader.read(result.request.question, texts)
     found = [each for pair in zip(quotes, texts, readings, strict=True) for each in _choose(name, *pair)]
+    gender = find_gender(name, (hit.text for hit in hits))
+    found = [each for each in found if not gender or gender_of(each.noun) in {None, gender}]
     nouns = Counter(each.noun for each in found)
     found = [replace(each, total=each.score + VOTES * math.log(nouns[each.noun])) for each in found]
     found.sort(key=lambda each: (-each.total, each.quote.hit, each.quote.order))
