@@ -128,6 +128,8 @@ class BookRecord:
     description: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     from_file: bool = True
+    parts: tuple[BookRecord, ...] = ()
+    """Of a work (store/works.py) the books that are its chapters, in order; its id is the path of its folder."""
 
 
 @dataclass(frozen=True, kw_only=True)

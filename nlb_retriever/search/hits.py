@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from operator import attrgetter
 from typing import Any
 
@@ -16,6 +17,7 @@ from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.points import point_id
+from nlb_retriever.store.works import below_chapter, name_chapters
 from nlb_retriever.text.languages import language_of_query
 
 READ_CLOSELY = 20
@@ -122,11 +124,23 @@ def _of_the_book(record: BookRecord | SectionRecord | PassageRecord) -> dict[str
 
 
 def read_book(book: BookRecord, scope: Scope, store: LibraryStore, most: int | None = None) -> list[Hit]:
-    """The first passages of a book that are in a scope, in order."""
+    """The first passages of a book or work that are in a scope, in order."""
+    if book.parts:
+        chapters = name_chapters(book.parts)
+        each = (below_chapter(passage, chapters) for part in book.parts for passage in store.passages(part.id))
+        return [*map(to_hit, islice(each, most))]
     if scope.sections is None and scope.before is None:
         return [to_hit(passage) for passage in store.passages(book.id, 0, most)]
     passages = [passage for passage in store.passages(book.id) if scope.holds(passage.section)]
     return [to_hit(passage) for passage in passages[:most]]
+
+
+def in_works(hits: Sequence[Hit], store: LibraryStore) -> list[Hit]:
+    """Hits with the id and title of the work that their book is a chapter of."""
+    works = {part.id: work for work in store.works() for part in work.parts}
+    return [
+        replace(hit, book_id=work.id, title=work.title) if (work := works.get(hit.book_id)) else hit for hit in hits
+    ]
 
 
 def widen(hit: Hit, neighbours: int, store: LibraryStore) -> Hit:

@@ -11,7 +11,7 @@ from nlb_retriever.model.vectors import EncodedQuery
 from nlb_retriever.reader import Reader, Reading
 from nlb_retriever.records import Hit
 from nlb_retriever.search.heading_fit import heading_fits
-from nlb_retriever.search.hits import fetch_hits, widen
+from nlb_retriever.search.hits import fetch_hits, in_works, widen
 from nlb_retriever.search.overlap import Overlap, find_overlap
 from nlb_retriever.search.question import restore_capitals
 from nlb_retriever.search.ranking import rank
@@ -107,7 +107,7 @@ def run_search(
             passages = store.count("passage", where)
             titles = " ".join((hits[0].title, *hits[0].section)) if hits else ""
             share = share_of_words(request.query, where, store, passages=passages, titles=titles, language=language)
-    found = hits
+    found = in_works(hits[:JUDGED], store) if request.relevant_only else hits
     readings: tuple[Reading, ...] = ()
     order: Sequence[int] = range(len(hits))
     if reader and request.level == "section":

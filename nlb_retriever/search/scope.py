@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nlb_retriever.errors import QueryError
@@ -11,6 +11,7 @@ from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.titles import without_copies
 from nlb_retriever.store import Condition, Filter, LibraryStore, StoreQuery, all_of, at_level
 from nlb_retriever.store.lookup import find_book, find_sections
+from nlb_retriever.store.works import join_parts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +32,8 @@ class Scope:
         where = self.where if level == self.level else at_level(self.where, level)
         conditions: list[Filter | None] = [where]
         if self.book is not None:
-            conditions.append(Condition("book_id", "eq", self.book.id))
+            ids = tuple(part.id for part in self.book.parts)
+            conditions.append(Condition("book_id", "in", ids) if ids else Condition("book_id", "eq", self.book.id))
         if level != "book":
             if self.sections is not None:
                 conditions.append(Condition("section", "in", self.sections))
@@ -57,13 +59,29 @@ def resolve_scope(request: SearchRequest, store: LibraryStore) -> Scope:
     book = _find_book(str(request.book), store)
     named = request.section is not None or request.before is not None
     sections = store.sections(book.id) if named else []
-    return Scope(
-        level=request.level,
-        book=book,
-        where=request.where,
-        sections=find_sections(str(request.section), sections, book) if request.section is not None else None,
-        before=find_sections(str(request.before), sections, book)[0] if request.before is not None else None,
-    )
+    chosen = find_sections(str(request.section), sections, book) if request.section is not None else None
+    before = find_sections(str(request.before), sections, book)[0] if request.before is not None else None
+    if book.parts and named:
+        numbers = range(len(sections)) if chosen is None else chosen
+        read = [number for number in numbers if before is None or number < before]
+        book, chosen = choose_parts(book, read, sections)
+        before = None
+    return Scope(level=request.level, book=book, where=request.where, sections=chosen, before=before)
+
+
+def choose_parts(
+    book: BookRecord, numbers: Sequence[int], sections: Sequence[SectionRecord]
+) -> tuple[BookRecord, tuple[int, ...] | None]:
+    """A book and the numbers of some of its sections; of a work the chapters that these are in.
+
+    Of one chapter its own numbers of the sections are given, of several none, for all of them are meant.
+    """
+    if not book.parts:
+        return book, tuple(numbers)
+    chosen = [sections[number] for number in numbers]
+    ids = {section.book_id for section in chosen}
+    parts = [part for part in book.parts if part.id in ids]
+    return join_parts(book, parts), tuple(section.section for section in chosen) if len(parts) < 2 else None
 
 
 def _find_book(name: str, store: LibraryStore) -> BookRecord:
@@ -77,9 +95,15 @@ def _find_book(name: str, store: LibraryStore) -> BookRecord:
         return find_book(name, distinct, store.location)
 
 
+def work_of(book_id: str, store: LibraryStore) -> BookRecord:
+    """The work, or else the book, that a hit is in."""
+    works = (work for work in store.works() if any(part.id == book_id for part in work.parts))
+    return next(works, None) or store.find_book(book_id)
+
+
 def books_in(scope: Scope, store: LibraryStore) -> list[BookRecord]:
-    """The books of a scope."""
-    return store.books(scope.filter("book"))
+    """The books of a scope, works as one."""
+    return [scope.book] if scope.book and scope.book.parts else store.works(scope.filter("book"))
 
 
 def books_of(records: Iterable[SectionRecord | PassageRecord], store: LibraryStore) -> list[BookRecord]:

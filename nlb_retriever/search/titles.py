@@ -188,16 +188,23 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
         has_capital = _ARTICLE.sub("", title, count=1)[:1].isupper()
         names = bool(_WHO_IS.fullmatch(rest))
         if rest and (not is_short or names or has_capital):
-            named = without_copies(b for b in store.books() if is_titled(b, title) or is_titled_by(b, title))
+            books = store.works()
+            parts = (part for book in books for part in book.parts)
+            named = _find_titled(title, books) or _find_titled(title, parts)
             in_part = not named and not is_short and has_capital
             if in_part:
-                named = without_copies(book for book in store.books() if is_in_title(book, title))
+                named = without_copies(book for book in books if is_in_title(book, title))
             if len(named) == 1:
                 begin, stop = rest[0].upper() if query[0].isupper() else rest[0], "" if is_order else "?"
                 question = f"{begin}{rest[1:].rstrip()}{stop}"
                 keeps = (is_short or in_part) and not (is_order or names or asks_about_name(question))
                 return replace(request, book=named[0].id, query=request.query if keeps else question)
     return request
+
+
+def _find_titled(title: str, books: Iterable[BookRecord]) -> list[BookRecord]:
+    """The books that have a title, or a title and author."""
+    return without_copies(book for book in books if is_titled(book, title) or is_titled_by(book, title))
 
 
 def _is_name(words: tuple[str, ...], book: BookRecord) -> bool:

@@ -27,9 +27,10 @@ from nlb_retriever.store.backends.folder import FolderBackend
 from nlb_retriever.store.filters import Filter, resolve
 from nlb_retriever.store.integrity import drop_broken, find_problems
 from nlb_retriever.store.lock import WriterLock
-from nlb_retriever.store.lookup import find_book
+from nlb_retriever.store.lookup import find_book, is_work
 from nlb_retriever.store.points import BookVectors, KnownBooks
 from nlb_retriever.store.query import Candidate, StoreQuery, prepare, run
+from nlb_retriever.store.works import below_chapter, find_works, name_chapters
 from nlb_retriever.text.languages import ENGLISH, UNKNOWN, find_language, is_marked
 
 T = TypeVar("T")
@@ -74,6 +75,11 @@ class LibraryStore:
         known = self._read(self._know)
         return [*(known.books if where is None else known.fitting(where))]
 
+    def works(self, where: Filter | None = None) -> list[BookRecord]:
+        """What `books` gives, with those that are chapters of a work (store/works.py) as one."""
+        known = self._read(self._know)
+        return [*known.works()] if where is None else find_works(known.fitting(where))
+
     def languages(self) -> tuple[str, ...]:
         """In which languages its books' words were counted (`text.languages`), each once."""
         return self._read(lambda view: self._know(view).languages)
@@ -81,10 +87,14 @@ class LibraryStore:
     def find_book(self, name: str) -> BookRecord:
         """The book with this id, unique start of an id (4 digits or more), file, title or part of a title.
 
+        A work's title or folder goes before those of its chapters.
+
         Raises:
             QueryError: no book fits, or several do; it names similar titles.
         """
-        return find_book(name, self.books(), self.location)
+        known = self._read(self._know)
+        works = [work for work in known.works() if work.parts and is_work(name, work)]
+        return works[0] if len(works) == 1 else find_book(name, known.books, self.location)
 
     def count(self, level: Level, where: Filter | None = None) -> int:
         """How many there are, or fit a filter (checked for the level, `is_searched` in all conditions).
@@ -95,8 +105,13 @@ class LibraryStore:
         return self._read(lambda view: view.count(level, where and resolve(where, self._find_books(view))))
 
     def sections(self, book_id: str) -> list[SectionRecord]:
-        """A book's sections in reading order; none for an unknown book."""
-        return list(map(points.to_section_record, self._ordered("section", book_id, 0, None)))
+        """A book's or work's sections in reading order; none for an unknown book."""
+        work = next((work for work in self.works() if work.parts and work.id == book_id), None)
+        if work is None:
+            return list(map(points.to_section_record, self._ordered("section", book_id, 0, None)))
+        chapters = name_chapters(work.parts)
+        sections = (below_chapter(section, chapters) for part in work.parts for section in self.sections(part.id))
+        return [replace(section, ordinal=number) for number, section in enumerate(sections)]
 
     def passages(self, book_id: str, first: int = 0, last: int | None = None) -> list[PassageRecord]:
         """A book's passages from ordinal `first` to before `last`, in reading order."""

@@ -76,6 +76,12 @@ def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecor
     raise QueryError(f"no book {name!r} in library {library}" + (f"; similar: {hint}" if hint else ": see `nlb books`"))
 
 
+def is_work(name: str, work: BookRecord) -> bool:
+    """Whether a name is the title or folder of a work whose chapters are a file each."""
+    names = (_spaced(fold(each)) for each in (work.title, Path(work.source).name))
+    return _spaced(fold(name.strip())) in names or work.source in _paths(name)
+
+
 def _find_fitting(name: str, books: Sequence[BookRecord]) -> Iterator[list[BookRecord]]:
     """The books that a name fits in one way after the other."""
     title, paths = fold(name), _paths(name)

@@ -17,6 +17,7 @@ from nlb_retriever.errors import StoreError
 from nlb_retriever.records import Book, BookRecord, Level, Page, Passage, PassageRecord, Section, SectionRecord
 from nlb_retriever.store.backends.base import Floats, PassagePart, Point, StoredPoint, View
 from nlb_retriever.store.filters import Filter, check_metadata, matches
+from nlb_retriever.store.works import find_works
 from nlb_retriever.text.languages import ENGLISH
 from nlb_retriever.text.words import book_words, passage_words, section_words, weigh_document
 
@@ -195,6 +196,8 @@ class KnownBooks(NamedTuple):
     """In which their words were counted, each once."""
     fit: Callable[[Filter], Sequence[BookRecord]]
     """Gives those that fit a filter; remembers the last ones."""
+    works: Callable[[], Sequence[BookRecord]]
+    """Gives the books with those that are a work's chapters as one; remembers them."""
 
     @classmethod
     def of(cls, view: View) -> KnownBooks:
@@ -202,7 +205,9 @@ class KnownBooks(NamedTuple):
         books = sorted(map(to_book_record, found), key=lambda book: (book.title.casefold(), book.id))
         languages = tuple(sorted({*map(_words_language, found)}))
         fit = lru_cache(maxsize=_FILTERS)(partial(_find_fitting, view, books))  # a question searches many times
-        return cls(view, books, {book.id: book for book in books}, languages, fit)
+        return cls(
+            view, books, {book.id: book for book in books}, languages, fit, lru_cache(partial(find_works, books))
+        )
 
     def fitting(self, where: Filter) -> Sequence[BookRecord]:
         """The books that fit a filter (checked for books), by title.

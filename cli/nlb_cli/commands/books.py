@@ -24,11 +24,11 @@ def list_books(library: Library = None, as_json: Json = False) -> None:
     from nlb_retriever.store import open_store
 
     with open_store(locate_library(library)) as store:
-        books = store.books()
+        books, works = store.books(), store.works()
     if as_json:
         write_json([output.book_json(book) for book in books])
     elif books:
-        output.write_books(books)
+        output.write_books(works)
     else:
         write_lines([line("No books yet: run `nlb index FOLDER`.")])
 
@@ -78,7 +78,8 @@ def remove(
 
     location = locate_library(library)
     with open_store(location) as store:
-        records = {book.id: book for book in map(store.find_book, books)}
+        found = [*map(store.find_book, books)]
+        records = {book.id: book for each in found for book in each.parts or (each,)}
     titles = {book.id: f"{inline(book.title)} ({book.id})" for book in records.values()}
     if not yes and not _confirmed(list(titles.values())):
         note("nlb: nothing is removed")

@@ -77,7 +77,7 @@ def write_books(books: Sequence[BookRecord]) -> None:
     """A table on a terminal, or without room for it a paragraph each; on a pipe, columns with nothing cut off."""
     rows = [
         (
-            book.id,
+            _code(book),
             inline(book.title),
             inline(book.author or ""),
             str(book.year or ""),
@@ -106,7 +106,7 @@ def write_books(books: Sequence[BookRecord]) -> None:
         justify: JustifyMethod = "left" if title in head[:3] else "right"
         table.add_column(title, justify=justify, no_wrap=title not in {"Title", "Author"})
     for row in rows:
-        table.add_row(Text(row[0][:SHORT_ID], "dim"), Text(row[1], "bold"), *map(Text, row[2:shown]))
+        table.add_row(Text(_shorten(row[0]), "dim"), Text(row[1], "bold"), *map(Text, row[2:shown]))
     write_rich(table)
 
 
@@ -199,16 +199,25 @@ def _about(book: BookRecord) -> Iterator[Line]:
     yield line(", ".join(facts))
     if book.description:
         yield line(inline(book.description))
-    yield line((f"{book.id}  {exact(book.source)}", "dim"))
+    yield line((f"{_code(book)}  {exact(book.source)}", "dim"))
     for warning in book.warnings:
         yield line((inline(warning[:1].upper() + warning[1:]), "yellow"))
     yield line()
 
 
+def _code(book: BookRecord) -> str:
+    """A book's id; of a work how many files its chapters are."""
+    return counted(len(book.parts), "file") if book.parts else book.id
+
+
+def _shorten(code: str) -> str:
+    return code if " " in code else code[:SHORT_ID]
+
+
 def _paragraph(row: Sequence[str]) -> Line:
     code, title, author, year = row[:4]
     about = "".join(f", {each}" for each in (author, year) if each)
-    return line((title, "bold"), about, right=(code[:SHORT_ID], "dim"))
+    return line((title, "bold"), about, right=(_shorten(code), "dim"))
 
 
 def _columns(row: Sequence[str], widths: Sequence[int]) -> Line:

@@ -320,9 +320,8 @@ def _singular(word: str) -> str:
     return "stave" if word == "staves" else word.removesuffix("s")
 
 
-def _section(hit: Hit) -> int:
-    number: int = hit.metadata["section"]
-    return number
+def _section(hit: Hit) -> str | None:
+    return hit.section_id
 
 
 def _take(hits: Sequence[Hit], *, one: bool, back: bool = False, after: int = 0) -> tuple[Citation, ...]:

@@ -132,8 +132,9 @@ def answer_catalog(request: SearchRequest, store: LibraryStore, limit: int | Non
         return None
     is_count = request.query.lower().lstrip().startswith("how many")
     text = _name(kind, chosen, is_count=is_count)
-    if is_count and len(files) > len(chosen):
-        text += f" (in {len(files):,} files)"
+    number = sum(len(book.parts) or 1 for book in files)
+    if is_count and number > len(chosen):
+        text += f" (in {number:,} files)"
     undated = sum(book.year is None for book in without_copies(books)) if kind in _DATED else 0
     if undated:
         text += f" ({undated:,} more without a year)"

@@ -31,7 +31,7 @@ from nlb_retriever.search.answers.quotes import NOT_FOUND, Quote, cite, find_sen
 from nlb_retriever.search.forms import NUMBER, TALE
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.request import SearchRequest
-from nlb_retriever.search.scope import Scope, books_of, resolve_scope, sections_with
+from nlb_retriever.search.scope import Scope, books_of, choose_parts, resolve_scope, sections_with
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.lookup import find_chapter_of, find_sections, is_of_part, read_number
 from nlb_retriever.text.languages import number_of_words
@@ -196,8 +196,10 @@ def _read_part(
         hits = read_book(book, scope, store)
         if own := choose_tale(name, hits):
             return own
-        last = (find_chapters(hits) or hits)[-1:]
-        return _read_sections(book, [hit.metadata["section"] for hit in last], scope, store) if last else []
+        if not (last := (find_chapters(hits) or hits)[-1:]):
+            return []
+        book = store.find_book(last[0].book_id)
+        return _read_sections(book, [last[0].metadata["section"]], scope, store)
     try:
         return _read_sections(book, find_sections(name, store.sections(book.id), book), scope, store)
     except QueryError:
@@ -279,8 +281,9 @@ def _cite_verses(verses: re.Match[str], hits: Sequence[Hit]) -> tuple[Citation, 
 def _read_sections(book: BookRecord, numbers: Sequence[int], scope: Scope, store: LibraryStore) -> list[Hit]:
     """The passages in a scope of the first of some sections and of those that follow it without a gap."""
     run = takewhile(lambda pair: pair[1] == numbers[0] + pair[0], enumerate(numbers))
-    kept = tuple(section for _, section in run if scope.holds(section))
-    return read_book(book, replace(scope, book=book, sections=kept), store) if kept else []
+    kept = [section for _, section in run if book.parts or scope.holds(section)]
+    book, own = choose_parts(book, kept, store.sections(book.id) if book.parts else ())
+    return read_book(book, replace(scope, book=book, sections=own), store) if kept else []
 
 
 def choose_telling(hits: Sequence[Hit], encoder: ChunkEncoder, count: int) -> list[Quote]:

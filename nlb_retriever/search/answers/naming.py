@@ -9,7 +9,7 @@ from nlb_retriever.errors import QueryError
 from nlb_retriever.records import BookRecord
 from nlb_retriever.search.answers.book_parts import find_titled_sections
 from nlb_retriever.search.forms import NUMBER, TALE, WORK
-from nlb_retriever.search.scope import Scope, books_in, books_of
+from nlb_retriever.search.scope import Scope, books_in, books_of, choose_parts
 from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by, title_words, without_copies
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.lookup import find_sections, is_short_for
@@ -47,9 +47,12 @@ def find_titled(title: str | None, scope: Scope, store: LibraryStore, *, in_part
     bare = _CALLED.sub("", title, count=1).strip(AROUND) if _CALLED.match(title) else title
     books = books_in(scope, store)
     names = {title, bare, _KIND.sub("", title)}
-    titled = without_copies(
-        book for book in books if any(is_titled(book, name) for name in names) or is_titled_by(book, bare)
-    )
+    for among in (books, [part for book in books for part in book.parts]):
+        titled = without_copies(
+            book for book in among if any(is_titled(book, name) for name in names) or is_titled_by(book, bare)
+        )
+        if titled:
+            break
     if not titled and (not title or _THIS.fullmatch(title)):
         books = without_copies(books)
         return books if len(books) == 1 and not (_MAY_BE_IN_IT.fullmatch(title) and _is_novel(books[0], store)) else []
@@ -96,8 +99,10 @@ def _find_part(name: str, scope: Scope, store: LibraryStore) -> tuple[list[BookR
     if not match or len(books) != 1:
         return [], scope
     try:
-        found = find_sections(match["part"], store.sections(books[0].id), books[0])
+        sections = store.sections(books[0].id)
+        found = find_sections(match["part"], sections, books[0])
     except QueryError:
         return [], scope
     found = tuple(filter(scope.holds, found))
-    return (books, replace(scope, book=books[0], sections=found)) if len(found) > 1 else ([], scope)
+    book, own = choose_parts(books[0], found, sections)
+    return ([book], replace(scope, book=book, sections=own)) if len(found) > 1 else ([], scope)

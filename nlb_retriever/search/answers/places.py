@@ -20,6 +20,7 @@ from nlb_retriever.search.answers.quotes import SENTENCES, choose_quotes, cite, 
 from nlb_retriever.search.answers.who import answer_who
 from nlb_retriever.search.forms import SORT, TALE, WORK, compile_forms, match_form
 from nlb_retriever.search.heading_fit import heading_fits
+from nlb_retriever.search.hits import in_works
 from nlb_retriever.search.question import name_of
 from nlb_retriever.search.readings import READ_TO_ANSWER, read_hits
 from nlb_retriever.search.request import SearchRequest
@@ -201,7 +202,7 @@ def answer_place(
         with store.session():
             titled = find_titled(question.title, resolve_scope(request, store), store, in_part=question.word != "where")
         if len(titled) == 1:
-            book = titled[0].id
+            book = book or titled[0].id
         elif question.rest:
             wanted = question.rest
         else:
@@ -227,7 +228,7 @@ def answer_place(
     else:
         result = _headed_first(result, question.unit)
         is_named = question.unit != "passage" and result.hits
-        answer = _name_places(question, result, limit) if is_named else compose_answer(result, limit)
+        answer = _name_places(question, result, store, limit) if is_named else compose_answer(result, limit)
     is_first = not of_kind or of_kind[0] == 0
     return replace(answer, searched=result.searched, confidence=answer.confidence if is_first else "unsure")
 
@@ -242,11 +243,12 @@ def _headed_first(result: SearchResult, unit: Unit) -> SearchResult:
     return replace(result, hits=tuple(raised[index] for index in order), compared=result.overlap.of(order))
 
 
-def _name_places(question: PlaceQuestion, result: SearchResult, limit: int | None) -> Answer:
+def _name_places(question: PlaceQuestion, result: SearchResult, store: LibraryStore, limit: int | None) -> Answer:
     """The titles of the best hits' places, each with a sentence of it."""
     hits = result.hits
     in_book = result.request.book is not None
-    places = [_place(question, hit, tale, in_book=in_book) for hit, tale in zip(hits, tales_of(hits), strict=True)]
+    named = in_works(hits, store) if question.word in {"book", "novel"} else hits
+    places = [_place(question, hit, tale, in_book=in_book) for hit, tale in zip(named, tales_of(hits), strict=True)]
     best = {place: index for index, place in reversed([*enumerate(places)])}
     ranked = sorted(best, key=lambda place: best[place])
     lead = hits[0].score - hits[best[ranked[1]]].score if len(ranked) > 1 else SURE

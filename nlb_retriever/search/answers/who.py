@@ -20,7 +20,7 @@ from nlb_retriever.search.answers.quotes import Quote, choose_quotes, cite, is_p
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.question import name_of
 from nlb_retriever.search.run import SearchResult
-from nlb_retriever.search.scope import resolve_scope
+from nlb_retriever.search.scope import resolve_scope, work_of
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.text.persons import TITLES, find_gender, find_person, gender_of
 from nlb_retriever.text.sentences import sentence_spans
@@ -76,7 +76,7 @@ def answer_who(result: SearchResult, store: LibraryStore, reader: Reader, limit:
         return None
     with store.session():
         scope = resolve_scope(result.request, store)
-        book = scope.book or store.find_book(result.hits[0].book_id)
+        book = scope.book or work_of(result.hits[0].book_id, store)
         hits = read_book(book, scope, store)
     quotes = _find_sentences(name, hits)[:MOST]
     texts = [quote.text(hits) for quote in quotes]
