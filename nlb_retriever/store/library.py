@@ -105,13 +105,19 @@ class LibraryStore:
         return self._read(lambda view: view.count(level, where and resolve(where, self._find_books(view))))
 
     def sections(self, book_id: str) -> list[SectionRecord]:
-        """A book's or work's sections in reading order; none for an unknown book."""
+        """A book's sections in reading order, or a work's, with spans in all its text; none for an unknown book."""
         work = next((work for work in self.works() if work.parts and work.id == book_id), None)
         if work is None:
             return list(map(points.to_section_record, self._ordered("section", book_id, 0, None)))
         chapters = name_chapters(work.parts)
-        sections = (below_chapter(section, chapters) for part in work.parts for section in self.sections(part.id))
-        return [replace(section, ordinal=number) for number, section in enumerate(sections)]
+        found: list[SectionRecord] = []
+        offset = 0
+        for part in work.parts:
+            for own in self.sections(part.id):
+                section = replace(own, ordinal=len(found), start=offset + own.start, end=offset + own.end)
+                found.append(below_chapter(section, chapters))
+            offset += part.chars
+        return found
 
     def passages(self, book_id: str, first: int = 0, last: int | None = None) -> list[PassageRecord]:
         """A book's passages from ordinal `first` to before `last`, in reading order."""

@@ -43,6 +43,14 @@ def test_a_work_is_shown_by_its_name(nlb: InProcess, library: Path) -> None:
     assert CHAPTERS[2] in nlb("show", "sea-lamp", "--section", 3, "--library", library).out
 
 
+def test_sections_of_a_work_are_spans_of_its_text(nlb: InProcess, library: Path) -> None:
+    tree = json.loads(nlb("show", "Sea Lamp", "--text", "--json", "--library", library).out)
+    assert tree["text"] == nlb("show", "Sea Lamp", "--text", "--library", library).out
+    for section, text in zip(tree["sections"], CHAPTERS, strict=True):
+        assert text in tree["text"][section["start"] : section["end"]]
+    assert tree["sections"][-1]["end"] == len(tree["text"])
+
+
 @pytest.mark.parametrize("command", ["ask", "search"])
 def test_hits_name_the_work(nlb: InProcess, library: Path, command: str) -> None:
     out = nlb(command, "Who rowed out alone?", "--book", "Sea Lamp", "--library", library).out
