@@ -27,7 +27,7 @@ from nlb_retriever.store.backends.folder import FolderBackend
 from nlb_retriever.store.filters import Filter, resolve
 from nlb_retriever.store.integrity import drop_broken, find_problems
 from nlb_retriever.store.lock import WriterLock
-from nlb_retriever.store.lookup import find_book, is_work
+from nlb_retriever.store.lookup import find_book, find_work
 from nlb_retriever.store.points import BookVectors, KnownBooks
 from nlb_retriever.store.query import Candidate, StoreQuery, prepare, run
 from nlb_retriever.store.works import below_chapter, find_works, name_chapters
@@ -87,14 +87,14 @@ class LibraryStore:
     def find_book(self, name: str) -> BookRecord:
         """The book with this id, unique start of an id (4 digits or more), file, title or part of a title.
 
-        A work's title or folder goes before those of its chapters.
+        A work's title, a part of it, or its folder goes before those of its chapters.
 
         Raises:
             QueryError: no book fits, or several do; it names similar titles.
         """
         known = self._read(self._know)
-        works = [work for work in known.works() if work.parts and is_work(name, work)]
-        return works[0] if len(works) == 1 else find_book(name, known.books, self.location)
+        found = known.by_id.get(name) or find_work(name, known.works(), self.location)
+        return found or find_book(name, known.books, self.location)
 
     def count(self, level: Level, where: Filter | None = None) -> int:
         """How many there are, or fit a filter (checked for the level, `is_searched` in all conditions).

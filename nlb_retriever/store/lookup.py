@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -76,10 +77,13 @@ def find_book(name: str, books: Sequence[BookRecord], library: str) -> BookRecor
     raise QueryError(f"no book {name!r} in library {library}" + (f"; similar: {hint}" if hint else ": see `nlb books`"))
 
 
-def is_work(name: str, work: BookRecord) -> bool:
-    """Whether a name is the title or folder of a work whose chapters are a file each."""
-    names = (_spaced(fold(each)) for each in (work.title, Path(work.source).name))
-    return _spaced(fold(name.strip())) in names or work.source in _paths(name)
+def find_work(name: str, works: Sequence[BookRecord], library: str) -> BookRecord | None:
+    """The work of several files that a name is the folder of, else what `find_book` finds; None where nothing is."""
+    folder = _spaced(fold(name.strip()))
+    named = [work for work in works if work.parts and folder == _spaced(fold(Path(work.source).name))]
+    with suppress(QueryError):
+        return named[0] if len(named) == 1 else find_book(name, works, library)
+    return None
 
 
 def _find_fitting(name: str, books: Sequence[BookRecord]) -> Iterator[list[BookRecord]]:

@@ -56,7 +56,7 @@ def test_how_a_work_ends_stands_in_its_last_file(retriever: Retriever) -> None:
 def test_a_work_that_is_named_is_searched(retriever: Retriever) -> None:
     hits = retriever.answer("In The Lamp of Skerry, who brought eleven sailors home?").citations
     assert hits[0].hit.title == "Chapter 3. The Wreck"
-    for name in ("lamp of skerry", "lamp-of-skerry", "Lamp of Skerry"):
+    for name in ("lamp of skerry", "lamp-of-skerry", "Lamp of Skerry", "skerry"):
         assert {hit.title for hit in retriever.search("water", book=name, limit=20)} == {
             f"Chapter {number}. {title}" for number, title in enumerate(CHAPTERS, 1)
         }
