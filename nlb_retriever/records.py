@@ -59,7 +59,14 @@ class Page:
     number: int
     """Physical page, from 1."""
     label: str
-    """Label as printed ("xii", "237"); the physical number as text where neither the file nor its pages name one."""
+    """Label as printed ("xii", "237"); the physical number as text where neither the file nor its pages name one.
+
+    Of subtitles the time ("4:07")."""
+
+
+def page_name(label: str) -> str:
+    """A page as citations name it: "p. 237", or the time of subtitles."""
+    return label if ":" in label else f"p. {label}"
 
 
 @dataclass(frozen=True, kw_only=True)

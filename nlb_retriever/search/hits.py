@@ -9,7 +9,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import Any
 
-from nlb_retriever.records import Answer, BookRecord, Citation, Hit, PassageRecord, SectionRecord
+from nlb_retriever.records import Answer, BookRecord, Citation, Hit, PassageRecord, SectionRecord, page_name
 from nlb_retriever.search.copies import fetch_distinct
 from nlb_retriever.search.overlap import Overlap, find_overlap
 from nlb_retriever.search.ranking import Ranking
@@ -169,8 +169,8 @@ def cite_pages(answer: Answer, store: LibraryStore) -> Answer:
     sections = {section.id: section for section in store.get_sections([*dict.fromkeys(filter(None, paged))])}
     cited = [_turn_to(citation, sections) for citation in answer.citations]
     shorts = [
-        replace(short, text=f"p. {cited[short.citation].hit.page}")
-        if short.text == f"p. {answer.citations[short.citation].hit.page}"
+        replace(short, text=page_name(cited[short.citation].hit.page or ""))
+        if short.text == page_name(answer.citations[short.citation].hit.page or "")
         else short
         for short in answer.shorts
     ]

@@ -69,3 +69,11 @@ def test_a_line_with_a_speaker_s_name_goes_on_no_other(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert read_book(path).text.splitlines() == ["ADA: The lamp hung for years", "Mr. Hale: I took it."]
+
+
+def test_the_pages_of_subtitles_are_their_times(tmp_path: Path) -> None:
+    path = tmp_path / "north.srt"
+    path.write_text(SUBRIP.replace("00:03:04", "01:03:04"), encoding="utf-8")
+    book = read_book(path)
+    begins = [(page.label, book.text[page.start :].partition("\n")[0]) for page in book.pages]
+    assert begins == [("3:01", WORDS[0]), ("3:02", WORDS[1]), ("3:02", WORDS[2]), ("3:03", WORDS[3])]

@@ -21,6 +21,7 @@ from nlb_cli.output.terminal import (
     write_rich,
 )
 from nlb_retriever.errors import counted
+from nlb_retriever.records import page_name
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
@@ -130,7 +131,7 @@ def section_lines(book: BookRecord, sections: Sequence[SectionRecord], count: in
     author = f", {inline(book.author)}" if book.author else ""
     yield line((inline(book.title), "bold"), author)
     for index, section in enumerate(sections):
-        page = f", p. {inline(section.page)}" if section.page else ""
+        page = f", {page_name(inline(section.page))}" if section.page else ""
         number = (f"(section {section.ordinal + 1} of {count})", "dim")
         if index:
             yield line()
@@ -169,7 +170,7 @@ def _grow(tree: Tree, node: _Node, digits: int) -> None:
 
     for child in node.children:
         number = (f"{child.section.ordinal + 1:>{digits}}  ", "cyan") if child.section else ""
-        page = (f"  p. {inline(child.section.page)}", "dim") if child.section and child.section.page else ""
+        page = (f"  {page_name(inline(child.section.page))}", "dim") if child.section and child.section.page else ""
         title = (inline(child.title), "bold" if child.children else "")
         _grow(tree.add(Text.assemble(number, title, (_opening(child), "dim"), page)), child, digits)
 
@@ -177,7 +178,7 @@ def _grow(tree: Tree, node: _Node, digits: int) -> None:
 def _outline(node: _Node, digits: int, depth: int) -> Iterator[Line]:
     for child in node.children:
         number = str(child.section.ordinal + 1) if child.section else ""
-        page = f", p. {inline(child.section.page)}" if child.section and child.section.page else ""
+        page = f", {page_name(inline(child.section.page))}" if child.section and child.section.page else ""
         yield line(f"{inline(child.title)}{_opening(child)}{page}", lead=f"{number:>{digits}}  {'  ' * depth}")
         yield from _outline(child, digits, depth + 1)
 

@@ -12,7 +12,7 @@ from nlb_cli.output.books import SHORT_ID
 from nlb_cli.output.italics import plain_citation, plain_hit, plain_words
 from nlb_cli.output.snippets import marked, pattern_of, snippet
 from nlb_cli.output.terminal import Line, Span, block, inline, line
-from nlb_retriever.records import Answer, Citation, Hit
+from nlb_retriever.records import Answer, Citation, Hit, page_name
 
 if TYPE_CHECKING:
     from nlb_retriever.store import LibraryStore
@@ -111,7 +111,7 @@ def _shorten(authors: str) -> str:
 def _location(hit: Hit, library: str | None) -> Line:
     """The chapter and the printed page, and the command that shows more."""
     parts = [" › ".join(map(inline, hit.section))] if hit.section else []
-    location = ", ".join([*parts, *([f"p. {inline(hit.page)}"] if hit.page else [])])
+    location = ", ".join([*parts, *([page_name(inline(hit.page))] if hit.page else [])])
     command = (_open(hit, library), "dim")
     return line(location, lead=_INDENT, right=command) if location else line(command, lead=_INDENT)
 

@@ -48,7 +48,11 @@ def read_plain(data: bytes, limits: Limits) -> Draft:
     text = "\f".join(map(clean, text.split("\f")))
     if "\f" in text or "\f" in (text := with_form_feeds(text)):
         text = join_pages(text, draft.omissions)
-    draft.text = text = _BOX.sub(_open_box, read_cues(INVISIBLE.sub("", text), draft.omissions))
+    text, draft.pages = read_cues(INVISIBLE.sub("", text), draft.omissions)
+    if draft.pages:
+        draft.text, draft.headings = text, find_headings(text)
+        return draft
+    draft.text = text = _BOX.sub(_open_box, text)
     marked, titles = read_clippings(text, draft.omissions)
     if titles:
         draft.text, draft.headings = marked, titles

@@ -261,9 +261,9 @@ def _name_parts(word: str, hits: Sequence[Hit]) -> Quoted:
 
 
 def _measure(hits: Sequence[Hit]) -> Quoted:
-    """The number of words, and the last page where there are pages, with the first sentence."""
+    """The number of words, and the last page where there are pages and no times, with the first sentence."""
     words = sum(number_of_words(hit.text) for hit in hits)
-    pages = f", {hits[-1].metadata['page_number']:,} pages" if hits and hits[-1].page else ""
+    pages = f", {hits[-1].metadata['page_number']:,} pages" if hits and ":" not in (hits[-1].page or ":") else ""
     return [ShortAnswer(text=f"{words:,} words{pages}", citation=0)], find_beginning(hits, one=True)
 
 

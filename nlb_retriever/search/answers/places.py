@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from nlb_retriever.reader import Reader
-from nlb_retriever.records import Answer, Confidence, Hit, ShortAnswer
+from nlb_retriever.records import Answer, Confidence, Hit, ShortAnswer, page_name
 from nlb_retriever.search.answers.answer import compose_all, compose_answer, order_by_words
 from nlb_retriever.search.answers.book_parts import find_chapter, tales_of
 from nlb_retriever.search.answers.naming import find_titled
@@ -297,7 +297,7 @@ def _place(question: PlaceQuestion, hit: Hit, tale: tuple[str, ...], *, in_book:
     if (question.unit == "tale" and not in_book) or not hit.section:
         return hit.book_id, hit.title
     if question.unit == "page" and hit.page:
-        return hit.book_id, f"p. {hit.page}"
+        return hit.book_id, page_name(hit.page)
     chapter = () if question.word == "section" else find_chapter(hit)
     return (hit.book_id, *(chapter or hit.section))
 
