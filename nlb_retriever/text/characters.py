@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from nlb_retriever.text.persons import TITLES
-from nlb_retriever.text.speakers import find_speeches
+from nlb_retriever.text.speakers import find_play_speeches
 
 LEAST_DEEDS = 5
 """So often a name must stand beside such a verb."""
@@ -48,7 +48,7 @@ def find_characters(texts: Sequence[str], most: int) -> list[Character]:
         texts: the story's parts, in order.
         most: so many names at most.
     """
-    if speeches := find_speeches(texts):
+    if speeches := find_play_speeches(texts):
         spoken = Counter(speech.speaker for speech in speeches)
         return [Character(name=name, deeds=count) for name, count in spoken.most_common(most)]
     words = [_POSSESSIVE.sub("", word) for text in texts for word in _WORD.findall(text)]

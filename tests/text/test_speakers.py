@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nlb_retriever.text.characters import find_characters
-from nlb_retriever.text.speakers import LEAST_SPEECHES, find_speeches
+from nlb_retriever.text.speakers import LEAST_SPEECHES, find_speeches, has_label
 
 FORMS = {
     "lines of their own": "{capitals}.\n{speech}\n\n",
@@ -52,6 +52,33 @@ def test_names_that_are_cut_short_are_written_out() -> None:
 
 
 @pytest.mark.parametrize(
+    "form",
+    [
+        "{name}: {speech}\n\n",
+        "[00:12:03] {name}: {speech}\n\n",
+        "{name} (Chair):\n{speech}\n\n",
+        "{name}  0:12\n{speech}\n\n",
+        "{name} (00:12):\n{speech}\n\n",
+        "1:02:03 - {name}: {speech}\n\n",
+    ],
+)
+def test_speakers_of_a_transcript_are_named(form: str) -> None:
+    names = ["Ada Penwick", "Speaker 2", "Audience member", "Ada Penwick", "Speaker 2"]
+    text = "The Lamp\n\n" + "".join(form.format(name=name, speech="We keep the lamp: always.") for name in names)
+    speeches = find_speeches([text])
+    assert [speech.speaker for speech in speeches] == names
+    assert text[speeches[1].start :].lstrip().startswith("We keep the lamp")
+    assert text[speeches[1].label :].startswith(form.partition("{speech}")[0].format(name="Speaker 2").rstrip("\n"))
+    assert has_label(text)
+    assert not find_speeches([text, "It was dark, and nobody spoke. " * 500])
+
+
+def test_cuts_of_a_screenplay_are_no_speakers() -> None:
+    scene = "NELL\nGet out.\n\nBEN (O.S.)\nI am out.\n\nPIKE\nName?\n\nCUT TO:\n\nFADE OUT.\n\n"
+    assert {speech.speaker for speech in find_speeches([scene * LEAST_SPEECHES])} == {"Nell", "Ben", "Pike"}
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Mr. Reed came in.\n\nDr. Berg went out.\n\nFig. 3 shows it.\n\nNo. 7 is lost.\n\n" * 30,
@@ -60,9 +87,10 @@ def test_names_that_are_cut_short_are_written_out() -> None:
         play(FORMS["before the speech"]) + "The garden was dark, and nobody spoke in it any more. " * 500,
         "".join(f"{number}\n\nWhat is said here is in prose.\n\n" for number in ("I", "II", "XIV", "CHAPTER V")) * 9,
         "ANNA. Yes.\n\nOTTO. No.\n\n" * 30,
+        "Present: Ann, Otto.\n\nApologies: Eve.\n\n" + "Action: Ann mends it.\n\nNote: By May.\n\n" * 9,
         "_Enter Anna._ She waits.\n\n_Exit Otto._ He weeps.\n\n_Exeunt both._ It rains.\n\n" * 30,
     ],
-    ids=["titles", "entries", "a few speeches", "mostly prose", "numbers", "two names", "directions"],
+    ids=["titles", "entries", "a few speeches", "mostly prose", "numbers", "two names", "minutes", "directions"],
 )
 def test_other_texts_have_no_speakers(text: str) -> None:
     assert find_speeches([text]) == []

@@ -59,7 +59,7 @@ def answer_question(request: SearchRequest, means: Means, limit: int | None, *, 
         answer = (
             answer_who(result, store, load_reader(), limit)
             or answer_cell(result, store, limit)
-            or answer_statement(result, limit)
+            or answer_statement(result, store, limit)
         )
         if answer is None:
             result = put_entries_first(result, store, load_reader())
