@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import starmap
 
 from nlb_retriever.reader import Reader
 from nlb_retriever.records import Answer, Confidence, Hit, ShortAnswer
@@ -49,12 +51,16 @@ _QUESTIONS = compile_forms(
         ("words", _QUOTED),
         (
             "bare",
-            r"who (?:said|says|cried|cries),?"
+            r"who (?:said|says|cried|cries),?(?: that)?"
             r" (?P<words>(?!(?:that|so|it|to|of|about|in|any\w*|\w*thing|what)\b)\w\S*(?: \S+){2,40}?)",
         ),
     )
 )
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_ELIDED = re.compile(r"['’]d$")
+_JOINT = re.compile(r"['’-]")
+MISQUOTED = 6
+"""Least words of which one may be another, where no passage has all of them."""
 
 
 def answer_quotation(
@@ -87,8 +93,10 @@ def answer_quotation(
     if len(words) < (LEAST if kind == "in" else 1):
         return None
     found = run(replace(request, query=match["words"], limit=READ_TO_ANSWER, rerank=False, relevant_only=False))
-    quotes = [quote for index, hit in enumerate(found.hits) if (quote := _find(words, index, hit))]
-    quotes = quotes[: PLACES if limit is None else limit]
+    wanted = [_letters(word) for word in words]
+    others = range(2 if len(wanted) >= MISQUOTED else 1)
+    tries = ([*filter(None, starmap(partial(_find, wanted, most), enumerate(found.hits)))] for most in others)
+    quotes = next(filter(None, tries), [])[: PLACES if limit is None else limit]
     if not quotes:
         return make_answer(request.query, ()) if kind in {"who", "where"} else None
     citations = cite(found.hits, [replace(quote, answer=None) for quote in quotes])
@@ -112,17 +120,22 @@ def answer_quotation(
     return make_answer(request.query, citations, shorts, confidence)
 
 
-def _find(words: Sequence[str], index: int, hit: Hit) -> Quote | None:
-    """The sentences of a hit that hold some words in their order, whatever stands between them but words."""
-    text = [(fold(word[0]), *word.span()) for word in _WORD.finditer(hit.text)]
-    wanted = [fold(word) for word in words]
+def _letters(word: str) -> str:
+    """A word without marks inside: "strain'd" is "strained", "hand-bag" is "handbag"."""
+    return fold(_JOINT.sub("", _ELIDED.sub("ed", word)))
+
+
+def _find(wanted: Sequence[str], others: int, index: int, hit: Hit) -> Quote | None:
+    """The shortest sentences of a hit that hold some words in order, but for so many others, whatever is between."""
+    text = [(_letters(word[0]), *word.span()) for word in _WORD.finditer(hit.text)]
+    spans = [*enumerate(sentence_spans(hit.text))]
+    found = []
     for start in range(len(text) - len(wanted) + 1):
-        if all(text[start + offset][0] == word for offset, word in enumerate(wanted)):
+        if sum(text[start + offset][0] != word for offset, word in enumerate(wanted)) <= others:
             first, last = text[start][1], text[start + len(wanted) - 1][2]
-            spans = [*enumerate(sentence_spans(hit.text))]
             own = [(order, begin, end) for order, (begin, end) in spans if begin < last and first < end]
-            return Quote(hit=index, order=own[0][0], start=own[0][1], end=own[-1][2], answer=(first, last))
-    return None
+            found.append(Quote(hit=index, order=own[0][0], start=own[0][1], end=own[-1][2], answer=(first, last)))
+    return min(found, key=lambda quote: quote.end - quote.start, default=None)
 
 
 def _place(unit: str, hit: Hit) -> str:

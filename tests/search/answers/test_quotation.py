@@ -24,7 +24,17 @@ PLAY = "ACT I\n\n" + "\n\n".join(
         ("BERTA", "Hush."),
     )
 )
-TEXTS = {"Ship": SHIP, "Farm": FARM, "The Ferry": PLAY}
+VERSE = "ACT I\n\n" + "\n\n".join(
+    f"{who}.\n{says}"
+    for number in range(5)
+    for who, says in (
+        ("PORTER", f"In a _dust-bin_ {number}."),
+        ("CLARA", f"A dust-bin {number}?"),
+        ("DUKE", f"The price of oil is not restrain'd by me, nor is it {number} crowns."),
+    )
+)
+CALL = "\n\n".join(("Ada Wick: We begin.", "Jonas Hall: A lamp does not row out.", "Ada Wick: It does not."))
+TEXTS = {"Ship": SHIP, "Farm": FARM, "The Ferry": PLAY, "The Duke": VERSE, "Call": CALL}
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +126,21 @@ def test_who_speaks_in_a_play_is_named(retriever: Retriever) -> None:
         answer = retriever.answer(f'Who said "{words}"?')
         assert (answer.short, answer.confidence) == (speaker, "likely")
         assert words in answer.citations[0].quote
+
+
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ('Who says "the price of oil is not restrained by me"?', "Duke"),
+        ('Who says "A dustbin 3?"', "Clara"),  # of two sentences with the words the one that has no others
+        ('Who said "The price of oil is not constrained by me"?', "Duke"),  # one other word of nine
+        ("Who said that the price of oil is not restrained by me?", "Duke"),
+        ('Who said "A lamp does not row out"?', "Jonas Hall"),  # in a transcript
+    ],
+)
+def test_words_may_be_written_in_another_way(retriever: Retriever, question: str, short: str) -> None:
+    answer = retriever.answer(question)
+    assert (answer.short, answer.confidence) == (short, "likely")
 
 
 def test_words_that_no_book_has_are_not_found(retriever: Retriever) -> None:
