@@ -10,10 +10,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from nlb_retriever.errors import QueryError
+from nlb_retriever.records import BookRecord
 from nlb_retriever.search.answers.digest_forms import NUMBERED_PART, read_digest_question
+from nlb_retriever.search.answers.naming import find_titled
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, books_in, resolve_scope, sections_with
-from nlb_retriever.search.titles import is_titled
+from nlb_retriever.search.titles import is_titled, main_title, without_copies
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.lookup import find_sections
 from nlb_retriever.text.folding import fold
@@ -26,7 +28,7 @@ _MONTH = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
-_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|d)?\b"
 _YEAR = r"(?:,? (?P<year>\d{4})\b)?"
 _DATES = [
     re.compile(form, re.IGNORECASE)
@@ -43,28 +45,50 @@ _BEFORE = re.compile(
 """The small words before a date in a question."""
 _DID = re.compile(r"what did (?:i|we|you|he|she|they) do$", re.IGNORECASE)
 _WORD = re.compile(r"\w")
-_PART = re.compile(NUMBERED_PART, re.IGNORECASE)
+_PART = rf"(?P<part>{NUMBERED_PART}(?:,? {NUMBERED_PART})?)(?: (?:of|in|from) (?P<title>[^,]+))?"
+_IN_PART = [
+    re.compile(form, re.IGNORECASE) for form in (rf"(?P<rest>.+),? in {_PART}", rf"in {_PART},? (?P<rest>\w.+)")
+]
+_NAME = re.compile(r"\b[^\W\d_a-z]\w+")
+_SMALL_WORDS = frozenset({"and", "or", "of", "the", "a", "an"})
 
 
 def narrow_to_part(request: SearchRequest, store: LibraryStore) -> SearchRequest:
-    """A question on a book that ends with "in" and a part of it, its number or title, put to that part.
+    """A question that ends with "in" and a part of a book, its number or title, put to that part.
 
-    A part has several sections: a chapter "London" is not all that a novel has of that city.
+    One with a number may be at the beginning, and the book's title behind it or among the question's names ("What does
+    Lady Macbeth say in Act 5?"). One without has several sections, and the request a book: a chapter "London" is not
+    all that a novel has of that city.
     """
-    rest, _, name = request.query.rstrip(" ?.").rpartition(" in ")
-    if not rest or request.book is None or request.section is not None:
+    query = request.query.rstrip(" ?.")
+    numbered = next(filter(None, (form.fullmatch(query) for form in _IN_PART)), None)
+    rest, _, name = (numbered["rest"], "", numbered["part"]) if numbered else query.rpartition(" in ")
+    if not rest or request.section is not None or (request.book is None and (not numbered or request.where)):
         return request
     with store.session():
-        book = resolve_scope(request, store).book
-        sections = store.sections(book.id) if book else []
-    is_part = any(fold(name) in map(fold, section.path[:-1]) for section in sections) or _PART.fullmatch(name)
-    if not book or not is_part:
-        return request
-    try:
-        found = find_sections(name, sections, book)
-    except QueryError:
-        return request
-    return replace(request, section=name, query=f"{rest}?") if len(found) > 1 else request
+        scope = resolve_scope(request, store)
+        named = [scope.book] if scope.book else []
+        if numbered and not named:
+            title = numbered["title"]
+            named = find_titled(title, scope, store) if title else _with_names(query, scope, store)
+        if len(named) != 1:
+            return request
+        sections = store.sections(named[0].id)
+        if not numbered and not any(fold(name) in map(fold, section.path[:-1]) for section in sections):
+            return request
+        try:
+            found = find_sections(name, sections, named[0])
+        except QueryError:
+            return request
+    is_part = numbered or len(found) > 1
+    return replace(request, book=named[0].id, section=name, query=f"{rest}?") if is_part else request
+
+
+def _with_names(query: str, scope: Scope, store: LibraryStore) -> list[BookRecord]:
+    """The books of which all words of the title are among the names in a question."""
+    names = {name.casefold() for name in _NAME.findall(query)}
+    titled = ((book, {*main_title(book.title)} - _SMALL_WORDS) for book in books_in(scope, store))
+    return without_copies(book for book, words in titled if words and words <= names)
 
 
 class Date(NamedTuple):
@@ -136,7 +160,7 @@ def _words(date: Date) -> str:
 
 def _is_of(date: Date, heading: str, above: Sequence[str]) -> bool:
     """Whether a heading has a date, whose year may stand in the nearest heading above that has one."""
-    years = next(filter(None, map(_LONE_YEAR.findall, above)), [])
+    years = next(filter(None, map(_LONE_YEAR.findall, above)), [])[-1:]  # "JANUARY 1665-1666"
     return any(
         own[1:] == date[1:] and (date.year is None or [str(date.year)] == ([str(own.year)] if own.year else years))
         for own, _ in read_dates(heading)

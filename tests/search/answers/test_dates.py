@@ -39,7 +39,7 @@ To the Tower, where I saw the lions fed, and the keeper lost a finger.
 
 At church I heard a dull sermon.
 
-## 1666
+## 1665-1666
 
 ### 3 March
 
@@ -77,8 +77,9 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("on March 3, 1665, and on the 4th of March", [Date(None, 3, 4), Date(1665, 3, 3)]),
         ("the 21st day of May", [Date(None, 5, 21)]),
         ("Sept. 9", [Date(None, 9, 9)]),
-        ("the 2d of ſeptember, 3 ſeptember 1665", [Date(1665, 9, 3)]),
+        ("the 2d of ſeptember, 3 ſeptember 1665", [Date(None, 9, 2), Date(1665, 9, 3)]),
         ("2024-00-12, 2024-13-12", []),
+        ("Boston, April 2d, 1839", [Date(1839, 4, 2)]),
         ("How far did they march in 1665?", []),
         ("Chapter 3 of Mayhem", []),
     ],
