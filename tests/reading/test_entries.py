@@ -54,6 +54,30 @@ def test_entries_lie_below_the_years_that_stand_alone() -> None:
 
 
 @pytest.mark.parametrize(
+    "first", ["SEPTEMBER 1666\n\n", "September 1666\n\nSeptember 1st. Up.\n\n", "Sept. 1st. Up.\n\n"]
+)
+def test_days_are_of_the_month_before_them(first: str) -> None:
+    days = "\n\n".join(
+        f"{day}th{note}. Up, and {TEXT}" for day, note in zip(range(4, 12), ["", " (Lord’s day)"] * 4, strict=True)
+    )
+    sections = partition(text := f"{first}\n\n{days}", find_headings(text), "Diary")
+    assert sections[-1].path[-1] == "September 11th (Lord’s day)"
+    assert len(sections) >= 8
+    assert text[sections[-1].start :].startswith("11th")
+
+
+def test_letters_begin_with_place_and_date() -> None:
+    letters = "".join(
+        f"TO MISS {name}\n\n_Ghent_, {month} {day}d, 1839\n\nMy dear,\n\n{TEXT} {TEXT}\n\nYOUR OWN TOM.\n\n"
+        for name, month, day in zip("ABCABCAB", ["March"] * 4 + ["Novr."] * 4, [2, 3, 22, 23] * 2, strict=True)
+    )
+    assert [heading.title for heading in find_headings(letters)][:2] == [
+        "TO MISS A. Ghent, March 2d, 1839",
+        "TO MISS B. Ghent, March 3d, 1839",
+    ]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         diary("{} was a fine day, and "),  # no entry: the sentence goes on
