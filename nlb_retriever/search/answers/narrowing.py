@@ -13,9 +13,10 @@ from nlb_retriever.errors import QueryError
 from nlb_retriever.records import BookRecord
 from nlb_retriever.search.answers.digest_forms import NUMBERED_PART, read_digest_question
 from nlb_retriever.search.answers.naming import find_titled
+from nlb_retriever.search.question import find_names
 from nlb_retriever.search.request import SearchRequest
-from nlb_retriever.search.scope import Scope, books_in, resolve_scope, sections_with
-from nlb_retriever.search.titles import is_titled, main_title, without_copies
+from nlb_retriever.search.scope import Scope, books_in, passages_with, resolve_scope, sections_with
+from nlb_retriever.search.titles import is_titled, main_title, title_words, without_copies
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.lookup import find_sections
 from nlb_retriever.text.folding import fold
@@ -38,12 +39,21 @@ _DATES = [
         rf"\b{_MONTH} (?:the )?{_DAY}{_YEAR}",
     )
 ]
+_NAMED_DAYS = [
+    (re.compile(rf"\b{name}\b{_YEAR}", re.IGNORECASE), month, day)
+    for name, month, day in (
+        ("christmas day", 12, 25),
+        ("christmas eve", 12, 24),
+        ("new year['’]?s day", 1, 1),
+        ("new year['’]?s eve", 12, 31),
+    )
+]
 _LONE_YEAR = re.compile(r"\b1\d{3}\b|\b20\d\d\b")
 _BEFORE = re.compile(
     r",?(?:(?:^| )(?:on|of|for|from|in|dated|the|(?:sun|mon|tues|wednes|thurs|fri|satur)day,?)){0,4} ?$", re.IGNORECASE
 )
 """The small words before a date in a question."""
-_DID = re.compile(r"what did (?:i|we|you|he|she|they) do$", re.IGNORECASE)
+_DID = re.compile(r"what did (?:[\w.’'-]+ ){1,3}(?:do|write)$", re.IGNORECASE)
 _WORD = re.compile(r"\w")
 _PART = rf"(?P<part>{NUMBERED_PART}(?:,? {NUMBERED_PART})?)(?: (?:of|in|from) (?P<title>[^,]+))?"
 _IN_PART = [
@@ -100,13 +110,16 @@ class Date(NamedTuple):
 
 
 def read_dates(text: str) -> list[tuple[Date, tuple[int, int]]]:
-    """The dates in a text ("2024-03-12", "3rd of March 1665", "March 3") with their spans."""
+    """The dates in a text ("2024-03-12", "3rd of March 1665", "March 3", "Christmas Day") with their spans."""
     found = []
     for match in (match for form in _DATES for match in form.finditer(text)):
         month = match["month"]
         number = int(month) if month.isdecimal() else _NUMBERS[month[:3].casefold()]
         year = int(match["year"]) if match["year"] else None
         found.append((Date(year, number, int(match["day"])), match.span()))
+    for form, number, day in _NAMED_DAYS:
+        for match in form.finditer(text):
+            found.append((Date(int(match["year"]) if match["year"] else None, number, day), match.span()))
     return found
 
 
@@ -115,8 +128,8 @@ def narrow_to_date(request: SearchRequest, store: LibraryStore) -> SearchRequest
     book whose title has it, as a daily note's.
 
     "What was decided on 12 March 2024?" is "What was decided?" in it; "What happened on 12 March?", "What happened in
-    Dracula on 8 August?" and "What did she do on 12 March?" are "What happened here?". A question without a year is put
-    to the only such day of any year.
+    Dracula on 8 August?" and "What did Mina write on 12 March?" are "What happened here?". A question without a
+    year is put to the only such day of any year, one whose names are in other books alone is not put to it.
     """
     dates = read_dates(request.query)
     if len(dates) != 1 or request.section is not None:
@@ -139,11 +152,25 @@ def narrow_to_date(request: SearchRequest, store: LibraryStore) -> SearchRequest
     if len(dated) != 1:
         return request
     [((book, *path), numbers)] = dated.items()
+    if not scope.book and _names_another(f"{request.query[:start]} {request.query[end:]}", book, scope, store):
+        return request
     where = str(numbers[0] + 1) if len(numbers) == 1 else path[-1]
     form = read_digest_question(put.rstrip(" ?."))
     if form and form[0] == "named" and is_titled(store.find_book(book), form[1]["named"]):
         put = "What happened here?"
     return replace(request, book=book, section=where, query=put)
+
+
+def _names_another(question: str, book_id: str, scope: Scope, store: LibraryStore) -> bool:
+    """Whether none of a question's names is in a book, and one is in another: "What did Mina do on 3 March?"."""
+    names = find_names(question)
+    with store.session():
+        book = store.find_book(book_id)
+        own = {*title_words(f"{book.title} {book.author or ''}")}
+        within = replace(scope, book=book)
+        if any(name.casefold() in own or passages_with(name, within, store, 1) for name in names):
+            return False
+        return any(passages_with(name, scope, store, 1) for name in names)
 
 
 def _find_days(date: Date, scope: Scope, store: LibraryStore) -> list[str]:
@@ -155,7 +182,9 @@ def _find_days(date: Date, scope: Scope, store: LibraryStore) -> list[str]:
 def _words(date: Date) -> str:
     """A date as headings write it."""
     year = date.year or ""
-    return f"{date.day} {_MONTHS[date.month - 1]} {year} {year}-{date.month:02}-{date.day:02}"
+    month = _MONTHS[date.month - 1]
+    days = " ".join(f"{date.day}{ending}" for ending in ("", "st", "nd", "rd", "th", "d"))
+    return f"{days} {month} {month[:3]} {year} {year}-{date.month:02}-{date.day:02}"
 
 
 def _is_of(date: Date, heading: str, above: Sequence[str]) -> bool:
