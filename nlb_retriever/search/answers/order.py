@@ -19,7 +19,7 @@ from nlb_retriever.search.answers.manual_entries import put_entries_first
 from nlb_retriever.search.answers.narrowing import narrow_to_date, narrow_to_part
 from nlb_retriever.search.answers.numbered import answer_numbered
 from nlb_retriever.search.answers.places import answer_place
-from nlb_retriever.search.answers.quotation import answer_quotation
+from nlb_retriever.search.answers.quotation import answer_quotation, name_speaker
 from nlb_retriever.search.answers.record_abroad import record_in_english
 from nlb_retriever.search.answers.statements import answer_statement
 from nlb_retriever.search.answers.who import answer_who
@@ -63,7 +63,8 @@ def answer_question(request: SearchRequest, means: Means, limit: int | None, *, 
         )
         if answer is None:
             result = put_entries_first(result, store, load_reader())
-    answer = answer or (compose_all(result) if all_passages else compose_answer(result, limit))
+    if answer is None:
+        answer = compose_all(result) if all_passages else name_speaker(compose_answer(result, limit), store)
     return replace(answer, searched=result.searched)
 
 

@@ -23,7 +23,7 @@ from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.lookup import read_number
 from nlb_retriever.text.folding import fold
 from nlb_retriever.text.sentences import sentence_spans
-from nlb_retriever.text.speakers import find_speeches
+from nlb_retriever.text.speakers import find_speeches, has_label
 
 PLACES = 5
 """Most passages that are quoted."""
@@ -31,6 +31,11 @@ LEAST = 3
 """Words of a line whose play or poem is asked for."""
 _QUOTED = r"[\s:,]*[“\"‘'](?P<words>\S[^“”\"]{6,}?)[”\"’']"
 _SAYS = r"who (?:said|says|speaks|spoke|asked|asks|cried|cries)(?: (?:this|the (?:words|lines?)))?"
+_SPEAKS = re.compile(
+    r"who (?:sa(?:id|ys)|ask(?:s|ed)|talk(?:s|ed)|speaks|spoke|mention(?:s|ed)|suggest(?:s|ed)|propos(?:es|ed)"
+    r"|object(?:s|ed)|argue[sd]|claim(?:s|ed)|explain(?:s|ed)|recommend(?:s|ed))\b(?! to\b)",
+    re.IGNORECASE,
+)
 _LINE = r"(?:(?:the |this )?(?:famous )?(?:words?|lines?|phrase|quote|quotation|sentence|saying|verses?))"
 _FROM = r"(?:come|taken|from|appear|occur)"
 _TALES = frozenset([*TALE.split("|"), "story"])
@@ -109,7 +114,8 @@ def answer_quotation(
     confidence: Confidence | None = None
     if kind in {"who", "bare"}:
         best = found.hits[quotes[0].hit]
-        if speaker := _find_speaker(best, quotes[0], store):
+        assert quotes[0].answer
+        if speaker := _find_speaker(best, best.start + quotes[0].answer[0], store):
             confidence = "likely"
         elif load_reader and _is_spoken(best, quotes[0]):
             speaker = _name_speaker(request, found, quotes[0], load_reader())
@@ -155,18 +161,29 @@ def _is_spoken(hit: Hit, quote: Quote) -> bool:
     return opened or after.partition("“")[0].count("”") == 1 or after.count('"') % 2 == 1
 
 
-def _find_speaker(hit: Hit, quote: Quote, store: LibraryStore) -> str | None:
-    """Whose speech of a play a quote is in; None where the book is no play."""
-    assert quote.answer
+def name_speaker(answer: Answer, store: LibraryStore) -> Answer:
+    """An answer to who says, asks or proposes something with whose speech of a play or transcript its quote is in."""
+    if not _SPEAKS.match(answer.question) or not any(has_label(citation.hit.text) for citation in answer.citations):
+        return answer
+    citation = answer.citations[0]
+    speaker = _find_speaker(citation.hit, (citation.answer or (citation.quote_end - 1,))[0], store)
+    if not speaker:
+        return answer
+    confidence: Confidence = "unsure" if answer.confidence in {None, "unsure"} else "likely"
+    return replace(answer, shorts=(ShortAnswer(text=speaker, citation=0),), confidence=confidence)
+
+
+def _find_speaker(hit: Hit, place: int, store: LibraryStore) -> str | None:
+    """Whose speech of a play or transcript a place of a book is in; None where the book is none."""
     with store.session():
         book = store.find_book(hit.book_id)
         hits = read_book(book, Scope(level="passage", book=book), store)
     speaker = None
     for speech in find_speeches([each.text for each in hits]):
-        place = hits[speech.text]
-        if place.start + speech.start > hit.start + quote.answer[0]:
+        own = hits[speech.text]
+        if own.start + speech.label > place:
             break
-        speaker = speech.speaker if place.section == hit.section else None
+        speaker = speech.speaker if own.section == hit.section else None
     return speaker
 
 

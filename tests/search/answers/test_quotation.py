@@ -33,7 +33,9 @@ VERSE = "ACT I\n\n" + "\n\n".join(
         ("DUKE", f"The price of oil is not restrain'd by me, nor is it {number} crowns."),
     )
 )
-CALL = "\n\n".join(("Ada Wick: We begin.", "Jonas Hall: A lamp does not row out.", "Ada Wick: It does not."))
+CALL = "\n\n".join(
+    ("Ada Wick: We begin.", "Jonas Hall: A lamp does not row out.", "Ada Wick: It does not.", "Jonas Hall: I know.")
+)
 TEXTS = {"Ship": SHIP, "Farm": FARM, "The Ferry": PLAY, "The Duke": VERSE, "Call": CALL}
 
 
@@ -141,6 +143,12 @@ def test_who_speaks_in_a_play_is_named(retriever: Retriever) -> None:
 def test_words_may_be_written_in_another_way(retriever: Retriever, question: str, short: str) -> None:
     answer = retriever.answer(question)
     assert (answer.short, answer.confidence) == (short, "likely")
+
+
+def test_who_says_something_in_a_transcript_is_its_speaker(retriever: Retriever) -> None:
+    answer = retriever.answer("Who says something of a lamp that does not row?", book="Call")
+    assert answer.short == "Jonas Hall"
+    assert answer.citations[0].quote.startswith("Jonas Hall: A lamp does not row out.")
 
 
 def test_words_that_no_book_has_are_not_found(retriever: Retriever) -> None:
