@@ -140,3 +140,64 @@ def test_the_work_is_linear_in_the_text(tmp_path: Path) -> None:
     text = "\n\n".join(f"{n % 900}. {PROSE}" for n in range(30_000))
     (tmp_path / "law.txt").write_text(text)
     assert read_book(tmp_path / "law.txt").sections
+
+
+def test_the_paragraphs_of_articles_are_no_sections(tmp_path: Path) -> None:
+    parts = ["REGULATION ON CLOCKS"]
+    for n in range(1, 7):
+        parts += [
+            f"Article {n}",
+            "Duties of the keeper of the clock in towns that have more than one bell of the said kind",
+        ]
+        parts += [f"{k}. {PROSE}" for k in (1, 2, 3)]
+    found = read(tmp_path, *parts)
+    assert [path[-1][:26] for path in found] == [f"Article {n}. Duties of the k" for n in range(1, 7)]
+
+
+def test_a_short_paragraph_is_none_either(tmp_path: Path) -> None:
+    parts = [
+        part
+        for n in range(1, 7)
+        for part in (f"Article {n}", "Scope", f"1. {PROSE}", f"2. {PROSE}", "3. This does not apply to", f"(a) {PROSE}")
+    ]
+    assert [path[-1] for path in read(tmp_path, *parts)] == [f"Article {n}. Scope" for n in range(1, 7)]
+
+
+def test_many_short_amendments_leave_the_articles_theirs(tmp_path: Path) -> None:
+    long = [
+        part
+        for n in ("I", "II", "III")
+        for part in (f"Article. {n}.", "Section. 1.", PROSE * 5, "Section. 2.", PROSE * 4)
+    ]
+    short = [part for n in range(1, 11) for part in (f"Amendment {n}", f"{PROSE[:77]}.")]
+    found = read(tmp_path, "The Law of the Clock", PROSE, *long, *short, "Amendment 11", PROSE * 9)
+    assert found[:6] == [(f"Article. {n}.", f"Section. {k}.") for n in ("I", "II", "III") for k in (1, 2)]
+    assert found[6:] == [(f"Amendment {n}",) for n in range(1, 12)]
+
+
+@pytest.mark.parametrize("mark", [".—", ". –", ".--"])
+def test_a_title_before_a_stop_and_a_dash_may_be_in_small_letters(tmp_path: Path, mark: str) -> None:
+    titles = [f"Protection of {word} and of persons who wind them, etc" for word in ("clocks", "bells", "locks")] * 2
+    found = read(tmp_path, *(f"{n}. {title}{mark}{PROSE}" for n, title in enumerate(titles, 1)))
+    assert [path[-1] for path in found] == [f"{n}. {title}" for n, title in enumerate(titles, 1)]
+
+
+def test_a_line_alone_above_its_text_is_a_title(tmp_path: Path) -> None:
+    titles = [
+        "Scope of the rights granted",
+        "Duties of the keeper",
+        "Fees and payment",
+        "Force majeure",
+        "Applicable law",
+    ]
+    parts = [part for n, title in enumerate(titles, 1) for part in (f"{n}.{title}", PROSE * 3)]
+    assert [path[-1] for path in read(tmp_path, *parts)] == [f"{n}. {title}" for n, title in enumerate(titles, 1)]
+
+
+@pytest.mark.parametrize("schedules", [1, 2])
+def test_the_schedules_of_a_contract_are_outside_its_clauses(tmp_path: Path, schedules: int) -> None:
+    clauses = [part for n, title in enumerate(TITLES, 1) for part in (f"{n} {title}", PROSE * 3)]
+    behind = [part for n in range(1, schedules + 1) for part in (f"SCHEDULE {n} – BELLS", PROSE)]
+    found = read(tmp_path, "PART 1", *clauses[:6], "PART 2", *clauses[6:], *behind)
+    assert found[5] == ("PART 2", "6. Termination")
+    assert found[6:] == [(f"SCHEDULE {n} – BELLS",) for n in range(1, schedules + 1)]

@@ -104,3 +104,21 @@ def test_the_outline_of_a_pdf_gets_the_numbers_of_its_pages(pdf: Callable[..., P
     book = read_book(pdf(content, outline=[(title, i) for i, title in enumerate(titles)]))
     assert [s.title for s in book.sections] == [f"Chapter {i}. {title}" for i, title in enumerate(titles, 1)]
     assert all(book.text[s.start :].startswith(f"Chapter {i}") for i, s in enumerate(book.sections, 1))
+
+
+def test_articles_lie_in_chapters_though_their_titles_look_alike() -> None:
+    lines, titles = [], []
+    for chapter, kind in enumerate(("Brass", "Iron")):
+        lines += [f"CHAPTER {chapter + 1}", f"CLOCKS OF {kind.upper()}"]
+        titles.append(lines[-1])
+        for n, thing in enumerate(("Clocks", "Bells", "Keys", "Hands", "Springs"), 5 * chapter + 1):
+            lines += [f"Article {n}", f"{thing} of {kind}", SENTENCE]
+            titles.append(lines[-2])
+    text = "\n\n".join(lines)
+    found = with_titles(text, [Heading(text.index(f"{title}\n"), 1, title) for title in titles])
+    assert [(h.level, h.title) for h in [found[0], found[1], found[5], found[6]]] == [
+        (1, "CHAPTER 1. CLOCKS OF BRASS"),
+        (2, "Article 1. Clocks of Brass"),
+        (2, "Article 5. Springs of Brass"),
+        (1, "CHAPTER 2. CLOCKS OF IRON"),
+    ]

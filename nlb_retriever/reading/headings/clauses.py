@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from statistics import median
 from textwrap import shorten
 
@@ -28,6 +28,8 @@ _LABEL = re.compile(
 )
 _TITLE = re.compile(r"(?P<title>[^\n]{2,80}?)(?:[.:](?=\s|$)|\.?\s?[—–]|\.--)")
 """Of a paragraph that begins with one: "2. Grant of Copyright License. Subject to the terms ..."."""
+_STATUTE = re.compile(r"(?P<title>[A-Z][^\n.]{1,158})\.\s?(?:[—–]|--)")
+"""Of a section whose title ends so, in whatever case: "21. Protection of life and personal liberty.—No person ..."."""
 _DOTTED = re.compile(r"\d{1,3}\.\d")
 _CAPITALS = 0.7
 """Share of a title's longer words that begin with a capital, at least."""
@@ -93,6 +95,8 @@ def add_clauses(
         for clauses in ([clause for clause in of_word if clause.indent <= indent], of_word):
             starts = {clause.start for clause in clauses}
             others = [heading for heading in headings if heading.start not in starts]
+            if not word and _are_articles(others) and 2 * sum(clause.number == 1 for clause in clauses) >= len(others):
+                continue  # paragraphs of articles
             chain = _longest_chain(clauses, sorted(heading.start for heading in others))
             least = max(_LEAST, _IN_CHAIN * len(clauses), 0 if word else _AGAINST * len(others))
             if len(chain) >= least and _are_most(chain, len(text), _NAMED_LENGTH if word else _LENGTH):
@@ -103,27 +107,40 @@ def add_clauses(
     return list(headings)
 
 
+def _are_articles(headings: Sequence[Heading]) -> bool:
+    """Whether most headings have a law's word and a number: "Article 17. Right of entry"."""
+    labels = (_LABEL.match(f"{heading.title} ") for heading in headings)
+    named = sum(label is not None and bool(label["word"] or label["eastern"]) for label in labels)
+    return named >= max(_LEAST, len(headings) / 2)
+
+
 def _find(text: str, spans: Sequence[tuple[int, int]], blank: Sequence[bool]) -> Iterator[_Clause]:
     """The paragraphs that begin with a number: below a blank line, or long lines without such."""
     above = 0
-    for (start, end), first in zip(spans, blank, strict=False):
-        if (first or max(end - start, above) > MAX_LINE) and (clause := _read(text, start, end)):
+    for (start, end), first, below in zip_longest(
+        spans, blank[: len(spans)], spans[1:], fillvalue=(len(text), len(text))
+    ):
+        if (first or max(end - start, above) > MAX_LINE) and (clause := _read(text, start, end, below)):
             yield clause
         above = end - start
 
 
-def _read(text: str, start: int, end: int) -> _Clause | None:
+def _read(text: str, start: int, end: int, below: tuple[int, int]) -> _Clause | None:
     beginning = text[start : min(end, start + _BEGINNING)]
     if not (label := _LABEL.match(beginning)):
         return None
     body = beginning[label.end() :]
     title = _TITLE.match(body)
-    if end - start <= MAX_LINE and _is_title(body):
+    if end - start <= MAX_LINE and (
+        _is_title(body) or (title_like(body) and body[-1] not in '.!?”"' and _goes_on(label, text, below))
+    ):
         own = body.rstrip(" .:")
+    elif marked := _STATUTE.match(body):
+        own = marked["title"]
     elif title and _is_title(title["title"]):
         own = title["title"].strip()
     else:
-        most = min(_FIRST_WORDS, len(body) // 2 + 2)  # what is all title has no text
+        most = min(_FIRST_WORDS, len(body) // 2 + 2)
         own = shorten(body, most, placeholder="…")
         own = own if len(own) > 1 else one_line(body, most)  # of a language without blanks
     mark = label[0].strip() if label["eastern"] else label[0].strip().rstrip(".:)-–—") + "."
@@ -134,6 +151,12 @@ def _read(text: str, start: int, end: int) -> _Clause | None:
     indent = start - 1 - text.rfind("\n", 0, start)
     word = (label["word"] or label["key"] or "").lower()
     return _Clause(start, indent, numbers, label["letter"] or "", word, f"{mark} {own}")
+
+
+def _goes_on(label: re.Match[str], text: str, below: tuple[int, int]) -> bool:
+    """Whether the line below a numbered one is text of it or has a number within it: what is all title has no text."""
+    following = _LABEL.match(text, *below)
+    return below[0] < len(text) and (following is None or bool(following["inner"] and not label["inner"]))
 
 
 def _is_title(words: str) -> bool:

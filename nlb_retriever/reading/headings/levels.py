@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import mean, median, pstdev
 
 from nlb_retriever.reading.draft import Heading
-from nlb_retriever.reading.headings.looks import KIND_LEVELS, UNNUMBERED, Candidate
+from nlb_retriever.reading.headings.looks import KIND_LEVELS, OF_LAWS, UNNUMBERED, Candidate
 
 Chain = list[Candidate]
 _CHAPTER, _INNER, _DEEPEST = 4, 5, 7
@@ -24,6 +24,7 @@ def continue_kinds(found: Sequence[Candidate]) -> None:
     """After "ADVENTURE VI." a line "VII. THE BLUE CARBUNCLE" is of the same kind; "7. A Bell" is a point."""
     latest: dict[str, Candidate] = {}
     counts = Counter(c.kind for c in found)
+    named = {(c.kind, c.number) for c in found if c.kind in OF_LAWS}
     for c in found:
         if c.kind == "bare" and c.rest and c.number > 2:
             kinds = [
@@ -32,6 +33,7 @@ def continue_kinds(found: Sequence[Candidate]) -> None:
                 if (last.number + 1, last.style) == (c.number, c.style)
                 and counts[k] > 2
                 and k not in {"volume", "scene"}
+                and (k, c.number) not in named  # a paragraph of article 2
             ]
             if kinds:
                 c.kind = kinds[-1]
@@ -44,7 +46,7 @@ def make_loners_titles(found: Sequence[Candidate]) -> None:
     """One "THE SECOND NIGHT" is a title, not a number: such kinds count from two on."""
     counts = Counter(c.kind for c in found)
     for c in found:
-        if counts[c.kind] == 1 and c.kind not in UNNUMBERED and c.kind not in KIND_LEVELS:
+        if counts[c.kind] == 1 and c.kind not in UNNUMBERED and c.kind not in KIND_LEVELS and c.kind != "annex":
             c.kind, c.number, c.rest = "caps" if c.title.isupper() else "plain", 0, c.title
 
 
@@ -98,6 +100,7 @@ def assign_levels(
     for chain in chains:
         level = _bare_level(chain, chains, kinds, len(text))
         levels |= {id(c): level for c in chain}
+    levels |= {id(c): min(levels.values()) for c in kinds["annex"]}
     main = sorted((c for c in found if id(c) in levels), key=lambda c: c.start)
     parts = _part_titles(found, main, levels)
     top = min(levels.values())

@@ -59,6 +59,8 @@ MARKED = 2
 """Headings of a file, or paragraphs in its styles for them, from which they tell the sections."""
 _LAW = 0.2
 """Share of a text that half of its articles, those in the middle, take at least."""
+_WHOLE_LAW = 0.7
+"""The same of all of them, where those in the middle are short: ten amendments."""
 _STOP = re.compile(r"\.(?:\s|$)")
 _ROMAN_WORD = re.compile(r"I \w")
 """A title that begins with the word "I" looks like a number."""
@@ -303,13 +305,20 @@ def _take_title(text: str, spans: Sequence[tuple[int, int]], blank: Sequence[boo
     for j in range(i + 1, min(i + 4, len(spans))):
         start, end = spans[j]
         line = strip_line(text[start : min(end, start + MAX_LINE)])
-        if end - start > 130 or not line or (taken and blank[j]) or (c.kind in OF_LAWS and _STOP.search(line)):
+        if (
+            end - start > (MAX_LINE if c.kind in OF_LAWS else 130)
+            or not line
+            or (taken and blank[j])
+            or (c.kind in OF_LAWS and _STOP.search(line))
+        ):
             break
         below = parse_line(line, start, end)
         if below and below[0].kind != "caps" and not (below[0].rest and _ROMAN_WORD.match(line)):
             break
         alone = blank[j + 1]
-        if not (title_like(line, caseless=alone) and (line.isupper() or (alone and not is_speech(line)))):
+        of_law = c.kind in OF_LAWS and alone and not taken and line[0].isupper() and line[-1] not in ",;:"
+        is_title = title_like(line, caseless=alone) and (line.isupper() or (alone and not is_speech(line)))
+        if not (of_law or is_title):
             break
         taken.append(line)
         c.end, c.line = end, j
@@ -338,9 +347,10 @@ def _drop_repeats(found: list[Candidate]) -> list[Candidate]:
 
 def _without_decrees(found: list[Candidate], size: int) -> list[Candidate]:
     """Without articles of a short stretch: of a law in a novel or an appendix. In capitals they are titles."""
-    of_laws = [c for c in found if c.kind in OF_LAWS]
+    of_laws = [c for c in found if c.kind in OF_LAWS and c.kind != "annex"]  # those of a contract stand at its end
     quarter = len(of_laws) // 4
-    if not of_laws or of_laws[-1 - quarter].start - of_laws[quarter].start >= _LAW * size:
+    length = of_laws[-1 - quarter].start - of_laws[quarter].start if of_laws else size
+    if length >= _LAW * size or (quarter and of_laws[-1].start - of_laws[0].start >= _WHOLE_LAW * size):
         return found
     for c in of_laws:
         if c.title.isupper():

@@ -12,12 +12,23 @@ from itertools import pairwise
 
 from nlb_retriever.reading.draft import Heading, one_line
 from nlb_retriever.reading.headings.contents import normal
-from nlb_retriever.reading.headings.looks import MAX_LINE, Candidate, is_speech, parse_line, strip_line, title_like
+from nlb_retriever.reading.headings.looks import (
+    KIND_LEVELS,
+    MAX_LINE,
+    OF_LAWS,
+    Candidate,
+    is_speech,
+    parse_line,
+    strip_line,
+    title_like,
+)
 
 _LEAST, _SHARE = 3, 0.6
 """Numbers with a title, at least, and their share of all: else what stands below is a chapter's first words."""
 _SHARE_UNNAMED = 0.3
 """Of titles with a number above, where the file names no number as a heading: prefaces and appendices have none."""
+_BESIDE, _INNERMOST = 1, 9
+"""Ranks beside `KIND_LEVELS` of an annex, which lies in nothing, and of an article."""
 _ABOVE = 40
 """Characters before a title in which its number is looked for."""
 _NEXT = re.compile(r"\n\s*(\S[^\n]*)\n[^\S\n]*\n\s*\S")
@@ -38,11 +49,12 @@ def with_titles(text: str, headings: Sequence[Heading]) -> list[Heading]:
         return ordered
     levels = {heading.start: heading.level for heading in reversed(ordered) if _number(heading.title)}
     numbered = {start for start, _ in above.values()}
+    inside = _inside(ordered, above)
     return [
         replace(
             heading,
             start=above[i][0],
-            level=min(heading.level, levels.get(above[i][0], heading.level)),
+            level=min(heading.level, levels.get(above[i][0], heading.level)) + inside.get(above[i][1].kind, 0),
             title=_joined(above[i][1].title, heading.title),
         )
         if i in above
@@ -64,6 +76,15 @@ def _are_chapters(headings: Sequence[Heading], above: Mapping[int, tuple[int, Ca
     counted = [number for _, number in above.values()]
     following = sum(b.number - a.number == 1 for a, b in pairwise(counted))
     return len(above) >= max(_LEAST, share * titles) and following >= _SHARE * len(above)
+
+
+def _inside(headings: Sequence[Heading], above: Mapping[int, tuple[int, Candidate]]) -> dict[str, int]:
+    """How deep each kind of a law's numbers lies where their titles are of one level: an article in a chapter."""
+    kinds = {number.kind for _, number in above.values()}
+    if OF_LAWS.isdisjoint(kinds) or len({headings[i].level for i in above}) > 1:
+        return {}
+    ranks = {kind: _INNERMOST if kind == "article" else KIND_LEVELS.get(kind, _BESIDE) for kind in kinds}
+    return {kind: sorted({*ranks.values()}).index(rank) for kind, rank in ranks.items()}
 
 
 def _joined(number: str, title: str) -> str:
@@ -97,7 +118,8 @@ def _number_above(text: str, heading: Heading) -> tuple[int, Candidate] | None:
         return None
     begin = max(0, heading.start - _ABOVE)
     lines = list(re.finditer(r"[^\n]*\S[^\n]*", text[begin : heading.start + 2 * MAX_LINE]))
-    at = next((i for i, line in enumerate(lines) if normal(line[0]) == normal(heading.title)), 0)
+    own = (i for i, line in enumerate(lines) if begin + line.end() > heading.start)  # not a chapter's above its article
+    at = next((i for i in own if normal(lines[i][0]) == normal(heading.title)), 0)
     number = _number(lines[at - 1][0].strip()) if at else None
     if number is None or (at == 1 and begin and text[begin - 1] != "\n" and text[begin] != "\n"):
         return None  # the end of a line
