@@ -30,7 +30,7 @@ _NAMES = re.compile(r"[,;&]|\sand\s")
 _NO_AUTHOR = re.compile(r"(?:the|an?|his|her|their|my|our|way|means|order|reason|virtue)\b", re.IGNORECASE)
 _ARTICLES = frozenset({"the", "a", "an"})
 _ARTICLE = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
-_IN = re.compile(r"\bin (?:the (?:book|novel|play|story) )?", re.IGNORECASE)
+_IN = re.compile(r"\b(?:in|under) (?:the (?:book|novel|play|story) )?", re.IGNORECASE)
 _IN_OR_FROM = re.compile(r"\b(?:in|from) (?:the (?:book|novel|play|story) )?", re.IGNORECASE)
 _ORDER = re.compile(
     r"(?:in [^,]+, )?(?:find|give|show|get|search|look|quotes?|passages?|scenes?|tell me|describe|compare)\b",
@@ -39,6 +39,8 @@ _ORDER = re.compile(
 """The beginning of what is no question: "Find a quote about the sea in Moby Dick"."""
 _WHO_IS = re.compile(r"who(?: is|['’]s) (?!(?:the|an?|his|her|their|my)\b)[\w'’-]+(?: [\w'’-]+)?\s*")
 """The beginning of "who is renfield in dracula": in small letters, other words behind "in" are seldom a title."""
+_TERM = re.compile(r"what(?: is| are|['’]s) (?:meant by |an? |[“\"‘]).+|what does .+ mean\?", re.IGNORECASE)
+"""A question for what a term means, where the title's words would be taken as a part of it."""
 _AUTHOR = 7
 """Words of an author's name at most."""
 _QUOTES = " \"'“”‘’_"
@@ -197,7 +199,9 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
             if len(named) == 1:
                 begin, stop = rest[0].upper() if query[0].isupper() else rest[0], "" if is_order else "?"
                 question = f"{begin}{rest[1:].rstrip()}{stop}"
-                keeps = (is_short or in_part) and not (is_order or names or asks_about_name(question))
+                keeps = (is_short or in_part) and not (
+                    is_order or names or asks_about_name(question) or _TERM.fullmatch(question)
+                )
                 return replace(request, book=named[0].id, query=request.query if keeps else question)
     return request
 

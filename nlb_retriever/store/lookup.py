@@ -23,7 +23,8 @@ _SMALL_WORD = re.compile(r"\b[a-z]")
 _LONGEST = 1_000
 """Characters of a name."""
 _SECTION_NUMBER = re.compile(
-    r"(?:(?:section|chapter|part|appendix|§)\s*)?(?P<number>(?:\d{1,3}|[A-Z])(?:\.\d{1,3})+)\.?", re.IGNORECASE
+    r"(?:(?:section|chapter|part|appendix|clause|article|rule|paragraph|§)\s*)?(?P<number>(?:\d{1,3}|[A-Z])(?:\.\d{1,3})+)\.?",
+    re.IGNORECASE,
 )
 """Of manuals and standards: "section 5.2"."""
 _NUMBER_FIRST = re.compile(r"(?:the )?(\w+) ([^\W\d_]+)", re.IGNORECASE)
@@ -35,7 +36,7 @@ _CHAPTER_OF = re.compile(
 )
 """A chapter by the part that it is in or by its word: "Genesis 7", "1 Kings 3", "Federalist No. 10"."""
 _OF_OUTER = re.compile(r"(?:the )?(?P<chapter>chapter \d{1,3}) (?:of|in) (?P<outer>.+)", re.IGNORECASE)
-_SHORT_SECTION = re.compile(r"^sect?[.,]? (?=\d)", re.IGNORECASE)
+_SHORT_SECTION = re.compile(r"^(?:sect?[.,]? |§+\s*)(?=\d)", re.IGNORECASE)
 _LAST_NUMBER = re.compile(r"(?P<word>\w+)\W+(?:chapter\W+)?(?P<number>\d{1,3})$", re.IGNORECASE)
 _BACK = re.compile(
     r"(?:appendix(?: \w{1,4})?\W+)?(?:hints and )?(?:(?:end|foot)?notes|(?:selected |brief )?(?:answers|solutions)"
@@ -191,7 +192,7 @@ def _find_dotted(name: str, sections: Sequence[SectionRecord]) -> list[int]:
 def _numbered(name: str, sections: Sequence[SectionRecord]) -> list[int]:
     """The sections of the number that a name is, and of its kind ("chapter"), where their titles say one.
 
-    "Section 2" is what is below "2. Methods", too.
+    "Section 2" is what is below "2. Methods", too, and "Article 2" where no title has that word.
 
     "Book 2, Chapter 3" is the chapter in that book, as are "Chapter 3 of Book 2" and "Chapter 3, Book 2".
     """
@@ -206,8 +207,10 @@ def _numbered(name: str, sections: Sequence[SectionRecord]) -> list[int]:
     found = [[read_number(title)[:2] for title in section.path] for section in sections]
     inside = [index for index, titles in enumerate(found) if all(part[:2] in titles for part in outer)]
     same = [index for index in inside if (kind, number) in found[index]]
-    if same or kind not in {"chapter", "section", "clause", "bare"}:
+    if same or kind not in {"chapter", "section", "clause", "article", "bare"}:
         return same
+    if kind == "article" and any(each[0] == kind for titles in found for each in titles):
+        return []
     meant = {("chapter", number), ("bare", number)}
     return [index for index in inside if not meant.isdisjoint({found[index][0], found[index][-1]})]
 

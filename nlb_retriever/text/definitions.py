@@ -21,6 +21,11 @@ LEAST_WORDS, CUT_WORDS = 2, 30
 _HEADWORD = 60
 """Characters of a line of a dictionary's entry that has another word for the same."""
 _OUTER = " \n.,;:—–-_*"
+_NEXT_DEFINED = re.compile(
+    r"[;:—]\s+(?:(?:and|or)\s+)?"
+    r"(?=(?:\(\w{1,3}\)\s*)?(?:the term\s+)?[“\"‘][^“”\"‘’;]{1,60}[”\"’]\s+(?:means?|includes?)\b)"
+)
+"""Before the next term of a law's definitions."""
 _WORD = re.compile(r"[^\W_]+(?:[’'][^\W_]+)*")
 _TERM = re.compile(rf"{_WORD.pattern}(?:[\s-]+{_WORD.pattern})*")
 _WORD_BEGINS, _WORD_ENDS = r"(?<![^\W_])", r"(?![^\W_])"
@@ -258,6 +263,14 @@ def _singular_or_plural(noun: str) -> str:
     return rf"{re.escape(noun[:-1] if is_plural else noun)}(?:e?s)?"
 
 
+def split_definitions(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The definitions of a law that stand in one sentence: "In this Act— “bell” includes ...; “clock” means ...;"."""
+    for cut in _NEXT_DEFINED.finditer(text, start, end):
+        yield start, cut.start() + 1
+        start = cut.end()
+    yield start, end
+
+
 def skip_labels(text: str) -> int:
     """Characters before what a word means in an entry of a dictionary: "1. [from Latin] "."""
     match = _LABELS.match(text)
@@ -298,6 +311,7 @@ def _forms(name: str, *, is_name: bool) -> list[tuple[float, str]]:
         (5.0, rf"{_BEGIN}{quoted}(?:[^.;:“”\"]{{1,60}}?\s)?{means}"),
         (5.0, rf"{_BEGIN}{quoted}(?:\([^)]{{1,40}}\)\s){means}"),
         (5.0, rf"{_BEGIN}{quoted}{_BE}\s+(?P<says>(?:either|{_NOUN}).+)"),
+        (4.0, rf"{_BEGIN}{quoted}includes?\s+(?P<says>.+)"),
         (3.0, rf"{_BEGIN}{subject}{_DEFINED}\s+(?P<says>.+)"),
         (3.0, rf"{_BEGIN}{subject}{_BE}\s+(?P<says>{_NOUN}.+)"),
         (3.0, rf"\b(?:definition|meaning) of (?:an?\s+|the\s+)?{_IDEA}{name}{_ASIDE}{_BE}\s+(?P<says>.+)"),

@@ -165,6 +165,8 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("In which tower does Jonas sleep in Bread and Salt?", "Bread and Salt", "In which tower does Jonas sleep?"),
         ("Who believes in Lanterns?", "Lanterns; or, The Keeper", "Who believes in Lanterns?"),
         ("Who believes in lanterns?", None, None),
+        ("What is a keeper in Lanterns?", "Lanterns; or, The Keeper", "What is a keeper?"),
+        ("Who lives in a tower under Bread and Salt?", "Bread and Salt", "Who lives in a tower?"),
         ("who is jonas in lanterns", "Lanterns; or, The Keeper", "who is jonas?"),
         ("who keeps the light in lanterns?", None, None),
         ("who is the keeper in lanterns", None, None),

@@ -33,7 +33,7 @@ from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import resolve_scope
 from nlb_retriever.store import LibraryStore, StoreQuery
 from nlb_retriever.text.acronyms import find_long_form, is_acronym
-from nlb_retriever.text.definitions import LEAST_WORDS, Explanation, Term, is_term, skip_labels, trim
+from nlb_retriever.text.definitions import LEAST_WORDS, Explanation, Term, is_term, skip_labels, split_definitions, trim
 from nlb_retriever.text.sentences import sentence_spans
 
 PASSAGES = 250
@@ -148,7 +148,8 @@ def answer_definition(
         return None
     with store.session():
         where = resolve_scope(request, store).filter("passage")
-        queries = [StoreQuery(level="passage", text=term, where=where, limit=PASSAGES) for term in parsed.terms]
+        texts = [text for term in parsed.terms for text in (term, f"{term} means definitions")]  # of a law: all have it
+        queries = [StoreQuery(level="passage", text=text, where=where, limit=PASSAGES) for text in texts]
         ids = dict.fromkeys(candidate.id for found in store.search(queries) for candidate in found)
         terms = [Term(each) for each in parsed.terms]
         hits = join_cut(terms, [to_hit(record) for record in store.get_passages(list(ids))], store)
@@ -201,9 +202,12 @@ def _find(term: Term, hits: Sequence[Hit]) -> Iterator[_Found]:
     """The sentences of prose that explain a term, scored by the strength of their forms, or stand first below it."""
     for index, hit in enumerate(hits):
         sentences = sentence_spans(hit.text)
+        defined = [
+            (order, *span) for order, span in enumerate(sentences) for span in split_definitions(hit.text, *span)
+        ]
         yield from _find_glossed(term, index, hit, sentences)
         awaited, entries = _is_headed(hit, term.text), find_entries(term, hit.text, sentences)
-        for order, (start, end) in enumerate(sentences):
+        for order, start, end in defined:
             sentence = hit.text[start:end]
             said = term.explain(sentence)
             entry = entries.get(start)

@@ -56,7 +56,7 @@ _NUMBERED = frozenset("section scene article amendment clause".split())
 """Kinds of which a book has each number up to the last, if it has the first."""
 BEST = 20
 """Sections by their words whose books are looked at for one of a number."""
-_OF_FEW = frozenset("article amendment lecture lesson unit module canto letter".split())
+_OF_FEW = frozenset("article amendment annex schedule lecture lesson unit module canto letter".split())
 """Kinds of sections by which a law, a course, an epic or letters are known among other books."""
 _STORY = re.compile(
     rf"^(?:the )?(?:(?:book|gospel|story|tale) of|(?:story|{TALE})(?: called| titled)?) ", re.IGNORECASE
@@ -213,8 +213,10 @@ def _read_part(
 
 
 def _has_first(kind: str, book: BookRecord, store: LibraryStore) -> bool:
+    sections = store.sections(book.id)
     with suppress(QueryError):
-        return bool(find_sections(f"{kind} 1", store.sections(book.id), book))
+        titles = [title for number in find_sections(f"{kind} 1", sections, book) for title in sections[number].path]
+        return kind != "article" or any(read_number(title)[0] == kind for title in titles)  # the text may be on a law
     return False
 
 

@@ -11,7 +11,7 @@ from nlb_retriever.search.forms import NUMBER, Forms, compile_forms, match_form
 
 KINDS = (
     r"(?:chapter|part|book|section|letter|canto|stave|act|scene|volume|lecture|tale|story"
-    r"|article|amendment|clause|annex|title|lesson|unit|module|chap\.?|vol\.?)"
+    r"|article|amendment|clause|annex|schedule|appendix|title|lesson|unit|module|chap\.?|vol\.?)"
 )
 NUMBERED_PART = rf"(?:the )?(?:{KINDS} {NUMBER}|{NUMBER} {KINDS})"
 _SEVERAL = rf"(?:the )?{KINDS}s {NUMBER}(?:(?:, and |, ?| and | to | ?[-–] ?){NUMBER})+"
@@ -32,11 +32,16 @@ _BEHIND = rf"(?P<title>.+?),?(?: in)? (?P<part>{_SEVERAL}|{NUMBERED_PART}(?:,? {
 """Behind the title: "Dracula chapter 3"."""
 _HAPPENS = r"(?:happens|happened|occurs|goes on|is going on)"
 _SUMMARY = r"(?:summary|synopsis|overview|recap|gist|outline)"
+_RULES = (
+    r"list|contain|state|provide(?: for)?|require|prohibit|forbid|permit|allow|regulate|govern|define|guarantee|set out"
+)
+"""What a part of a law does."""
 OF_PARTS = re.compile(rf"\b(?:{KINDS}s?|{_UNNUMBERED})\b", re.IGNORECASE)
 """What a question on a part has: only then its forms are looked at and compiled, which takes longer than a search."""
-_SHORT = {"ch": "chapter", "bk": "book", "pt": "part", "sec": "section"}
+_SHORT = {"ch": "chapter", "bk": "book", "pt": "part", "sec": "section", "art": "article", "cl": "clause"}
 _SHORT_FOR = re.compile(rf"\b({'|'.join(_SHORT)})\b\.? ?(?=\d|[IVXLC]+\b)", re.IGNORECASE)
 """Before a number: "ch. 3"."""
+_SIGN = re.compile(r"§+ ?(?=\d)")
 
 
 def read_digest_question(question: str) -> tuple[str, re.Match[str]] | None:
@@ -49,8 +54,8 @@ def read_digest_question(question: str) -> tuple[str, re.Match[str]] | None:
 
 
 def write_out(question: str) -> str:
-    """A question with "chapter 3" for "ch. 3"."""
-    return _SHORT_FOR.sub(lambda short: f"{_SHORT[short[1].casefold()]} ", question)
+    """A question with "chapter 3" for "ch. 3", "section 3" for "§ 3"."""
+    return _SHORT_FOR.sub(lambda short: f"{_SHORT[short[1].casefold()]} ", _SIGN.sub("section ", question))
 
 
 def _forms_of(kind: str, *meanings: str) -> list[tuple[str, str]]:
@@ -77,7 +82,7 @@ def _part_forms() -> tuple[Forms, Forms]:
             ("part", rf"what(?:['’]s| is) in {PART}{TITLE}"),
             *_forms_of("part", PART + TITLE, _BEHIND),
             # not of what has a name alone: "What does Anna explain?"
-            ("part", rf"what do(?:es)? {PART}{TITLE} (?:cover|teach(?: us)?|treat|discuss|explain)"),
+            ("part", rf"what do(?:es)? {PART}{TITLE} (?:cover|teach(?: us)?|treat|discuss|explain|{_RULES})"),
             (
                 "part",
                 rf"what (?:topics? |subjects? )?(?:is|are) (?:covered|taught|discussed|explained) in {PART}{TITLE}",

@@ -10,9 +10,10 @@ from nlb_retriever.records import BookRecord
 from nlb_retriever.search.answers.book_parts import find_titled_sections
 from nlb_retriever.search.forms import NUMBER, TALE, WORK
 from nlb_retriever.search.scope import Scope, books_in, books_of, choose_parts
-from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by, title_words, without_copies
+from nlb_retriever.search.titles import is_in_title, is_titled, is_titled_by, name_words, title_words, without_copies
 from nlb_retriever.store import LibraryStore
 from nlb_retriever.store.lookup import find_sections, is_short_for
+from nlb_retriever.text.folding import fold
 
 A_WORK = rf"(?:{WORK}|article|story|tale|play|poem)"
 _THIS = re.compile(rf"it|this|(?:this|the) {A_WORK}", re.IGNORECASE)
@@ -21,6 +22,12 @@ _MAY_BE_IN_IT = re.compile(rf"the (?!(?:book|novel)$)(?:{WORK}|article)", re.IGN
 LONG_BOOK = 30_000
 """Tokens from which on a book without pages is a novel rather than a paper, a report or a contract."""
 _CALLED = re.compile(rf"the (?:{A_WORK}|{TALE}) (?:called |titled )?", re.IGNORECASE)
+_LAW = re.compile(
+    r"the (?P<kind>act|agreement|by-?laws|charter|code|constitution|contract|convention|directive|licen[cs]e|policy"
+    r"|regulations?|rules|statutes?|terms|treaty)",
+    re.IGNORECASE,
+)
+"""A law or contract by its kind alone."""
 _KIND = re.compile(rf" (?:{A_WORK}|licen[cs]e|handbook|guide)$", re.IGNORECASE)
 """Behind a title: "the Artistic license"."""
 AROUND = " _*\"'“”‘’«»"
@@ -53,6 +60,8 @@ def find_titled(title: str | None, scope: Scope, store: LibraryStore, *, in_part
         )
         if titled:
             break
+    if not titled and (law := _LAW.fullmatch(title)):
+        titled = without_copies(book for book in books if fold(law["kind"]) in name_words(book.title))
     if not titled and (not title or _THIS.fullmatch(title)):
         books = without_copies(books)
         return books if len(books) == 1 and not (_MAY_BE_IN_IT.fullmatch(title) and _is_novel(books[0], store)) else []

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
+from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Answer, BookRecord, Hit
+from nlb_retriever.search.answers.digest_forms import write_out
 from nlb_retriever.search.answers.naming import find_titled
 from nlb_retriever.search.answers.quotes import Quote, cite, make_answer
 from nlb_retriever.search.forms import compile_forms, match_form
@@ -13,6 +16,7 @@ from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.search.scope import Scope, books_of, passages_with, resolve_scope
 from nlb_retriever.store import LibraryStore
+from nlb_retriever.store.lookup import find_sections
 from nlb_retriever.text.languages import number_of_words
 from nlb_retriever.text.sentences import sentence_spans
 
@@ -27,13 +31,20 @@ _OTHERS = 3
 _NAMED = r"(?:recommendation|finding|conclusion|question|item|point|principle|resolution|requirement|objective|rule)"
 _BARE = r"(?:paragraphs?|paras?\.?|items?|points?|minutes?)"
 """Kinds whose pieces begin with the number alone."""
+_OF_LAWS = r"(?:section|clause|article)"
+"""Kinds that are sections in most texts, and paragraphs in some: "Section 3.2. Quorum. One third of ..."."""
 _NUMBER = r"\d{1,3}(?:\.\d{1,3}){0,3}"
 _PIECE = (
-    rf"(?:the )?(?P<piece>(?:{_NAMED}|{_BARE}) (?:no\.? |number )?{_NUMBER}|Q ?\d{{1,3}})(?: (?:of|in) (?P<title>.+?))?"
+    rf"(?:the )?(?P<piece>(?:{_NAMED}|{_BARE}|{_OF_LAWS}) (?:no\.? |number )?{_NUMBER}|Q ?\d{{1,3}})"
+    r"(?: (?:of|in) (?P<title>.+?))?"
 )
 _QUESTIONS = compile_forms(
     (
-        ("piece", rf"what (?:does|did|do) {_PIECE} (?:say|state|ask|recommend|require|conclude|find|tell us|mean)"),
+        (
+            "piece",
+            rf"what (?:does|did|do) {_PIECE}"
+            r" (?:say|state|ask|recommend|require|prohibit|provide(?: for)?|conclude|find|tell us|mean)",
+        ),
         ("piece", rf"what(?:['’]s| is| was) (?:in |said in )?{_PIECE}(?: about)?"),
         ("piece", rf"(?:summari[sz]e |quote |read |show(?: me)? |find )?{_PIECE}"),
     )
@@ -53,7 +64,7 @@ def answer_numbered(request: SearchRequest, store: LibraryStore, limit: int | No
         Its sentences; "unsure" where several books have such a piece; none where the book that is named has others of
         the kind. None for other questions, and where no book of the request's scope has any.
     """
-    question = match_form(request.query, _QUESTIONS)
+    question = match_form(write_out(request.query), _QUESTIONS)
     if not question:
         return None
     words = question[1].groupdict()
@@ -62,6 +73,8 @@ def answer_numbered(request: SearchRequest, store: LibraryStore, limit: int | No
         scope = resolve_scope(request, store)
         in_book = bool(scope.book or words.get("title"))
         books = _find_books(piece, words.get("title"), scope, store)
+        if re.match(_OF_LAWS, piece, re.IGNORECASE):
+            books = [book for book in books if not _is_section(piece, book, store)]
         read = [read_book(book, scope, store) for book in books]
     found = [(hits, quotes) for hits in read if (quotes := _find(piece, hits, in_book=in_book))]
     if not found:
@@ -78,6 +91,12 @@ def _find_books(piece: str, title: str | None, scope: Scope, store: LibraryStore
     if scope.book or title:
         return find_titled(title, scope, store)[:1]
     return books_of(passages_with(piece, scope, store, FOUND), store)
+
+
+def _is_section(piece: str, book: BookRecord, store: LibraryStore) -> bool:
+    with suppress(QueryError):
+        return bool(find_sections(piece, store.sections(book.id), book))
+    return False
 
 
 def _find(piece: str, hits: Sequence[Hit], *, in_book: bool) -> list[Quote]:
@@ -116,6 +135,10 @@ def _begins(piece: str, text: str, *, in_book: bool) -> Iterator[re.Match[str]]:
     if kind in {"q", "question"}:
         named = rf"(?:Q\.? ?|question (?:no\.? |number )?)(?P<number>{_NUMBER})"
     found = [*re.finditer(rf"^[^\S\n]*{named}(?![\w.]*\d)", text, re.IGNORECASE | re.MULTILINE)]
+    dots = piece.count(".")
+    if not found and dots and re.fullmatch(_OF_LAWS, kind):
+        own = rf"\d{{1,3}}(?:\.\d{{1,3}}){{{dots}}}"
+        return re.finditer(rf"^[^\S\n]*(?P<number>{own})\.?\s+(?=[^\W\d_]|[“\"‘'(])", text, re.MULTILINE)
     if not found and re.fullmatch(_BARE, kind) and (in_book or "." in piece.rstrip(".")):
         return re.finditer(rf"^[^\S\n]*[(\[]?(?P<number>{_NUMBER})[.)\]:]?\s+(?=[^\W\d_]|[“\"‘'(])", text, re.MULTILINE)
     return iter(found)

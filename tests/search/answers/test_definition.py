@@ -262,3 +262,24 @@ def test_an_entry_that_passages_cut_is_read_on(tmp_path: Path) -> None:
             assert all(before[1] <= after[0] for before, after in pairwise(quotes))
             cut += any(each.text.endswith(":kludge: n.") for each in retriever.store.passages(books[name].id))
     assert cut
+
+
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("What is a bell?", "anything of metal that is rung"),
+        ("What is a keeper?", "a person appointed under section 9"),
+        ("What is a keeper under the Lamp Act?", "a person appointed under section 9"),
+    ],
+)
+def test_a_law_defines_several_terms_in_one_sentence(tmp_path: Path, question: str, short: str) -> None:
+    bell, keeper = (
+        '"bell" includes anything of metal that is rung;',
+        '"keeper" means a person appointed under section 9;',
+    )
+    many = "The keeper shall ring a bell, and the keeper shall tell the keeper of the other bell of each bell.\n\n" * 3
+    index_books(
+        [book_from_text(f"{many}In this Act—\n{bell}\n{keeper}", source="act", title="Lamp Act")], tmp_path / "library"
+    )
+    with Retriever(tmp_path / "library") as retriever:
+        assert retriever.answer(question).short == short

@@ -170,3 +170,31 @@ def test_what_happened_to_somebody_is_not_what_is_written_to_them(tmp_path: Path
     ):
         request = SearchRequest(query=question, book="Letters")
         assert (answer_digest(request, store, None) is not None) == is_digest
+
+
+@pytest.fixture(scope="module")
+def laws(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    folder = tmp_path_factory.mktemp("laws")
+    law = "\n\n".join(f"## {n}. Deed\n\n{deed}" for n, deed in enumerate(DEEDS, 1))
+    code = "\n\n".join(f"## § {n}. Deed\n\n{deed}" for n, deed in enumerate(DEEDS, 1))
+    (folder / "law.md").write_text(f"# Law of the Mill\n\n{law}\n\n## Schedule 2\n\nThe mill has three stones.\n")
+    (folder / "code.md").write_text(f"# Code of the Pier\n\n{code}\n")
+    index_files([folder], folder / "library")
+    return Retriever(folder / "library")
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What does Article 4 of the Law of the Mill say?", DEEDS[3]),
+        ("What does art. 4 of the law of the mill prohibit?", DEEDS[3]),
+        ("What does Schedule 2 say?", "The mill has three stones."),
+        ("What does Schedule 2 of the Law of the Mill list?", "The mill has three stones."),
+        ("What does § 4 of the code say?", DEEDS[3]),
+        ("What does section 4 of the Code of the Pier require?", DEEDS[3]),
+    ],
+)
+def test_a_part_of_a_law_is_found_however_the_text_writes_its_number(laws: Retriever, question: str, text: str) -> None:
+    found = laws.answer(question)
+    assert text in found.text
+    assert len(found.citations) == 1

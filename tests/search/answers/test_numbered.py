@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_retriever.reading import read_book
 
 REPORT = """\
 3.1 The lamp was lit by the keeper on 4 May. Recommendation 2 is on this.
@@ -36,13 +37,49 @@ Q2 Chair: Who pays him?
 
 Ann Wick: The town pays him a crown a week.
 """
+RULES = """\
+# By-laws of the Lamp Society
+
+## ARTICLE I
+
+**Section 1.1. Place.** The members meet in the tower of the lighthouse.
+
+**Section 1.2. Quorum.** One third of the members is a quorum. Proxies count.
+
+## ARTICLE II
+
+**Section 2.1. Keeper.** The keeper is elected for two years.
+"""
+CONTRACT = """\
+# Oil Agreement
+
+## 1. Supply
+
+1.1 The Supplier delivers oil by boat.
+
+1.2 The Supplier may be late if:
+
+(a) there is fog; or
+
+(b) the sea is frozen.
+
+1.3 The oil is clear.
+
+## 2. Price
+
+2.1 The price is a crown a barrel.
+"""
 
 
 @pytest.fixture(scope="module")
 def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
     library = tmp_path_factory.mktemp("numbered") / "library"
     texts = {"The Lamp Inquiry": REPORT, "Oral Evidence": HEARING}
-    index_books([book_from_text(text, source=title, title=title) for title, text in texts.items()], library)
+    books = [book_from_text(text, source=title, title=title) for title, text in texts.items()]
+    for name, text in (("rules.md", RULES), ("contract.md", CONTRACT)):
+        (library.parent / name).write_text(text)
+        books.append(read_book(library.parent / name))
+    index_books(books, library)
     return Retriever(library)
 
 
@@ -63,6 +100,14 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         (
             "What was question 1 in Oral Evidence?",
             "Q1 Chair: Who keeps the lamp? When is it lit? Ann Wick: My brother does. At dusk, in all weathers.",
+        ),
+        (
+            "What does section 1.2 of the by-laws say?",
+            "Section 1.2. Quorum. One third of the members is a quorum. Proxies count.",
+        ),
+        (
+            "What does clause 1.2 of the Oil Agreement provide?",
+            "1.2 The Supplier may be late if: (a) there is fog; or (b) the sea is frozen.",
         ),
     ],
 )
@@ -90,3 +135,9 @@ def test_at_most_so_many_sentences_are_quoted(retriever: Retriever) -> None:
     found = retriever.answer("What does recommendation 1 say?", limit=1)
     assert len(found.citations) == 1
     assert "iron" not in found.text
+
+
+def test_a_section_of_that_number_comes_before_a_paragraph(retriever: Retriever) -> None:
+    found = retriever.answer("What does clause 2 of the agreement say?")
+    assert (found.citations[0].hit.section, "crown a barrel" in found.text) == (("2. Price",), True)
+    assert not retriever.answer("What does clause 7.4 of the agreement say?").found
