@@ -14,6 +14,7 @@ from nlb_retriever.search.forms import LONGEST
 from nlb_retriever.search.question import asks_about_name
 from nlb_retriever.search.request import SearchRequest
 from nlb_retriever.store import LibraryStore
+from nlb_retriever.store.lookup import is_short_for
 from nlb_retriever.text.folding import fold
 
 _WORD = re.compile(r"\w+")
@@ -41,6 +42,8 @@ _WHO_IS = re.compile(r"who(?: is|['’]s) (?!(?:the|an?|his|her|their|my)\b)[\w'
 """The beginning of "who is renfield in dracula": in small letters, other words behind "in" are seldom a title."""
 _TERM = re.compile(r"what(?: is| are|['’]s) (?:meant by |an? |[“\"‘]).+|what does .+ mean\?", re.IGNORECASE)
 """A question for what a term means, where the title's words would be taken as a part of it."""
+_LICENCE = re.compile(r" licen[cs]e$", re.IGNORECASE)
+"""Behind what a licence is called for short: "the BSD license"."""
 _AUTHOR = 7
 """Words of an author's name at most."""
 _QUOTES = " \"'“”‘’_"
@@ -167,11 +170,12 @@ def holds_words(words: Sequence[str], part: Sequence[str]) -> bool:
 def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchRequest:
     """A question that names one book of a library, put to that one: "Who is Renfield in Dracula?" "Who is Renfield?".
 
-    The title stands at the end, behind "in", or at the beginning ("In Dracula, who ..."). One of a single word needs a
-    capital, but for "who is renfield in dracula", and stays in the question ("Who believes in Dracula?") unless that
-    asks who or what a name is. So does a part of a title that one book alone has ("in Huckleberry Finn"), which needs
-    a capital, too. An order ("Find a quote about the sea in Moby Dick", "... from Moby Dick") is put to the book
-    without its title, whose words would be looked for.
+    The title stands at the end, behind "in" or "under", or at the beginning ("In Dracula, who ..."). One of a single
+    word needs a capital, but for "who is renfield in dracula", and stays in the question ("Who believes in Dracula?")
+    unless that asks who or what a name is, or what a term means. So does a part of a title that one book alone has ("in
+    Huckleberry Finn"), which needs a capital, too, and behind "under" may be one word or an abbreviation ("under the
+    EUPL"). An order ("Find a quote about the sea in Moby Dick", "... from Moby Dick") is put to the book without its
+    title, whose words would be looked for.
 
     A request with a filter is left as it is.
     """
@@ -181,10 +185,11 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
     query = request.query.rstrip(" ?.")
     first = _IN.match(query)
     links = (_IN_OR_FROM if is_order else _IN).finditer(query)
-    cuts = [(query[link.end() :], query[: link.start()]) for link in links if link.start()]  # not "In which chapter"
+    cuts = [(query[link.end() :], query[: link.start()], link[0]) for link in links if link.start()]  # not "In which"
     if first:
-        cuts += [(query[first.end() : comma.start()], query[comma.end() :]) for comma in re.finditer(", ", query)]
-    for quoted, rest in cuts:
+        commas = re.finditer(", ", query)
+        cuts += [(query[first.end() : comma.start()], query[comma.end() :], first[0]) for comma in commas]
+    for quoted, rest, link in cuts:
         title = quoted.strip(_QUOTES)
         is_short = len(title_words(title)) < 2
         has_capital = _ARTICLE.sub("", title, count=1)[:1].isupper()
@@ -193,9 +198,15 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
             books = store.works()
             parts = (part for book in books for part in book.parts)
             named = _find_titled(title, books) or _find_titled(title, parts)
-            in_part = not named and not is_short and has_capital
+            of_law = link[:1] in "uU" and has_capital
+            in_part = not named and (not is_short or of_law) and has_capital
             if in_part:
-                named = without_copies(book for book in books if is_in_title(book, title))
+                short = _LICENCE.sub("", _ARTICLE.sub("", title, count=1)) if of_law else title
+                named = without_copies(
+                    book
+                    for book in books
+                    if is_in_title(book, short) or (of_law and short.isupper() and is_short_for(short, book))
+                )
             if len(named) == 1:
                 begin, stop = rest[0].upper() if query[0].isupper() else rest[0], "" if is_order else "?"
                 question = f"{begin}{rest[1:].rstrip()}{stop}"

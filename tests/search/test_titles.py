@@ -148,6 +148,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         "twice": "One.",
         "The Adventures of Ada Finn": "Two.",
         "The Further Adventures of Tim": "Three.",
+        "Oil Keeping Licence": LIGHTHOUSE + ".",
     }
     index_books([book_from_text(text, source=title, title=title) for title, text in texts.items()], folder)
     with Retriever(folder) as retriever:
@@ -166,6 +167,10 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("Who believes in Lanterns?", "Lanterns; or, The Keeper", "Who believes in Lanterns?"),
         ("Who believes in lanterns?", None, None),
         ("What is a keeper in Lanterns?", "Lanterns; or, The Keeper", "What is a keeper?"),
+        ("Who may sleep under the Oil Licence?", "Oil Keeping Licence", "Who may sleep under the Oil Licence?"),
+        ("Who may sleep under the OKL?", "Oil Keeping Licence", "Who may sleep under the OKL?"),
+        ("What is a keeper under the OKL?", "Oil Keeping Licence", "What is a keeper?"),
+        ("Who sleeps under the oil?", None, None),
         ("Who lives in a tower under Bread and Salt?", "Bread and Salt", "Who lives in a tower?"),
         ("who is jonas in lanterns", "Lanterns; or, The Keeper", "who is jonas?"),
         ("who keeps the light in lanterns?", None, None),

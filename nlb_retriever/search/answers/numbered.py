@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from itertools import product
 
 from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Answer, BookRecord, Hit
@@ -31,6 +33,7 @@ _OTHERS = 3
 _NAMED = r"(?:recommendation|finding|conclusion|question|item|point|principle|resolution|requirement|objective|rule)"
 _BARE = r"(?:paragraphs?|paras?\.?|items?|points?|minutes?)"
 """Kinds whose pieces begin with the number alone."""
+_SAY = r"(?:say|state|ask|recommend|require|prohibit|allow|provide(?: for)?|conclude|find|tell us|mean)"
 _OF_LAWS = r"(?:section|clause|article)"
 """Kinds that are sections in most texts, and paragraphs in some: "Section 3.2. Quorum. One third of ..."."""
 _NUMBER = r"\d{1,3}(?:\.\d{1,3}){0,3}"
@@ -38,12 +41,21 @@ _PIECE = (
     rf"(?:the )?(?P<piece>(?:{_NAMED}|{_BARE}|{_OF_LAWS}) (?:no\.? |number )?{_NUMBER}|Q ?\d{{1,3}})"
     r"(?: (?:of|in) (?P<title>.+?))?"
 )
+_WITHIN = rf"(?P<within>{_OF_LAWS} {_NUMBER}(?:\((?:\d{{1,2}}|[a-z]{{1,4}})\))+)(?: (?:of|in) (?P<title>.+?))?"
+"""A paragraph of an article: "Article 6(1)(f)"."""
+_OF_ARTICLE = re.compile(
+    r"(?:sub)?(?:paragraph|para\.?|section|point|clause|item) \(?(\w{1,4})\)?,? (?:of|in) "
+    rf"({_OF_LAWS} {_NUMBER}(?:\(\w+\))*)",
+    re.IGNORECASE,
+)
+"""The same as "point (f) of Article 6(1)"."""
 _QUESTIONS = compile_forms(
     (
+        ("within", rf"what (?:does|did|do) {_WITHIN} {_SAY}"),
+        ("within", rf"(?:what(?:['’]s| is| was) )?(?:in |said in )?{_WITHIN}(?: about)?"),
         (
             "piece",
-            rf"what (?:does|did|do) {_PIECE}"
-            r" (?:say|state|ask|recommend|require|prohibit|provide(?: for)?|conclude|find|tell us|mean)",
+            rf"what (?:does|did|do) {_PIECE} {_SAY}",
         ),
         ("piece", rf"what(?:['’]s| is| was) (?:in |said in )?{_PIECE}(?: about)?"),
         ("piece", rf"(?:summari[sz]e |quote |read |show(?: me)? |find )?{_PIECE}"),
@@ -64,10 +76,15 @@ def answer_numbered(request: SearchRequest, store: LibraryStore, limit: int | No
         Its sentences; "unsure" where several books have such a piece; none where the book that is named has others of
         the kind. None for other questions, and where no book of the request's scope has any.
     """
-    question = match_form(write_out(request.query), _QUESTIONS)
+    query = write_out(request.query)
+    while (turned := _OF_ARTICLE.sub(r"\2(\1)", query)) != query:
+        query = turned
+    question = match_form(query, _QUESTIONS)
     if not question:
         return None
     words = question[1].groupdict()
+    if question[0] == "within":
+        return _answer_within(request, words["within"], words["title"], store, limit)
     piece = words["piece"]
     with store.session():
         scope = resolve_scope(request, store)
@@ -84,6 +101,56 @@ def answer_numbered(request: SearchRequest, store: LibraryStore, limit: int | No
     hits, quotes = found[0]
     citations = cite(hits, [*_first(hits, quotes, SENTENCES if limit is None else limit)])
     return make_answer(request.query, citations, confidence="likely" if len(found) == 1 else "unsure")
+
+
+def _answer_within(
+    request: SearchRequest, within: str, title: str | None, store: LibraryStore, limit: int | None
+) -> Answer | None:
+    """A paragraph or point of an article of the one book that is named, or has such."""
+    piece, *labels = re.findall(r"[^()]+", within)
+    ways = [(piece, labels), (piece.rpartition(".")[0], [piece.split()[-1], *labels])]  # 7.2 may be text of clause 7
+    found = []
+    with store.session():
+        scope = resolve_scope(request, store)
+        for book, (name, inner) in product(_find_books(piece, title, scope, store), ways):
+            with suppress(QueryError):
+                sections = find_sections(name, store.sections(book.id), book) if name else ()
+                hits = read_book(book, replace(scope, book=book, sections=sections), store) if sections else []
+                if quotes := _descend(inner, hits):
+                    found.append((hits, quotes))
+    if len(found) != 1:
+        return None
+    hits, quotes = found[0]
+    citations = cite(hits, [*_first(hits, quotes, SENTENCES if limit is None else limit)])
+    return make_answer(request.query, citations, confidence="likely")
+
+
+def _descend(labels: Sequence[str], hits: Sequence[Hit]) -> list[Quote]:
+    """The sentences of what has a label within that of another: "1", and in it "f"; none where nothing has."""
+    begin: tuple[int, int, str] = (0, 0, "")
+    end = None
+    for label in labels:
+        *outer, last = re.split(r"(?<=\.)", label)
+        following = "".join(outer) + (str(int(last) + 1) if last.isdecimal() else chr(ord(last[-1]) + 1))
+        if not (own := _find_label(label, hits, begin, end)):
+            return []
+        begin, end = own, _find_label(following, hits, own, end) or end
+    return [*_sentences(hits, begin, end)]
+
+
+def _find_label(
+    label: str, hits: Sequence[Hit], begin: tuple[int, int, str], end: tuple[int, int, str] | None
+) -> tuple[int, int, str] | None:
+    """The first place between two at which a line or a sentence begins with a label: "(f)", "1."."""
+    own, end_mark = re.escape(label), r"[.)]?" if "." in label else "[.)]"
+    form = re.compile(rf"(?:^|(?<=[.;:—–] )|(?<=[—–]))[^\S\n]*(?:\({own}\)|{own}{end_mark})(?=\s)", re.MULTILINE)
+    for index, hit in enumerate(hits[begin[0] :], begin[0]):
+        stop = end[1] if end and index == end[0] else len(hit.text)
+        if match := form.search(hit.text, begin[1] if index == begin[0] else 0, stop):
+            return index, match.start(), label
+        if end and index == end[0]:
+            break
+    return None
 
 
 def _find_books(piece: str, title: str | None, scope: Scope, store: LibraryStore) -> list[BookRecord]:

@@ -43,10 +43,11 @@ FEW = 3
 """Words of what is looked for that a passage should have, all of them."""
 _BOOKS = rf"{WORK}|article|note"
 _TALES = rf"story|stories|entry|entries|{TALE}"
-_COURSE = r"lecture|lesson|unit|module"
-_KINDS = frozenset("letter canto stave act scene volume appendix".split())
+_COURSE = r"lecture|lesson|unit|module|amendment"
+"""Parts that a question is for only where the books have some."""
+_KINDS = frozenset("letter canto stave act scene volume appendix article amendment clause".split())
 """Parts that are called so in their titles, if a book has them."""
-_CHAPTERS = rf"chapter|section|part|letter|canto|stave|act|scene|volume|appendix|{_COURSE}"
+_CHAPTERS = rf"chapter|section|part|letter|canto|stave|act|scene|volume|appendix|clause|{_COURSE}"
 _PAGES = r"page"
 _PASSAGES = r"passage|paragraph|sentence|line|quote|quotation|mention|description|account|moment|place|bit"
 _UNIT = rf"{SORT}(?P<unit>{_BOOKS}|{_TALES}|{_CHAPTERS}|{_PAGES}|point(?= (?:of|in)))(?P<many>s)?"
@@ -57,6 +58,10 @@ _TELLS = (
     r"|contains?|mentions?|describes?|tells?(?: us)?(?: of| about| how| the story of)?|deals? with|discuss(?:es)?"
     r"|explains?|covers?|features?|talks? (?:about|of)|speaks? (?:about|of)|introduces?|includes?|takes? place in"
     r"|treats?(?: of)?|says?(?: that)?)"
+)
+_RULES = (
+    r"(?:abolish(?:es|ed)|allows?|bans?|defines?|forbids?|gives?|governs?|grants?|guarantees?|limits?|permits?"
+    r"|prohibits?|protects?|provides?(?: for)?|regulates?|requires?|sets?(?: out)?)"
 )
 _LINK = (
     r"(?:(?:on|at|in|from) which|where|when|which|that|about|on|of|with|describing|mentioning|containing|discussing"
@@ -75,6 +80,10 @@ _QUESTIONS = compile_forms(
     (
         ("in", rf"(?:in|on|at|from) (?:which|what) {_UNIT}(?:{_TITLE} {_AUXILIARY})? {_REST}{_TREATED}"),
         ("tells", rf"(?:which|what)(?: of (?:my|our|your|these|the))? {_UNIT}{_TITLE} {_TELLS} {_REST}"),
+        (
+            "tells",
+            rf"(?:which|what) (?P<unit>article|amendment|clause|section)(?P<many>s)?{_TITLE} {_RULES} {_REST}",
+        ),
         (
             "tells",
             rf"(?:which|what) (?P<unit>{_BOOKS}|{_TALES})(?P<many>s)?{_TITLE}"
@@ -219,6 +228,8 @@ def answer_place(
         result = replace(result, hits=read.hits, compared=result.overlap.of(read.order))
     if question.word in _COURSE.split("|") and not any(_begins_with(question.word, hit) for hit in result.hits):
         return None  # "In which unit did he serve?"
+    if question.word == "article" and any(_begins_with("article", hit) for hit in result.hits):
+        question = replace(question, unit="chapter")  # of a law
     of_kind = [i for i, hit in enumerate(result.hits) if question.word in _KINDS and _begins_with(question.word, hit)]
     if of_kind:
         hits = tuple(result.hits[index] for index in of_kind)

@@ -69,6 +69,23 @@ CONTRACT = """\
 
 2.1 The price is a crown a barrel.
 """
+CODE = """\
+# Lamp Code
+
+## Article 1
+
+Sleep.—(1) Nobody may sleep by day. (2) Nobody may sing.
+
+## Article 2
+
+1. The lamp is lit:
+
+(a) at dusk;
+
+(b) in fog.
+
+2. The wick is trimmed at noon.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +93,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
     library = tmp_path_factory.mktemp("numbered") / "library"
     texts = {"The Lamp Inquiry": REPORT, "Oral Evidence": HEARING}
     books = [book_from_text(text, source=title, title=title) for title, text in texts.items()]
-    for name, text in (("rules.md", RULES), ("contract.md", CONTRACT)):
+    for name, text in (("rules.md", RULES), ("contract.md", CONTRACT), ("code.md", CODE)):
         (library.parent / name).write_text(text)
         books.append(read_book(library.parent / name))
     index_books(books, library)
@@ -141,3 +158,23 @@ def test_a_section_of_that_number_comes_before_a_paragraph(retriever: Retriever)
     found = retriever.answer("What does clause 2 of the agreement say?")
     assert (found.citations[0].hit.section, "crown a barrel" in found.text) == (("2. Price",), True)
     assert not retriever.answer("What does clause 7.4 of the agreement say?").found
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What does clause 1.2(b) of the Oil Agreement say?", "(b) the sea is frozen."),
+        ("What does point (a) of clause 1.2 of the agreement allow?", "(a) there is fog; or"),
+        ("What does Article 2(1) of the Lamp Code say?", "1. The lamp is lit: (a) at dusk; (b) in fog."),
+        ("What does paragraph 2 of Article 2 of the Lamp Code say?", "2. The wick is trimmed at noon."),
+        ("What is in Article 2(1)(b)?", "(b) in fog."),
+        ("What does Article 1(1) of the Lamp Code say?", "(1) Nobody may sleep by day."),
+    ],
+)
+def test_a_paragraph_of_an_article_is_quoted(retriever: Retriever, question: str, text: str) -> None:
+    found = retriever.answer(question)
+    assert (" ".join(found.text.split()), found.confidence) == (text, "likely")
+
+
+def test_a_paragraph_that_an_article_has_not_is_looked_for_in_the_text(retriever: Retriever) -> None:
+    assert retriever.answer("What does Article 2(7) of the Lamp Code say?").confidence != "likely"

@@ -235,3 +235,35 @@ def test_a_canto_is_looked_for_among_cantos(tmp_path: Path) -> None:
         assert retriever.answer("Which canto is about the gate?").short == "CANTO II."
         assert retriever.answer("In which scene is the gate opened?").short == "SCENE I."
         assert retriever.answer("the quote about the wolf").text.startswith("A wolf stood in the wood.")
+
+
+LAW = {
+    ("Article 1. Duties of the keeper",): "The keeper shall light the lamp at dusk. He shall trim the wick at noon. ",
+    ("Article 2. Oil",): "The board pays for the oil. The keeper shall not sell oil. ",
+    ("Amendment I",): "No person shall be held to service on the lighthouse against his will. ",
+    ("Amendment II",): "The board shall be elected by the fishermen for a year. ",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("Which article covers the duties of the keeper?", "Article 1. Duties of the keeper"),
+        ("Which article forbids the keeper to sell oil?", "Article 2. Oil"),
+        ("Which amendment abolished service against a person's will?", "Amendment I"),
+        ("In which amendment is the election of the board regulated?", "Amendment II"),
+    ],
+)
+def test_the_article_of_a_law_is_named(tmp_path: Path, question: str, short: str) -> None:
+    text = "".join(LAW.values())
+    sections = [
+        Section(path=path, start=text.index(part), end=text.index(part) + len(part)) for path, part in LAW.items()
+    ]
+    index_books([book_from_text(text, source="law", title="Lamp Law", sections=sections)], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        assert retriever.answer(question).short == short
+
+
+def test_an_amendment_is_looked_for_in_the_text_where_no_book_has_such(retriever: Retriever) -> None:
+    request = SearchRequest(query="Which amendment abolished bread?")
+    assert answer_place(request, retriever.store, retriever.run, None) is None
