@@ -27,7 +27,15 @@ from nlb_retriever.search.answers.book_parts import (
 )
 from nlb_retriever.search.answers.digest_forms import KINDS, NUMBERED_PART, read_digest_question
 from nlb_retriever.search.answers.naming import find_titled
-from nlb_retriever.search.answers.quotes import NOT_FOUND, Quote, cite, find_sentences, is_prose, make_answer
+from nlb_retriever.search.answers.quotes import (
+    NOT_FOUND,
+    Quote,
+    cite,
+    find_sentences,
+    first_quotes,
+    is_prose,
+    make_answer,
+)
 from nlb_retriever.search.forms import NUMBER, TALE
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.request import SearchRequest
@@ -58,6 +66,8 @@ BEST = 20
 """Sections by their words whose books are looked at for one of a number."""
 _OF_FEW = frozenset("article amendment annex schedule lecture lesson unit module canto letter".split())
 """Kinds of sections by which a law, a course, an epic or letters are known among other books."""
+_OF_LAW = re.compile(r"\b(?:article|amendment|clause|annex|schedule)\b", re.IGNORECASE)
+"""Of a part that is quoted as it stands, from its beginning."""
 _STORY = re.compile(
     rf"^(?:the )?(?:(?:book|gospel|story|tale) of|(?:story|{TALE})(?: called| titled)?) ", re.IGNORECASE
 )
@@ -117,6 +127,9 @@ def answer_digest(
         return _answer(request, quoted[:limit], shorts[:limit], missing)
     if load_encoder is None:
         citations = find_beginning(hits)
+    elif _OF_LAW.search(words.get("part") or ""):
+        prose = [quote for quote in find_sentences(hits) if is_prose(hits[quote.hit], quote.start, quote.end)]
+        citations = cite(hits, first_quotes(hits, prose, limit or SENTENCES, WORDS)) or find_beginning(hits)
     else:
         hits = [*without_exercises(hits)]
         telling = choose_telling(hits, load_encoder(), SENTENCES if limit is None else limit)

@@ -12,7 +12,7 @@ from nlb_retriever.errors import QueryError
 from nlb_retriever.records import Answer, BookRecord, Hit
 from nlb_retriever.search.answers.digest_forms import write_out
 from nlb_retriever.search.answers.naming import find_titled
-from nlb_retriever.search.answers.quotes import Quote, cite, make_answer
+from nlb_retriever.search.answers.quotes import Quote, cite, first_quotes, make_answer
 from nlb_retriever.search.forms import compile_forms, match_form
 from nlb_retriever.search.hits import read_book
 from nlb_retriever.search.request import SearchRequest
@@ -99,7 +99,7 @@ def answer_numbered(request: SearchRequest, store: LibraryStore, limit: int | No
         is_missing = in_book and re.match(_NAMED, piece, re.IGNORECASE) and others >= _OTHERS
         return make_answer(request.query, ()) if is_missing else None
     hits, quotes = found[0]
-    citations = cite(hits, [*_first(hits, quotes, SENTENCES if limit is None else limit)])
+    citations = cite(hits, first_quotes(hits, quotes, SENTENCES if limit is None else limit, WORDS))
     return make_answer(request.query, citations, confidence="likely" if len(found) == 1 else "unsure")
 
 
@@ -121,7 +121,7 @@ def _answer_within(
     if len(found) != 1:
         return None
     hits, quotes = found[0]
-    citations = cite(hits, [*_first(hits, quotes, SENTENCES if limit is None else limit)])
+    citations = cite(hits, first_quotes(hits, quotes, SENTENCES if limit is None else limit, WORDS))
     return make_answer(request.query, citations, confidence="likely")
 
 
@@ -221,13 +221,3 @@ def _sentences(hits: Sequence[Hit], begin: tuple[int, int, str], end: tuple[int,
         for order, (own, stop) in enumerate(sentence_spans(hit.text)):
             if own < to and stop > from_:
                 yield Quote(hit=index, order=order, start=max(own, from_), end=min(stop, to))
-
-
-def _first(hits: Sequence[Hit], quotes: Sequence[Quote], count: int) -> Iterator[Quote]:
-    """The first of some quotes, in `WORDS` words; the first in any case."""
-    left = WORDS
-    for quote in quotes[:count]:
-        left -= number_of_words(quote.text(hits))
-        if left < 0 and quote is not quotes[0]:
-            break
-        yield quote

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TypeAlias
 
 from nlb_retriever.records import Answer, Citation, Confidence, Hit, ShortAnswer
@@ -268,6 +269,13 @@ def _narrow(hits: Sequence[Hit], quote: Quote) -> Quote:
     start = max((dash.end() for dash in dashes if dash.end() <= quote.answer[0]), default=quote.start)
     end = min((dash.start() for dash in dashes if dash.start() >= quote.answer[1]), default=quote.end)
     return replace(quote, order=-2 - quote.start, start=start, end=end)  # no sentence's: none beside it joins it
+
+
+def first_quotes(hits: Sequence[Hit], quotes: Sequence[Quote], count: int, words: int) -> list[Quote]:
+    """The first of some quotes, in so many words; in any case the first, with the one that it announces by a colon."""
+    least = 1 + (quotes[0].text(hits).rstrip().endswith(":") if quotes else 0)
+    so_far = accumulate(number_of_words(quote.text(hits)) for quote in quotes[:count])
+    return [quote for quote, own in zip(quotes, so_far, strict=False) if own <= words or quote in quotes[:least]]
 
 
 def cite(hits: Sequence[Hit], quotes: Sequence[Quote]) -> tuple[Citation, ...]:

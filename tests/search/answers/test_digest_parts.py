@@ -198,3 +198,16 @@ def test_a_part_of_a_law_is_found_however_the_text_writes_its_number(laws: Retri
     found = laws.answer(question)
     assert text in found.text
     assert len(found.citations) == 1
+
+
+def test_an_article_is_quoted_from_its_beginning(tmp_path: Path) -> None:
+    long = "the lamp " * 160
+    points = f"1. Nobody may do this:\n\n(a) put out {long};\n\n(b) sell the oil.\n\n2. Nobody may sleep by day.\n"
+    code = "\n\n".join(f"## Article {n}\n\n{' '.join(DEEDS * 3)}\n\n{points}" for n in (1, 2))
+    (tmp_path / "code.md").write_text(f"# Lamp Code\n\n{code}\n\n## Article 3\n\n{points}")
+    index_files([tmp_path], tmp_path / "library")
+    with Retriever(tmp_path / "library") as retriever:
+        assert retriever.answer("What does Article 2 of the Lamp Code say?").text.startswith(" ".join(DEEDS[:6]))
+        announced = retriever.answer("What does Article 3 of the Lamp Code say?").text
+    assert announced.startswith("1. Nobody may do this: (a) put out the lamp")
+    assert "oil" not in announced
