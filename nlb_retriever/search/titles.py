@@ -62,12 +62,13 @@ def _has(words: Sequence[str], book: BookRecord) -> bool:
 
 
 def is_titled(book: BookRecord, title: str) -> bool:
-    """Whether a book has that title, with or without its subtitle, or its file that name ("GPL-2"), or a part of it.
+    """Whether a book has that title, with or without its subtitle, or its file that name ("GPL-2"; "RFC 9110" of
+    "rfc9110.txt"), or a part of it.
 
     Parts are what a dash with spaces parts: "Mark Twain - Huckleberry Finn".
     """
-    words = _kept_words(title)
-    return bool(words) and words in _names(book.title, book.source)
+    words, names = _kept_words(title), _names(book.title, book.source)
+    return bool(words) and (words in names or ("".join(words),) in names)
 
 
 @lru_cache(maxsize=16_384)

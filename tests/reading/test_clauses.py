@@ -201,3 +201,11 @@ def test_the_schedules_of_a_contract_are_outside_its_clauses(tmp_path: Path, sch
     found = read(tmp_path, "PART 1", *clauses[:6], "PART 2", *clauses[6:], *behind)
     assert found[5] == ("PART 2", "6. Termination")
     assert found[6:] == [(f"SCHEDULE {n} – BELLS",) for n in range(1, schedules + 1)]
+
+
+@pytest.mark.parametrize(
+    ("line", "title"), [("Clock Towers Act 2019", "Clock Towers Act 2019"), ("The Old Bell", "Law")]
+)
+def test_the_title_of_an_act_stands_alone_above_numbered_sections(tmp_path: Path, line: str, title: str) -> None:
+    read(tmp_path, line, *(part for n, each in enumerate(TITLES, 1) for part in (f"{n} {each}", PROSE * 4)))
+    assert read_book(tmp_path / "law.txt").title == title

@@ -285,3 +285,9 @@ def test_books_of_one_title_by_others_are_not_compared(monkeypatch: pytest.Monke
     books = [_book("Report", f"Author {number}x") for number in range(50)]
     assert without_copies(books) == books
     assert compared == []
+
+
+def test_a_blank_between_letters_and_digits_does_not_count() -> None:
+    book = replace(_BOOKS[0], title="Rfc9110", source="/books/rfc9110.txt")
+    assert is_titled(book, "RFC 9110")
+    assert not is_titled(book, "RFC 911")

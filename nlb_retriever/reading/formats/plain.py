@@ -24,8 +24,15 @@ from nlb_retriever.reading.pages.line_numbers import without_verse_numbers
 from nlb_retriever.reading.pages.title_page import add_title_page
 
 _SECTION_NUMBER = re.compile(r"\w{1,2}\.\d|(?:article|amendment)\.? [\dIVX]+\b", re.IGNORECASE)
+_LAW = re.compile(
+    r"\b(?:act|agreement|by-?laws|charter|code|constitution|convention|law|licen[cs]e|order|policy|regulations?|rules"
+    r"|statutes?|terms|treaty)\b",
+    re.IGNORECASE,
+)
+"""In the title of a law or contract."""
 _CENTRED = re.compile(r"(?:[^\S\n]*\n)*(?P<lines>(?:[^\S\n]{8,}\S[^\n]*\n){1,4})[^\S\n]*\n")
 """Lines in the middle at the beginning, and a blank line."""
+_NUMBER = re.compile(rf"{_SECTION_NUMBER.pattern}|\d{{1,3}}\.|§", re.IGNORECASE)
 _SECTIONS = 5
 """Numbered sections of a manual or law, at least."""
 _BOX = re.compile(r"^[^\S\n]*\*{10,}\n(?P<lines>(?:[^\S\n]*\*(?:[^\n]*[^*\n])?\*\n)+)[^\S\n]*\*{10,}$", re.MULTILINE)
@@ -104,10 +111,11 @@ def _title_of_manual(draft: Draft) -> str | None:
     if centred and sum(map(str.isdigit, (title[0] for title in titles))) >= _SECTIONS:
         lines = [line.strip() for line in centred["lines"].splitlines() if "://" not in line]
         return one_line(", ".join(lines)) if lines and all(map(title_like, lines)) else None
-    if sum(_SECTION_NUMBER.match(title) is not None for title in titles) < _SECTIONS:
-        return None
     line, _, rest = draft.text.strip().partition("\n")
     line = line.strip("#= ")
+    number = _NUMBER if _LAW.search(line) else _SECTION_NUMBER
+    if sum(number.match(title) is not None for title in titles) < _SECTIONS:
+        return None
     alone = not rest.partition("\n")[0].strip()
     is_heading = parse_line(line, 0, len(line)) and not line.isupper()
     is_title = len(line) <= 60 and title_like(line, caseless=True) and not is_heading
