@@ -20,6 +20,8 @@ from nlb_retriever.text.folding import fold
 
 FEWEST, LONGEST = 4, 20_000
 """Chapters of a work, and their tokens on average, at most: numbered novels are a series."""
+MOST = 40
+"""Files whose numbers nothing says to be chapters: "001 Oxygen.txt" of five hundred is an article."""
 NUMBERED, KNOWN = 0.5, 0.8
 """Least share of a folder's files that have a number, and of the numbers from 1 to the last that one of them has; and
 of the numbered ones that share theirs with no other."""
@@ -30,6 +32,7 @@ _PLACE = re.compile(
     re.IGNORECASE,
 )
 """What the name or title of a chapter's file begins with: "04 ", "ch04-01", "14.2. ", "Chapter IV"."""
+_LABEL = re.compile(rf"(?<![^\W_]){_CHAPTER}(?![^\W\d_])", re.IGNORECASE)
 _OF_CHAPTER = frozenset(("chapter", "chap", "ch"))
 _FRONT = frozenset(("index", "readme", "title", "title-page", "cover", "front", "toc", "summary"))
 """Names of files before the chapters."""
@@ -102,8 +105,10 @@ def _join(folder: str, files: list[BookRecord]) -> list[BookRecord]:
     places = {book.id: _place(book) for book in files}
     numbers = [place.numbers for place in places.values() if place.numbers]
     firsts = {each[0] for each in numbers}
+    labelled = sum(bool(_LABEL.search(_stem(book)) or _LABEL.search(book.title)) for book in files)
     if (
         len(numbers) < max(FEWEST, NUMBERED * len(files))
+        or (len(files) > MOST and max(labelled, sum(len(each) > 1 for each in numbers)) < NUMBERED * len(files))
         or len({*numbers}) < KNOWN * len(numbers)
         or min(firsts) > 1
         or len(firsts) < KNOWN * max(firsts)
@@ -131,9 +136,10 @@ def _order(book: BookRecord, place: _Place) -> tuple[int, tuple[int, ...], str]:
 
 
 def _place(book: BookRecord) -> _Place:
-    name, title = _PLACE.match(_stem(book)), _PLACE.match(book.title)
+    stem = _stem(book)
+    name, title = _PLACE.match(stem), _PLACE.match(book.title)
     found = name or title
-    if found is None:
+    if found is None or (stem.isdecimal() and (title is None or book.title.isdecimal())):  # "001.txt" may be any text
         return _Place((), False)
     if found["roman"]:
         return _Place((read_number(f"Chapter {found['roman'].upper()}")[1],), found["word"].lower() in _OF_CHAPTER)

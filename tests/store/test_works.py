@@ -40,6 +40,8 @@ def _files(folder: str, *names: str) -> list[BookRecord]:
         ["preface.md", "chapter1.md", "chapter2.md", "chapter10.md", *(f"chapter{i}.md" for i in range(3, 10))],
         ["index.html", "ch00-00-start.html", "ch01-00-lamps.html", "ch01-01-oil.html", "ch02-00-sea.html"],
         ["Chapter I.txt", "Chapter II.txt", "Chapter III.txt", "Chapter IV.txt"],
+        [f"{number:03} CHAPTER Fog.txt" for number in range(1, 60)],
+        [f"ch{number // 5:02}-{number % 5:02}-fog.txt" for number in range(60)],
     ],
 )
 def test_numbered_files_of_a_folder_are_a_work(names: list[str]) -> None:
@@ -60,11 +62,18 @@ def test_numbered_files_of_a_folder_are_a_work(names: list[str]) -> None:
         ["gpl-1.txt", "gpl-2.txt", "gpl-3.txt", "mit.txt"],
         ["2024-01-01.md", "2024-01-02.md", "2024-01-03.md", "2024-01-04.md"],
         ["7 Samurai.txt", "12 Angry Men.txt", "39 Steps.txt", "101 Dalmatians.txt"],
+        ["001.txt", "002.txt", "003.txt", "004.txt", "005.txt"],  # any texts
+        [f"{number:03} Oxygen.txt" for number in range(1, 60)],  # articles
         ["00 01.txt", "00 02.txt", "00 03.txt", "01 01.txt", "01 02.txt", "01 03.txt"],  # two novels
     ],
 )
 def test_other_files_are_books_of_their_own(names: list[str]) -> None:
     assert len(find_works(_files("mine", *names))) == len(names)
+
+
+def test_the_titles_of_bare_numbers_say_that_they_are_chapters() -> None:
+    chapters = [_book(f"/books/Lamp/{number:03}.txt", f"CHAPTER {number}. Fog") for number in range(1, 60)]
+    assert len(find_works(chapters)) == 1
 
 
 def test_numbered_novels_are_a_series() -> None:
