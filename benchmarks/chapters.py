@@ -24,7 +24,7 @@ from data import rows
 from nlb_retriever import Retriever
 from nlb_retriever.encoding import score_sentences
 from nlb_retriever.records import BookRecord
-from nlb_retriever.search.answers import digest
+from nlb_retriever.search.answers import telling
 from nlb_retriever.search.hits import to_hit
 from nlb_retriever.text.sentences import sentence_spans
 from nlb_training.encoder.salience import judge, split
@@ -96,7 +96,7 @@ def tell_chapters(retriever: Retriever, books: dict[str, BookRecord], every: int
     for (name, start, end), summaries in sorted(chapters.items())[::every]:
         passages = retriever.store.passages(books[name].id)
         hits = [to_hit(passage) for passage in passages if start <= (passage.start + passage.end) // 2 < end]
-        quotes = digest.read_sentences(hits)
+        quotes = telling.read_sentences(hits)
         if len(quotes) < 20:
             continue
         texts = [hits[quote.hit].text[quote.start : quote.end] for quote in quotes]
@@ -108,14 +108,14 @@ def tell_chapters(retriever: Retriever, books: dict[str, BookRecord], every: int
         scores = {
             "first sentences": -places,
             "most similar": score_sentences(vectors, lengths, None),
-            "digest": score_sentences(vectors, lengths, digest.weights_of(encoder)),
+            "digest": score_sentences(vectors, lengths, telling.weights_of(encoder)),
             "by the summary": judge(vectors, places, told_of),
         }
         for kind, values in scores.items():
             if kind == "first sentences":
-                chosen = [int(at) for at in np.flatnonzero(np.cumsum(lengths) <= digest.WORDS)]
+                chosen = [int(at) for at in np.flatnonzero(np.cumsum(lengths) <= telling.WORDS)]
             else:
-                chosen = digest.choose(values, lengths, digest.SENTENCES)
+                chosen = telling.choose(values, lengths, telling.SENTENCES)
             quoted = words(" ".join(texts[at] for at in chosen))
             shares = [sum((quoted & words(summary)).values()) / max(1, sum(quoted.values())) for summary in summaries]
             cosines = [float((own @ vectors[chosen].T).max(axis=1).mean()) for own, _ in told_of]

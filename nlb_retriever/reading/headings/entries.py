@@ -85,6 +85,15 @@ def find_entries(text: str) -> list[Heading]:
     return sorted([*above, *entries], key=lambda heading: heading.start)
 
 
+def with_entries(text: str, found: list[Heading]) -> list[Heading]:
+    """The dates of entries and the headings around them, where those found are few, or a third of them such dates."""
+    entries = find_entries(text)
+    dates = {place for entry in entries for place in range(entry.start, entry.start + len(entry.title) + 2)}
+    if not entries or (len(found) > 1 and 3 * sum(each.start in dates for each in found) < len(found)):
+        return found
+    return [*(each for each in found if not min(dates) <= each.start <= max(dates)), *entries]
+
+
 def _month(name: str) -> int:
     return _MONTHS.index(name[:3].lower()) + 1
 

@@ -17,7 +17,7 @@ from textwrap import shorten
 from nlb_retriever.reading.draft import Draft, Heading
 from nlb_retriever.reading.headings.clauses import add_clauses
 from nlb_retriever.reading.headings.contents import drop_contents, find_listed, normal
-from nlb_retriever.reading.headings.entries import find_entries
+from nlb_retriever.reading.headings.entries import with_entries
 from nlb_retriever.reading.headings.levels import (
     assign_levels,
     bare_chains,
@@ -101,17 +101,8 @@ def find_headings(text: str) -> list[Heading]:
     if lists_better(listed, found):
         found = table + listed
     found = add_clauses(text, spans, blank, found)
-    found = _with_entries(text, found)
+    found = with_entries(text, found)
     return [replace(h, title=_FOOTNOTE.sub("", _EMPHASIS.sub(r"\1\2", h.title))) for h in found]
-
-
-def _with_entries(text: str, found: list[Heading]) -> list[Heading]:
-    """The dates of entries and the headings around them, where those found are few, or a third of them such dates."""
-    entries = find_entries(text)
-    dates = {place for entry in entries for place in range(entry.start, entry.start + len(entry.title) + 2)}
-    if not entries or (len(found) >= MARKED and 3 * sum(each.start in dates for each in found) < len(found)):
-        return found
-    return [*(each for each in found if not min(dates) <= each.start <= max(dates)), *entries]
 
 
 def add_unmarked(draft: Draft) -> None:

@@ -10,7 +10,8 @@ import pytest
 from nlb_retriever import Retriever, book_from_text, index_books
 from nlb_retriever.encoding import DEFAULT_ENCODER, find_salience, identify_encoder, load_encoder, score_sentences
 from nlb_retriever.reading import read_book
-from nlb_retriever.search.answers.digest import SENTENCES, WORDS, answer_digest, choose, choose_telling
+from nlb_retriever.search.answers.digest import answer_digest
+from nlb_retriever.search.answers.telling import SENTENCES, WORDS, choose, choose_telling
 from nlb_retriever.search.hits import to_hit
 from nlb_retriever.search.request import MOST, SearchRequest
 
