@@ -42,6 +42,8 @@ _BREAK = re.compile(r"\b(?:of|in|to|for|with|at|on|by|from|who|that|which|and|wa
 _BETWEEN = re.compile(r"\s*,?\s*(?:(?:called|named|was|is)\s+)?")
 _BEFORE = re.compile(rf"{_DET}(?P<phrase>(?:[\w’'-]+\s+){{0,9}}?[a-z][\w’-]*),?\s+(?:(?:called|named|was|is)\s+)?$")
 _SPOKEN_TO = re.compile(r"[,.!?…]*[\"”]|[!?]")
+_YOU = re.compile(r"(?<![^\W_])(?:you|thou|thee)(?![^\W_])", re.IGNORECASE)
+"""Before a comma and a name: it is spoken to ("you too have a boy, Captain Ahab")."""
 _DETERMINER = re.compile(r"^(?:the|an?|his|her|my|our|their|your)\s+", re.IGNORECASE)
 _OUTER = " ,;:.!?—-\"'“”‘’()_"
 _PLAIN = re.compile(r"\b[a-z]")
@@ -80,7 +82,7 @@ def answer_who(result: SearchResult, store: LibraryStore, reader: Reader, limit:
         hits = read_book(book, scope, store)
     quotes = _find_sentences(name, hits)[:MOST]
     texts = [quote.text(hits) for quote in quotes]
-    readings = reader.read(result.request.question, texts)
+    readings = reader.read(f"Who is {' '.join(_split(name)[1]) or name}?", texts)  # Captain Ahab may be captain of it
     found = [each for pair in zip(quotes, texts, readings, strict=True) for each in _choose(name, *pair)]
     gender = find_gender(name, (hit.text for hit in hits))
     found = [each for each in found if not gender or gender_of(each.noun) in {None, gender}]
@@ -159,7 +161,7 @@ def _choose(name: str, quote: Quote, sentence: str, reading: Reading) -> Iterato
             if start < end and _is_beside(place, sentence, start, end):
                 text = _DETERMINER.sub("", " ".join(sentence[start:end].split()).strip(_OUTER))
                 noun = find_person(text)
-                if noun and noun not in own and _PLAIN.search(text):
+                if noun and (noun not in own or f"{noun} of " in text.lower()) and _PLAIN.search(text):
                     answer = quote.start + start, quote.start + end
                     score = span.score - reading.no_answer_score
                     yield _Found(quote=replace(quote, answer=answer), text=text, noun=noun, score=score)
@@ -182,7 +184,7 @@ def _is_beside(place: tuple[int, int], sentence: str, start: int, end: int) -> b
         between = _BETWEEN.fullmatch(sentence, end, place[0])
         if not between or "," not in between[0]:
             return between is not None and not _BREAK.search(sentence, start, end)
-        return not _SPOKEN_TO.match(sentence, place[1])
+        return not (_SPOKEN_TO.match(sentence, place[1]) or _YOU.search(sentence, 0, end))
     link = _BEHIND.match(sentence, place[1])
     if not link or start < link.start("noun"):
         return False

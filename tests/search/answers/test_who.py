@@ -24,6 +24,7 @@ CHAPTER III.
 
 Mr. Tom Reed was a painter. Nobody had told us. "He is your uncle, Ilsa," said Tom, "and Gregor is his dog."
 """,
+    "Brig": "“For _you_ too have a boy, Captain Voss—a child,” said the cook. Captain Voss is the captain of the brig.",
     "Barn": "My father, Nora, and the others came. Nora said that she was cold. Nora took her coat. Nora hid her face.",
     "Farm": "Starbuck is an old horse. He eats oats. Nobody rides Starbuck, and the farm is quiet in winter."
     " Mr. King, the grocer, came on Sunday.",
@@ -48,6 +49,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("Who is Tom Reed?", "Ship", "painter"),
         ("Who is Ilsa?", "Ship", "friend"),
         ("Who is Mr. King?", "Farm", "grocer"),
+        ("Who is Captain Voss?", "Brig", "captain of the brig"),
     ],
 )
 def test_a_sentence_says_who_somebody_is(retriever: Retriever, question: str, book: str, short: str) -> None:
