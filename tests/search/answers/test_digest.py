@@ -11,9 +11,9 @@ from nlb_retriever import Retriever, book_from_text, index_books
 from nlb_retriever.encoding import DEFAULT_ENCODER, find_salience, identify_encoder, load_encoder, score_sentences
 from nlb_retriever.reading import read_book
 from nlb_retriever.search.answers.digest import answer_digest
-from nlb_retriever.search.answers.telling import SENTENCES, WORDS, choose, choose_telling
+from nlb_retriever.search.answers.telling import SENTENCES, WORDS, choose_telling
 from nlb_retriever.search.hits import to_hit
-from nlb_retriever.search.request import MOST, SearchRequest
+from nlb_retriever.search.request import SearchRequest
 
 FILLERS = (
     "Oh, you know how such things are, my dear!",
@@ -243,19 +243,6 @@ def test_words_alone_quote_the_beginning(retriever: Retriever, monkeypatch: pyte
     with Retriever(retriever.store.location) as fresh:
         answer = fresh.answer("What happens in chapter 2?", book="Ferry", mode="bm25")
     assert answer.text.startswith("On day 0 Anna found a letter")
-
-
-def test_one_sentence_of_each_part_is_chosen() -> None:
-    scores = np.array([1.0, 3.0, 2.0, 9.0, 0.0, 1.0, 5.0, 4.0], dtype=np.float32)
-    lengths = np.array([6, 6, 6, 2, 6, 6, 6, 6])
-    assert choose(scores, lengths, 2) == [1, 6]
-    assert choose(scores, np.full(8, 6), 4) == [1, 3, 5, 6]
-    assert choose(scores, np.array([6, 6, 6, 6, 6, 6, 200, 6]), 1) == [3]
-    assert choose(scores[:1], lengths[:1], 8) == [0]
-    assert choose(scores[:0], lengths[:0], 8) == []
-    assert choose(scores, np.full(8, 6), MOST) == [*range(8)]
-    chosen = choose(np.ones(80, dtype=np.float32), np.full(80, 40), SENTENCES)
-    assert sum([40] * len(chosen)) <= WORDS
 
 
 def test_another_encoder_takes_the_most_similar_sentences(retriever: Retriever) -> None:
