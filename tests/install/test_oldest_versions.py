@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.install.environments import ROOT, Environment, create_environment
+
+pytestmark = pytest.mark.skipif(sys.version_info >= (3, 14), reason="the oldest versions are not built for Python 3.14")
 
 
 def oldest() -> dict[str, str]:
