@@ -44,6 +44,10 @@ _TERM = re.compile(r"what(?: is| are|['’]s) (?:meant by |an? |[“\"‘]).+|wh
 """A question for what a term means, where the title's words would be taken as a part of it."""
 _LICENCE = re.compile(r" licen[cs]e$", re.IGNORECASE)
 """Behind what a licence is called for short: "the BSD license"."""
+_LAW = re.compile(
+    r"\b(?:act|agreement|code|constitution|convention|directive|licen[cs]e|regulation|treaty)\b", re.IGNORECASE
+)
+"""In the title of what is called by its initials: "in the GPL", but not "in the USA"."""
 _AUTHOR = 7
 """Words of an author's name at most."""
 _QUOTES = " \"'“”‘’_"
@@ -174,9 +178,9 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
     The title stands at the end, behind "in" or "under", or at the beginning ("In Dracula, who ..."). One of a single
     word needs a capital, but for "who is renfield in dracula", and stays in the question ("Who believes in Dracula?")
     unless that asks who or what a name is, or what a term means. So does a part of a title that one book alone has ("in
-    Huckleberry Finn"), which needs a capital, too, and behind "under" may be one word or an abbreviation ("under the
-    EUPL"). An order ("Find a quote about the sea in Moby Dick", "... from Moby Dick") is put to the book without its
-    title, whose words would be looked for.
+    Huckleberry Finn"), which needs a capital, too, and behind "under" may be one word; of a law its initials are one
+    ("in the EUPL"). An order ("Find a quote about the sea in Moby Dick", "... from Moby Dick") is put to the book
+    without its title, whose words would be looked for.
 
     A request with a filter is left as it is.
     """
@@ -200,13 +204,14 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
             parts = (part for book in books for part in book.parts)
             named = _find_titled(title, books) or _find_titled(title, parts)
             of_law = link[:1] in "uU" and has_capital
-            in_part = not named and (not is_short or of_law) and has_capital
+            short = _LICENCE.sub("", _ARTICLE.sub("", title, count=1))
+            in_part = not named and (not is_short or of_law or short.isupper()) and has_capital
             if in_part:
-                short = _LICENCE.sub("", _ARTICLE.sub("", title, count=1)) if of_law else title
                 named = without_copies(
                     book
                     for book in books
-                    if is_in_title(book, short) or (of_law and short.isupper() and is_short_for(short, book))
+                    if ((of_law or not is_short) and is_in_title(book, short if of_law else title))
+                    or (short.isupper() and (of_law or _LAW.search(book.title)) and is_short_for(short, book))
                 )
             if len(named) == 1:
                 begin, stop = rest[0].upper() if query[0].isupper() else rest[0], "" if is_order else "?"

@@ -170,6 +170,8 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("Who may sleep under the Oil Licence?", "Oil Keeping Licence", "Who may sleep under the Oil Licence?"),
         ("Who may sleep under the OKL?", "Oil Keeping Licence", "Who may sleep under the OKL?"),
         ("What is a keeper under the OKL?", "Oil Keeping Licence", "What is a keeper?"),
+        ("What is “oil” in the OKL?", "Oil Keeping Licence", "What is “oil”?"),
+        ("Who may sleep in the OKX?", None, None),
         ("Who sleeps under the oil?", None, None),
         ("Who lives in a tower under Bread and Salt?", "Bread and Salt", "Who lives in a tower?"),
         ("who is jonas in lanterns", "Lanterns; or, The Keeper", "who is jonas?"),
