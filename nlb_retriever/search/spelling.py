@@ -112,7 +112,8 @@ def respell(
 
 def _has_name(parts: Sequence[str], where: Filter | None, store: LibraryStore) -> bool:
     """Whether one book has all parts of a name, in whatever passages."""
-    queries = [StoreQuery(level="passage", text=part, where=where, limit=WITH_PART) for part in parts]
+    searched = filter(word_ids, parts)  # "Will" is too common a word to be
+    queries = [StoreQuery(level="passage", text=part, where=where, limit=WITH_PART) for part in searched]
     return bool(set.intersection(*({hit.book_id for hit in found} for found in store.search(queries))))
 
 

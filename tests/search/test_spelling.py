@@ -169,6 +169,7 @@ def test_a_full_name_is_mended_where_one_book_has_all_of_it(retriever: Retriever
     assert spelled(retriever, "Who is Ezra Trebenis?") is None  # Ezra is in the Abbey, Trebennis in the Mill
     assert spelled(retriever, "Who is Trebenis?") == "Who is Trebennis?"
     assert spelled(retriever, "Who is Oliver Gridlestone?") is None  # there is no Oliver
+    assert spelled(retriever, "Who is Will Gridlestone?") == "Who is Will Girdlestone?"  # "will" is not searched for
     assert spelled(retriever, "Who is Oliver Gridlestone?", book="Abbey") == "Who is Oliver Girdlestone?"
 
 
