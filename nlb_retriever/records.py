@@ -135,6 +135,8 @@ class BookRecord:
     description: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     from_file: bool = True
+    work: str | None = None
+    """Title of the work that it is a chapter of."""
     parts: tuple[BookRecord, ...] = ()
     """Of a work (store/works.py) the books that are its chapters, in order; its id is the path of its folder."""
 
@@ -171,6 +173,8 @@ class _TextRecord:
     page_number: int | None
     """Physical page, from 1."""
     text: str
+    work: str | None = None
+    """Title of the work (store/works.py) that its book is a chapter of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,6 +221,13 @@ class Hit:
     """Further values. Of all: version, language, year and the book's metadata (where it has any), of sections and
     passages with their section's own. Of these: ordinal (number in the book, from 0), section (number of the section,
     from 0), page_number."""
+    work: str | None = None
+    """Title of the work that the book is a chapter of (store/works.py)."""
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The work's title, where there is one, and the book's; once where they are the same."""
+        return tuple(dict.fromkeys((self.work or self.title, self.title)))
 
     def to_json(self) -> dict[str, Any]:
         """The hit as the keys that programs may rely on (docs/cli.md)."""
@@ -224,6 +235,7 @@ class Hit:
             "level": self.level,
             "book_id": self.book_id,
             "title": self.title,
+            "work": self.work,
             "author": self.author,
             "source": self.source,
             "section": list(self.section),

@@ -130,12 +130,14 @@ def to_metadata(hit: Hit) -> dict[str, Any]:
     """A hit's metadata, with the same keys in all frameworks.
 
     `page_label` is the page as printed, `page_number` the physical one from 1; `section` counts a book's sections
-    from 0, `ordinal` its sections or passages; `start` and `end` are the span in the whole book's text. Metadata
+    from 0, `ordinal` its sections or passages; `start` and `end` are the span in the whole book's text; `work` is the
+    title of the work that the book is a chapter of. Metadata
     that a program gave of its book is there too, also in place of these, but for `book_id`, `section_id` and `ordinal`.
     """
     ids = {"book_id": hit.book_id, "section_id": hit.section_id, "ordinal": hit.metadata.get("ordinal")}
     fields = {
         "title": hit.title,
+        "work": hit.work,
         "author": hit.author,
         "chapter": CHAPTER_SEPARATOR.join(hit.section) or None,
         "page_label": hit.page,

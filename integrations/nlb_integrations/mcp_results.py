@@ -41,6 +41,8 @@ class Quotation(_Record):
     """A passage of a book."""
 
     title: str
+    work: str | None
+    """Title of the work that the book is a chapter of; null of any other."""
     author: str | None
     chapter: str | None
     """Titles of the section and of the parts around it; null where the result is a whole book."""
@@ -62,6 +64,7 @@ class Quotation(_Record):
         section = hit.metadata.get("section")
         return cls(
             title=hit.title,
+            work=hit.work,
             author=hit.author,
             chapter=CHAPTER_SEPARATOR.join(hit.section) or None,
             page_label=hit.page,
@@ -80,7 +83,8 @@ class Quotation(_Record):
         return cls.of(citation.hit).model_copy(update={"quotation": citation.quote, "start": start, "end": end})
 
     def heading(self) -> str:
-        name = _line(self.title, self.author, self.chapter, self.page_label)
+        title = self.title if self.work in {None, self.title} else f"{self.work}, {self.title}"
+        name = _line(title, self.author, self.chapter, self.page_label)
         section = "" if self.section is None else f", section {self.section}"
         return f"{name} (book {self.book_id}{section}, start {self.start})"
 

@@ -94,6 +94,7 @@ def to_hit(record: SectionRecord | PassageRecord, score: float = 0.0) -> Hit:
         id=record.id,
         book_id=record.book_id,
         title=record.title,
+        work=record.work,
         author=record.author,
         source=record.source,
         section=record.path,

@@ -23,7 +23,7 @@ TEXT_OPERATORS = ("text_match", "text_match_insensitive")
 RANGES = ("gt", "gte", "lt", "lte")
 LISTS = ("in", "nin", "any", "all")
 
-_BOOK_KEYWORDS = ("book_id", "version", "title", "author", "language", "source")
+_BOOK_KEYWORDS = ("book_id", "version", "title", "work", "author", "language", "source")
 _SPAN_KEYWORDS = ("section_id", "section_path", "page")
 _SPAN_NUMBERS = ("section", "ordinal", "start", "end", "page_number")
 
@@ -38,7 +38,7 @@ NUMBER_KEYS: Mapping[Level, tuple[str, ...]] = {
     "section": ("year", *_SPAN_NUMBERS),
     "passage": ("year", *_SPAN_NUMBERS),
 }
-BOOK_KEYS = ("title", "author", "language", "year", "source", "content_hash")
+BOOK_KEYS = ("title", "work", "author", "language", "year", "source", "content_hash")
 """Keys that belong to a book as a whole: `resolve` turns them into a list of books."""
 METADATA = "metadata."
 """Before the keys of `Book.metadata`, which belong to the book as a whole."""

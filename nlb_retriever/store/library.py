@@ -78,7 +78,7 @@ class LibraryStore:
     def works(self, where: Filter | None = None) -> list[BookRecord]:
         """What `books` gives, with those that are chapters of a work (store/works.py) as one."""
         known = self._read(self._know)
-        return [*known.works()] if where is None else find_works(known.fitting(where))
+        return [*known.works] if where is None else find_works(known.fitting(where))
 
     def languages(self) -> tuple[str, ...]:
         """In which languages its books' words were counted (`text.languages`), each once."""
@@ -93,7 +93,7 @@ class LibraryStore:
             QueryError: no book fits, or several do; it names similar titles.
         """
         known = self._read(self._know)
-        found = known.by_id.get(name) or find_work(name, known.works(), self.location)
+        found = known.by_id.get(name) or find_work(name, known.works, self.location)
         return found or find_book(name, known.books, self.location)
 
     def count(self, level: Level, where: Filter | None = None) -> int:
@@ -108,7 +108,7 @@ class LibraryStore:
         """A book's sections in reading order, or a work's, with spans in all its text; none for an unknown book."""
         work = next((work for work in self.works() if work.parts and work.id == book_id), None)
         if work is None:
-            return list(map(points.to_section_record, self._ordered("section", book_id, 0, None)))
+            return self._records(points.to_section_record, self._ordered("section", book_id, 0, None))
         chapters = name_chapters(work.parts)
         found: list[SectionRecord] = []
         offset = 0
@@ -121,7 +121,7 @@ class LibraryStore:
 
     def passages(self, book_id: str, first: int = 0, last: int | None = None) -> list[PassageRecord]:
         """A book's passages from ordinal `first` to before `last`, in reading order."""
-        return list(map(points.to_passage_record, self._ordered("passage", book_id, first, last)))
+        return self._records(points.to_passage_record, self._ordered("passage", book_id, first, last))
 
     def book_text(self, book_id: str) -> str:
         """A book's whole text."""
@@ -139,11 +139,11 @@ class LibraryStore:
 
     def get_sections(self, ids: Sequence[str]) -> list[SectionRecord]:
         """Sections by id, in that order; those that are not there are left out."""
-        return list(map(points.to_section_record, self._retrieve("section", ids)))
+        return self._records(points.to_section_record, self._retrieve("section", ids))
 
     def get_passages(self, ids: Sequence[str]) -> list[PassageRecord]:
         """Passages by id, in that order; those that are not there are left out."""
-        return list(map(points.to_passage_record, self._retrieve("passage", ids)))
+        return self._records(points.to_passage_record, self._retrieve("passage", ids))
 
     def existing(self, level: Level, ids: Sequence[str]) -> set[str]:
         """Those of some points' ids that are there."""
@@ -195,9 +195,7 @@ class LibraryStore:
     def warm(self) -> None:
         """Open all levels and read their vectors once, as the first search else does."""
         for level, dim in self.manifest.dims.items():
-            vector = np.zeros(dim, dtype=np.float32)
-            vector[0] = 1
-            self.search([StoreQuery(level=level, dense=vector, limit=1)])
+            self.search([StoreQuery(level=level, dense=np.eye(1, dim, dtype=np.float32)[0], limit=1)])
 
     # -- writing --------------------------------------------------------------------------------
 
@@ -295,6 +293,10 @@ class LibraryStore:
         if known is None or known.view is not view:
             self._known = known = KnownBooks.of(view)
         return known
+
+    def _records(self, make: Callable[[StoredPoint, str | None], T], found: Sequence[StoredPoint]) -> list[T]:
+        books = self._read(self._know).by_id
+        return [make(point, book.work if (book := books.get(point.payload["book_id"])) else None) for point in found]
 
     def _find_books(self, view: View) -> Callable[[Filter], list[str]]:
         return lambda where: [book.id for book in self._know(view).fitting(where)]

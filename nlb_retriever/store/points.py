@@ -17,7 +17,7 @@ from nlb_retriever.errors import StoreError
 from nlb_retriever.records import Book, BookRecord, Level, Page, Passage, PassageRecord, Section, SectionRecord
 from nlb_retriever.store.backends.base import Floats, PassagePart, Point, StoredPoint, View
 from nlb_retriever.store.filters import Filter, check_metadata, matches
-from nlb_retriever.store.works import find_works
+from nlb_retriever.store.works import by_title, find_works
 from nlb_retriever.text.languages import ENGLISH
 from nlb_retriever.text.words import book_words, passage_words, section_words, weigh_document
 
@@ -196,18 +196,17 @@ class KnownBooks(NamedTuple):
     """In which their words were counted, each once."""
     fit: Callable[[Filter], Sequence[BookRecord]]
     """Gives those that fit a filter; remembers the last ones."""
-    works: Callable[[], Sequence[BookRecord]]
-    """Gives the books with those that are a work's chapters as one; remembers them."""
+    works: list[BookRecord]
+    """The books with those that are a work's chapters as one."""
 
     @classmethod
     def of(cls, view: View) -> KnownBooks:
         found = view.books()
-        books = sorted(map(to_book_record, found), key=lambda book: (book.title.casefold(), book.id))
+        works = find_works(map(to_book_record, found))
+        books = by_title(part for work in works for part in work.parts or (work,))
         languages = tuple(sorted({*map(_words_language, found)}))
         fit = lru_cache(maxsize=_FILTERS)(partial(_find_fitting, view, books))  # a question searches many times
-        return cls(
-            view, books, {book.id: book for book in books}, languages, fit, lru_cache(partial(find_works, books))
-        )
+        return cls(view, books, {book.id: book for book in books}, languages, fit, works)
 
     def fitting(self, where: Filter) -> Sequence[BookRecord]:
         """The books that fit a filter (checked for books), by title.
@@ -225,7 +224,7 @@ class KnownBooks(NamedTuple):
 def _find_fitting(view: View, books: Sequence[BookRecord], where: Filter) -> Sequence[BookRecord]:
     payloads = {point.id: point.payload for point in view.books()}
     check_metadata(where, payloads.values())
-    return [book for book in books if matches(where, payloads[book.uuid])]
+    return [book for book in books if matches(where, {**payloads[book.uuid], "work": book.work})]
 
 
 def _words_language(point: StoredPoint) -> str:
@@ -258,16 +257,16 @@ def to_book_record(point: StoredPoint) -> BookRecord:
     )
 
 
-def to_section_record(point: StoredPoint) -> SectionRecord:
-    """A section's point, with its whole payload, as a record."""
+def to_section_record(point: StoredPoint, work: str | None = None) -> SectionRecord:
+    """A section's point, with its whole payload, as a record, in a work of this title."""
     first, last = point.payload["passages"]
     pages = (Page(start=start, number=number, label=label) for start, number, label in point.payload.get("pages", ()))
-    return SectionRecord(**_text_fields(point), passages=(first, last), pages=tuple(pages))
+    return SectionRecord(**_text_fields(point), work=work, passages=(first, last), pages=tuple(pages))
 
 
-def to_passage_record(point: StoredPoint) -> PassageRecord:
-    """A passage's point, with its whole payload, as a record."""
-    return PassageRecord(**_text_fields(point), tokens=point.payload["tokens"])
+def to_passage_record(point: StoredPoint, work: str | None = None) -> PassageRecord:
+    """A passage's point, with its whole payload, as a record, in a work of this title."""
+    return PassageRecord(**_text_fields(point), work=work, tokens=point.payload["tokens"])
 
 
 def _text_fields(point: StoredPoint) -> dict[str, Any]:

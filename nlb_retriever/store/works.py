@@ -59,7 +59,12 @@ def find_works(books: Iterable[BookRecord]) -> list[BookRecord]:
     for book in books:
         folders[os.path.dirname(book.source) if book.from_file else ""].append(book)  # noqa: PTH120 - no path of each
     found = [work for folder, files in folders.items() for work in _join(folder, files)]
-    return sorted(found, key=lambda book: (book.title.casefold(), book.id))
+    return by_title(found)
+
+
+def by_title(books: Iterable[BookRecord]) -> list[BookRecord]:
+    """Books in the order in which lists show them."""
+    return sorted(books, key=lambda book: (book.title.casefold(), book.id))
 
 
 def join_parts(work: BookRecord, parts: Sequence[BookRecord]) -> BookRecord:
@@ -126,7 +131,8 @@ def _join(folder: str, files: list[BookRecord]) -> list[BookRecord]:
 
         title = title_from_name(PurePath(folder))
     author = next((book.author for book in files if book.author), None)
-    return [join_parts(replace(first, title=title, author=author, source=folder, warnings=()), files)]
+    work = replace(first, title=title, author=author, source=folder, warnings=(), work=None)
+    return [join_parts(work, [replace(book, work=title) for book in files])]
 
 
 def _order(book: BookRecord, place: _Place) -> tuple[int, tuple[int, ...], str]:

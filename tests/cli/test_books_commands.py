@@ -58,6 +58,7 @@ def test_books_as_json_are_the_rows_of_the_store(nlb: InProcess, shelf: Path) ->
                 "tokens": entry.tokens,
                 "description": entry.description,
                 "warnings": list(entry.warnings),
+                "work": None,
             }
 
 

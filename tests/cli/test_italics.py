@@ -33,7 +33,7 @@ def plain(line: Line) -> str:
 def test_a_quote_cut_between_two_marks_has_none(styled: bool) -> None:
     text = "It was _late_. _The keeper rowed to the Pequod. Then he slept._ Nobody came."
     first, *_, last = answer_lines(
-        answer_of(hit_of(text), "_The keeper rowed to the Pequod.", "Pequod"), None, {}, styled=styled
+        answer_of(hit_of(text), "_The keeper rowed to the Pequod.", "Pequod"), None, styled=styled
     )
     assert plain(first) == "Pequod [1] (sure)"
     assert "The keeper rowed to the Pequod." in plain(last)
@@ -43,7 +43,7 @@ def test_a_quote_cut_between_two_marks_has_none(styled: bool) -> None:
 
 def test_short_words_with_one_mark_lose_it() -> None:
     text = "He rowed to the _Pequod and the Rachel_ at night."
-    first, *_ = answer_lines(answer_of(hit_of(text), text, "_Pequod"), None, {}, styled=False)
+    first, *_ = answer_lines(answer_of(hit_of(text), text, "_Pequod"), None, styled=False)
     assert plain(first) == "Pequod [1] (sure)"
 
 
@@ -57,13 +57,13 @@ def test_short_words_with_one_mark_lose_it() -> None:
     ],
 )
 def test_marks_of_italics_come_in_pairs_around_words(text: str, shown: str) -> None:
-    lines = [plain(line) for line in hit_lines("keeper", [hit_of(text)], None, {})]
+    lines = [plain(line) for line in hit_lines("keeper", [hit_of(text)], None)]
     assert shown in lines
-    whole = [plain(line) for line in hit_lines("keeper", [hit_of(text)], None, {}, whole=True)]
+    whole = [plain(line) for line in hit_lines("keeper", [hit_of(text)], None, whole=True)]
     assert shown in whole
 
 
 def test_names_of_a_manual_keep_their_signs() -> None:
     text = "Call _start_ first."
-    lines = [plain(line) for line in hit_lines("call", [replace(hit_of(text), source="/docs/api.md")], None, {})]
+    lines = [plain(line) for line in hit_lines("call", [replace(hit_of(text), source="/docs/api.md")], None)]
     assert text in lines

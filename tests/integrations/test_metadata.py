@@ -13,8 +13,9 @@ from llama_index.core.vector_stores.types import FilterOperator, MetadataFilter,
 
 from nlb_integrations import NLBIndex, NLBRetriever, haystack
 from nlb_integrations.llama_index import MergeNeighbours
-from nlb_integrations.mcp_results import BookItem
-from nlb_retriever import Retriever, book_from_text, index_books
+from nlb_integrations.mcp_results import BookItem, Quotation
+from nlb_integrations.prose.prompt import passage_block
+from nlb_retriever import Retriever, book_from_text, index_books, index_files
 from tests.texts import TALES
 
 
@@ -25,7 +26,7 @@ def library(tmp_path: Path) -> Path:
 
 COMMON = {
     "source": "wikipedia", "page": 3, "section": "intro", "version": "2.1", "start": "monday", "level": "beginner",
-    "language": 5, "year": "1999-2001", "chapter": "A", "kind": "note",
+    "language": 5, "year": "1999-2001", "chapter": "A", "kind": "note", "work": "opus 2",
 }  # fmt: skip
 
 
@@ -135,3 +136,20 @@ def test_a_list_is_equal_to_the_same_list(tags: list[str], found: set[str], libr
         component = haystack.NLBRetriever(library, mode="bm25", filters=same)
         assert {each.meta["source"] for each in component.run("the lamp")["documents"]} == expected
         component.close()
+
+
+def test_a_chapter_in_a_file_of_its_own_comes_with_its_work(library: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "lamp-of-skerry"
+    folder.mkdir()
+    for number, word in enumerate(("keeper", "letter", "wreck", "queen"), 1):
+        (folder / f"chapter-{number}.txt").write_text(f"CHAPTER {number}\n\nOf the {word}, and of no other.\n")
+    index_files(folder, library)
+    with Retriever(library) as retriever:
+        [hit] = retriever.search("the wreck", limit=1)
+        [found] = NLBRetriever(retriever, similarity_top_k=1).retrieve("the wreck")
+        [document] = haystack.NLBRetriever(retriever, top_k=1).run("the wreck")["documents"]
+    assert hit.titles == ("Lamp of Skerry", "Chapter 3")
+    assert found.metadata["work"] == document.meta["work"] == "Lamp of Skerry"
+    assert "work: Lamp of Skerry" in found.node.get_content(MetadataMode.LLM)
+    assert Quotation.of(hit).heading().startswith("Lamp of Skerry, Chapter 3")
+    assert 'from="Lamp of Skerry, Chapter 3' in passage_block(1, hit)

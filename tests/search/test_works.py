@@ -11,6 +11,7 @@ from nlb_retriever import Retriever, index_files
 from nlb_retriever.search.hits import in_works
 from nlb_retriever.search.relevance import weigh_names
 from nlb_retriever.search.scope import work_of
+from nlb_retriever.store.filters import Condition, Operator
 from tests.texts import KITCHEN
 
 CHAPTERS = {
@@ -91,3 +92,23 @@ def test_a_name_is_looked_up_in_the_whole_work(retriever: Retriever) -> None:
     work = retriever.store.works()[1]
     assert work_of(work.parts[2].id, retriever.store) == work
     assert work_of(retriever.store.works()[0].id, retriever.store) == retriever.store.works()[0]
+
+
+def test_a_chapter_says_what_it_is_of(retriever: Retriever) -> None:
+    for level in ("book", "section", "passage"):
+        hits = retriever.search("Tomas and the water for the dough", level=level, limit=20)
+        named = {hit.title: (hit.work, hit.to_json()["work"], hit.titles) for hit in hits}
+        wreck, kitchen = named["Chapter 3. The Wreck"], named["A Book of Country Bread"]
+        assert wreck == ("Lamp of Skerry", "Lamp of Skerry", ("Lamp of Skerry", "Chapter 3. The Wreck"))
+        assert kitchen == (None, None, ("A Book of Country Bread",))
+    assert {book.title: book.work for book in retriever.store.books()} == {
+        "A Book of Country Bread": None,
+        **{f"Chapter {number}. {title}": "Lamp of Skerry" for number, title in enumerate(CHAPTERS, 1)},
+    }
+
+
+@pytest.mark.parametrize(("op", "count"), [("eq", 4), ("ne", 1), ("is_empty", 1)])
+def test_a_work_is_filtered_by(retriever: Retriever, op: Operator, count: int) -> None:
+    where = Condition("work", op, None if op == "is_empty" else "Lamp of Skerry")
+    assert len({hit.book_id for hit in retriever.search("the lamp", where=where, limit=20)}) == count
+    assert len(retriever.store.books(where)) == count

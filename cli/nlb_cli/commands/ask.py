@@ -51,7 +51,7 @@ def ask(
     as_json: Json = False,
 ) -> None:
     """Answer a question with your books' own sentences, or with a language model's, and cite them."""
-    from nlb_cli.output.hits import answer_lines, works_of
+    from nlb_cli.output.hits import answer_lines
     from nlb_retriever.search.retriever import Retriever
 
     text = question_of(question)
@@ -64,14 +64,13 @@ def ask(
         scope = scope_of(
             retriever, book=book, section=section, before=before, author=author, language=language, year=year
         )
-        works = works_of(retriever.store)
         quote = partial(retriever.answer, text, limit=limit, all_passages=everything, **scope)
         if llm:
             from nlb_cli.output.prose import show_prose
             from nlb_integrations.prose import Writer, open_llm
 
             answered = show_prose(
-                lambda: Writer(open_llm(llm), retriever).stream(text, **scope), quote, library, works, as_json=as_json
+                lambda: Writer(open_llm(llm), retriever).stream(text, **scope), quote, library, as_json=as_json
             )
             raise typer.Exit(0 if answered else 1)
         answer = quote()
@@ -79,4 +78,4 @@ def ask(
     if as_json:
         write_json(answer.to_json())
     else:
-        write_lines(answer_lines(answer, library, works, styled=is_styled()))
+        write_lines(answer_lines(answer, library, styled=is_styled()))

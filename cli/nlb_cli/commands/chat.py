@@ -33,7 +33,6 @@ def chat(
     """
     if not llm:
         raise QueryError("a chat needs a language model: name one with --llm, such as --llm smollm2")
-    from nlb_cli.output.hits import works_of
     from nlb_cli.output.prose import show_prose
     from nlb_integrations.prose import Chat, Writer, open_llm
     from nlb_integrations.prose.chat import make_query
@@ -46,13 +45,12 @@ def chat(
         scope = scope_of(
             retriever, book=book, section=section, before=before, author=author, language=language, year=year
         )
-        works = works_of(retriever.store)
         conversation = Chat(Writer(open_llm(llm), retriever), **scope)
         for question in _typed() if live else _lines():
             quote = partial(retriever.answer, make_query(question, conversation.history), **scope)
             try:
                 answered = show_prose(
-                    partial(conversation.stream, question), quote, library, works, as_json=as_json, indent=None
+                    partial(conversation.stream, question), quote, library, as_json=as_json, indent=None
                 )
             except QueryError as error:
                 note(exact(f"nlb: {error}"))

@@ -64,7 +64,7 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Find books, sections or passages, the best first."""
-    from nlb_cli.output.hits import hit_lines, works_of
+    from nlb_cli.output.hits import hit_lines
     from nlb_cli.queries import Query, found_json
     from nlb_retriever.search.retriever import Retriever
 
@@ -85,12 +85,12 @@ def search(
         find = partial(_find, retriever, options)
         if queries is not None:
             raise typer.Exit(_answer_file(queries, query, find))
-        result, works = find(query), works_of(retriever.store)
+        result = find(query)
     note_spelling(result.searched)
     if as_json:
         write_json({"question": query.question, "level": level, **found_json(result)})
     elif result.hits:
-        write_lines(hit_lines(result.request.query, result.hits, library, works, whole=neighbours > 0))
+        write_lines(hit_lines(result.request.query, result.hits, library, whole=neighbours > 0))
     else:
         write_lines([line("Nothing found.")])
 

@@ -48,6 +48,7 @@ def book_json(book: BookRecord) -> dict[str, Any]:
         **{key: getattr(book, key) for key in keys},
         "description": book.description,
         "warnings": list(book.warnings),
+        "work": book.work,
     }
 
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from nlb_cli.output.books import SHORT_ID
 from nlb_cli.output.italics import plain_citation, plain_hit, plain_words
 from nlb_cli.output.snippets import marked, pattern_of, snippet
 from nlb_cli.output.terminal import Line, Span, block, inline, line
 from nlb_retriever.records import Answer, Citation, Hit, page_name
-
-if TYPE_CHECKING:
-    from nlb_retriever.store import LibraryStore
 
 _INDENT = "    "
 _CONTEXT = 100
@@ -24,13 +20,11 @@ _AUTHORS = 3
 """Most names behind the first of a book's that are shown."""
 
 
-def hit_lines(
-    question: str, hits: Sequence[Hit], library: str | None, works: Mapping[str, str], *, whole: bool = False
-) -> Iterator[Line]:
-    """Ranked hits: title, section and score, and the words that match, or the whole text; takes `works_of`."""
+def hit_lines(question: str, hits: Sequence[Hit], library: str | None, *, whole: bool = False) -> Iterator[Line]:
+    """Ranked hits: title, section and score, and the words that match, or the whole text."""
     pattern = pattern_of(question)
     for rank, hit in enumerate(map(plain_hit, hits), 1):
-        yield line(*_title(hit, works), lead=f"{rank:>2}  ", right=(f"{hit.score:.3f}", "cyan"))
+        yield line(*_title(hit), lead=f"{rank:>2}  ", right=(f"{hit.score:.3f}", "cyan"))
         yield _location(hit, library)
         if whole:
             yield from _rows(_emphasized(marked(block(hit.text), pattern)))
@@ -40,21 +34,15 @@ def hit_lines(
             yield line()
 
 
-def works_of(store: LibraryStore) -> dict[str, str]:
-    """The titles of the works that books are chapters of, by the ids of these."""
-    return {part.id: work.title for work in store.works() for part in work.parts}
-
-
-def answer_lines(answer: Answer, library: str | None, works: Mapping[str, str], *, styled: bool) -> Iterator[Line]:
+def answer_lines(answer: Answer, library: str | None, *, styled: bool) -> Iterator[Line]:
     """The answer, then each citation with its section and its words; without a short answer the citations alone.
 
     Args:
         answer: to show.
         library: as the user named it, for the commands that show more.
-        works: `works_of` it, to stand before the titles of their chapters.
         styled: show each quote in its passage, which is dimmed.
     """
-    cited = citation_lines(answer, library, works, styled=styled)
+    cited = citation_lines(answer, library, styled=styled)
     if answer.shorts or not answer.citations:
         yield line(*_answer(answer))
     else:
@@ -62,7 +50,7 @@ def answer_lines(answer: Answer, library: str | None, works: Mapping[str, str], 
     yield from cited
 
 
-def citation_lines(answer: Answer, library: str | None, works: Mapping[str, str], *, styled: bool) -> Iterator[Line]:
+def citation_lines(answer: Answer, library: str | None, *, styled: bool) -> Iterator[Line]:
     """The citations of an answer that has been shown; takes what `answer_lines` does.
 
     Book and chapter stand above those that follow each other in a chapter, after an empty line.
@@ -75,7 +63,7 @@ def citation_lines(answer: Answer, library: str | None, works: Mapping[str, str]
         quote = _in_context(citation, pattern) if styled else _alone(citation, pattern)
         if place != before:
             yield line()
-            yield line(*_title(citation.hit, works), lead=lead)
+            yield line(*_title(citation.hit), lead=lead)
             yield _location(citation.hit, library)
             yield from quote
         else:
@@ -96,10 +84,9 @@ def _answer(answer: Answer) -> list[Span]:
     return [*spans, (f" ({answer.confidence})", "dim")]
 
 
-def _title(hit: Hit, works: Mapping[str, str]) -> list[Span]:
+def _title(hit: Hit) -> list[Span]:
     author = [(f", {_shorten(inline(hit.author))}", "")] if hit.author else []
-    titles = dict.fromkeys((works.get(hit.book_id, hit.title), hit.title))
-    return [(" › ".join(map(inline, titles)), "bold"), *author]
+    return [(" › ".join(map(inline, hit.titles)), "bold"), *author]
 
 
 def _shorten(authors: str) -> str:

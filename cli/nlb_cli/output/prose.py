@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from nlb_cli.output.terminal import (
@@ -31,7 +31,6 @@ def show_prose(
     start: Callable[[], Iterator[StreamItem]],
     quote: Callable[[], Answer],
     library: str | None,
-    works: Mapping[str, str],
     *,
     as_json: bool,
     indent: int | None = 2,
@@ -42,7 +41,6 @@ def show_prose(
         start: starts the model's answer.
         quote: answers in the books' own words.
         library: as the user named it.
-        works: `works_of` it.
         as_json: print one JSON document, at the end.
         indent: its indentation; None for one line.
 
@@ -64,9 +62,9 @@ def show_prose(
     if reason:
         note(exact(f"nlb: {reason}; this is in the books' own words"))
         own = quote()
-        answer, lines = quoted(own), answer_lines(own, library, works, styled=is_styled())
+        answer, lines = quoted(own), answer_lines(own, library, styled=is_styled())
     else:
-        lines = citation_lines(answer, library, works, styled=is_styled())
+        lines = citation_lines(answer, library, styled=is_styled())
     note_spelling(answer.searched)
     if as_json:
         write(f"{to_json(answer.to_json(), indent=indent)}\n")

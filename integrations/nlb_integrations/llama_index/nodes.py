@@ -13,7 +13,7 @@ from nlb_retriever.records import Hit
 from nlb_retriever.search.hits import Surroundings, find_surroundings
 from nlb_retriever.store import LibraryStore
 
-_SHOWN = (("title", "author", "chapter", "page_label"), ("title", "chapter"))
+_SHOWN = (("title", "work", "author", "chapter", "page_label"), ("title", "work", "chapter"))
 """The library's metadata that a language model and an embedding model see; the rest is for programs."""
 
 

@@ -37,7 +37,7 @@ def harmless(text: str) -> str:
 
 def passage_block(number: int, hit: Hit) -> str:
     """A passage between its marks, with its source."""
-    source = harmless(" ".join(", ".join((hit.title, *hit.section)).split())).replace('"', "'")
+    source = harmless(" ".join(", ".join((*hit.titles, *hit.section)).split())).replace('"', "'")
     return f'<passage number="{number}" from="{source}">\n{harmless(hit.text)}\n</passage>\n\n'
 
 

@@ -132,6 +132,7 @@ def test_the_json_of_an_answer_has_the_promised_keys(retriever: Retriever) -> No
         "level",
         "book_id",
         "title",
+        "work",
         "author",
         "source",
         "section",

@@ -240,7 +240,7 @@ def test_a_quote_that_its_passage_cuts_says_so(text: str, shown: str) -> None:
 def test_a_quote_is_shown_between_its_marks(text: str, shown: str) -> None:
     citations = cite([hit_of(text)], [Quote(hit=0, order=0, start=0, end=len(text))])
     answer = Answer(question="x", found=True, text=text, citations=citations)
-    *_, last = answer_lines(answer, None, {}, styled=False)
+    *_, last = answer_lines(answer, None, styled=False)
     assert "".join(span[0] for span in last.spans) == shown
 
 
