@@ -48,6 +48,18 @@ _LAW = re.compile(
     r"\b(?:act|agreement|code|constitution|convention|directive|licen[cs]e|regulation|treaty)\b", re.IGNORECASE
 )
 """In the title of what is called by its initials: "in the GPL", but not "in the USA"."""
+_DOCUMENT = re.compile(
+    rf"{_LAW.pattern}|\b(?:bylaws|charter|contract|guide|handbook|lease|manual|policy|rules|standard|statutes?|terms)\b",
+    re.IGNORECASE,
+)
+"""In the title of what is no tale."""
+_SAYS = re.compile(
+    r"(?:what )?(?:does|do) (.+?) (?:say|state|require|provide|prescribe|prohibit|forbid|allow|permit|guarantee)\b.*",
+    re.IGNORECASE,
+)
+_OF = re.compile(r"\bof ", re.IGNORECASE)
+_INITIALS = re.compile(r".+(?<!\band)(?<!\bor) (the [A-Z][A-Z\d-]*[A-Z]\d*)")
+"""A question that ends with what is called by its initials: "the fine for infringing the GDPR"."""
 _AUTHOR = 7
 """Words of an author's name at most."""
 _QUOTES = " \"'“”‘’_"
@@ -182,6 +194,9 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
     ("in the EUPL"). An order ("Find a quote about the sea in Moby Dick", "... from Moby Dick") is put to the book
     without its title, whose words would be looked for.
 
+    A text that is no tale may be named otherwise, and stays in the question: "What does the EUPL say about patents?",
+    "the term of the services agreement", "the fine for infringing the GDPR".
+
     A request with a filter is left as it is.
     """
     is_order = len(request.query) <= LONGEST and _ORDER.match(request.query) is not None
@@ -220,7 +235,31 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
                     is_order or names or asks_about_name(question) or _TERM.fullmatch(question)
                 )
                 return replace(request, book=named[0].id, query=request.query if keeps else question)
-    return request
+    document = None if is_order else _find_document(query, store)
+    return replace(request, book=document.id) if document else request
+
+
+def _find_document(query: str, store: LibraryStore) -> BookRecord | None:
+    """The one text that a question names as what says something, or behind "of" or by its initials at its end."""
+    says, short = _SAYS.fullmatch(query), _INITIALS.fullmatch(query)
+    names = [says[1]] if says else [short[1]] if short else [query[link.end() :] for link in _OF.finditer(query)]
+    for name in names:
+        title = name.strip(_QUOTES)
+        initials = _ARTICLE.sub("", title, count=1)
+        if not (says and title[:1].isupper()) and not initials.isupper() and not _DOCUMENT.search(title):
+            continue
+        books = store.works()
+        named = _find_titled(title, books)
+        if not named and initials.isupper():
+            named = without_copies(
+                book
+                for book in books
+                if title_words(book.title)[:1] == title_words(initials)
+                or (_LAW.search(book.title) and is_short_for(initials, book))
+            )
+        if len(named) == 1:
+            return named[0]
+    return None
 
 
 def _find_titled(title: str, books: Iterable[BookRecord]) -> list[BookRecord]:

@@ -209,6 +209,27 @@ def test_a_question_that_names_a_book_is_put_to_it(
     assert (shelf.store.find_book(request.book).title if request.book else None) == title
 
 
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("What does the oil keeping licence say about lamps?", "Oil Keeping Licence"),
+        ("Does the OKL allow lamps?", "Oil Keeping Licence"),
+        ("What does Bread and Salt say about love?", "Bread and Salt"),
+        ("What does bread and salt say about love?", None),
+        ("What is the term of the oil keeping licence?", "Oil Keeping Licence"),
+        ("What is the fine for infringing the OKL?", "Oil Keeping Licence"),
+        ("What is the colour of Bread and Salt?", None),
+        ("What is the difference between bread and the OKL?", None),
+        ("What is the fine for infringing the OKX?", None),
+        ("What does the keeper say about lamps?", None),
+    ],
+)
+def test_a_text_that_is_no_tale_may_be_named_otherwise(shelf: Retriever, question: str, title: str | None) -> None:
+    request = narrow_to_title(SearchRequest(query=question), shelf.store)
+    assert request.query == question
+    assert (shelf.store.find_book(request.book).title if request.book else None) == title
+
+
 def test_the_answer_keeps_the_question_as_it_was_put(shelf: Retriever) -> None:
     answer = shelf.answer("Who keeps the light in Lanterns?")
     assert answer.question == "Who keeps the light in Lanterns?"
