@@ -57,6 +57,9 @@ _SAYS = re.compile(
     r"(?:what )?(?:does|do) (.+?) (?:say|state|require|provide|prescribe|prohibit|forbid|allow|permit|guarantee)\b.*",
     re.IGNORECASE,
 )
+_SAYS_ABOUT = re.compile(
+    r"what (?:does|do) (?P<title>.+?) say (?:about|on|regarding|concerning) (?P<topic>.+)", re.IGNORECASE
+)
 _OF = re.compile(r"\bof ", re.IGNORECASE)
 _INITIALS = re.compile(r".+(?<!\band)(?<!\bor) (the [A-Z][A-Z\d-]*[A-Z]\d*)")
 """A question that ends with what is called by its initials: "the fine for infringing the GDPR"."""
@@ -194,8 +197,9 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
     ("in the EUPL"). An order ("Find a quote about the sea in Moby Dick", "... from Moby Dick") is put to the book
     without its title, whose words would be looked for.
 
-    A text that is no tale may be named otherwise, and stays in the question: "What does the EUPL say about patents?",
-    "the term of the services agreement", "the fine for infringing the GDPR".
+    A text that is no tale may be named otherwise, and stays in the question: "Does the EUPL allow sublicensing?", "the
+    term of the services agreement", "the fine for infringing the GDPR". "What does The Republic say about justice?"
+    becomes "Tell me about justice"; Dracula, who is also a person, may say something himself.
 
     A request with a filter is left as it is.
     """
@@ -236,7 +240,12 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
                 )
                 return replace(request, book=named[0].id, query=request.query if keeps else question)
     document = None if is_order else _find_document(query, store)
-    return replace(request, book=document.id) if document else request
+    if document is None:
+        return request
+    says = _SAYS_ABOUT.fullmatch(query)
+    if says and (" " in says["title"] or says["title"].isupper()):
+        return replace(request, book=document.id, query=f"Tell me about {says['topic']}")
+    return replace(request, book=document.id)
 
 
 def _find_document(query: str, store: LibraryStore) -> BookRecord | None:

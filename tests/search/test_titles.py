@@ -183,6 +183,9 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("the cook in Bread and Salt", None, None),
         ("Who is Jim in Ada Finn?", "The Adventures of Ada Finn", "Who is Jim?"),
         ("What does Pap want in Ada Finn?", "The Adventures of Ada Finn", "What does Pap want in Ada Finn?"),
+        ("What does Bread and Salt say about love?", "Bread and Salt", "Tell me about love"),
+        ("What does the OKL say about lamps?", "Oil Keeping Licence", "Tell me about lamps"),
+        ("What does Lanterns say about oil?", "Lanterns; or, The Keeper", "What does Lanterns say about oil?"),
         ("Describe Pap in Ada Finn", "The Adventures of Ada Finn", "Describe Pap"),
         ("What does Pap want in ada finn?", None, None),
         ("What does Pap want in Finn?", None, None),
@@ -212,9 +215,8 @@ def test_a_question_that_names_a_book_is_put_to_it(
 @pytest.mark.parametrize(
     ("question", "title"),
     [
-        ("What does the oil keeping licence say about lamps?", "Oil Keeping Licence"),
+        ("What does the oil keeping licence require?", "Oil Keeping Licence"),
         ("Does the OKL allow lamps?", "Oil Keeping Licence"),
-        ("What does Bread and Salt say about love?", "Bread and Salt"),
         ("What does bread and salt say about love?", None),
         ("What is the term of the oil keeping licence?", "Oil Keeping Licence"),
         ("What is the fine for infringing the OKL?", "Oil Keeping Licence"),

@@ -130,6 +130,7 @@ _QUESTIONS = compile_forms(
             rf"{_REST}",
         ),
         ("about", rf"(?:describe|explain)(?: to me)? {_REST}"),
+        ("about", rf"what does (?:it|this|(?:this|the) (?:{_BOOKS}|{_TALES}|text|author)) say (?:about|on) {_REST}"),
     )
 )
 _THIS = re.compile(rf"it|this|(?:this|the) (?:{_BOOKS}|{_TALES}|text|library)", re.IGNORECASE)

@@ -151,7 +151,9 @@ def test_passages_are_quoted_without_a_short_answer(retriever: Retriever) -> Non
     assert {citation.hit.title for citation in everything.citations} == {"The Whale Ship", "Country Bread"}
 
 
-@pytest.mark.parametrize("question", ["Tell me about Widow Marsh", "describe Widow Marsh."])
+@pytest.mark.parametrize(
+    "question", ["Tell me about Widow Marsh", "describe Widow Marsh.", "What does the book say about Widow Marsh?"]
+)
 def test_what_somebody_is_comes_before_what_else_is_said_of_them(retriever: Retriever, question: str) -> None:
     answer = retriever.answer(question)
     assert answer.short == "old teacher"
