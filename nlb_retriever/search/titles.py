@@ -22,6 +22,8 @@ _DASH = re.compile(r" [-–—] ")
 _SUBTITLE = re.compile(r"[:;(]|,? or,")
 _TITLE_BY = re.compile(r"(.+),? by (.+)", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(.+?)(?:['’]s|(?<=s)['’]) (.+)")
+INITIALS = 3
+"""Least letters of what is called by its initials."""
 SAME_LENGTH = 0.1
 """Share by which the lengths of two copies of a book differ at most: licenses, notes, indexes."""
 _BYLINE = re.compile(r"(?P<title>.*\w[\"'”’)]*)\s*[.,:;!?—–-]+[\s_]*(?:by|BY|By)\s+(?P<author>[^\W\d_a-z][^\n]{2,60})")
@@ -230,7 +232,7 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
                     book
                     for book in books
                     if ((of_law or not is_short) and is_in_title(book, short if of_law else title))
-                    or (short.isupper() and (of_law or _LAW.search(book.title)) and is_short_for(short, book))
+                    or (short.isupper() and (_is_law(short, book) or (of_law and is_short_for(short, book))))
                 )
             if len(named) == 1:
                 begin, stop = rest[0].upper() if query[0].isupper() else rest[0], "" if is_order else "?"
@@ -255,20 +257,25 @@ def _find_document(query: str, store: LibraryStore) -> BookRecord | None:
     for name in names:
         title = name.strip(_QUOTES)
         initials = _ARTICLE.sub("", title, count=1)
-        if not (says and title[:1].isupper()) and not initials.isupper() and not _DOCUMENT.search(title):
+        is_short = initials.isupper() and len(initials) >= INITIALS and not query.isupper()
+        if not (says and title[:1].isupper()) and not is_short and not _DOCUMENT.search(title):
             continue
         books = store.works()
         named = _find_titled(title, books)
-        if not named and initials.isupper():
+        if not named and is_short:
+            word = title_words(initials)
             named = without_copies(
-                book
-                for book in books
-                if title_words(book.title)[:1] == title_words(initials)
-                or (_LAW.search(book.title) and is_short_for(initials, book))
+                book for book in books if title_words(book.title)[:1] == word or _is_law(initials, book)
             )
         if len(named) == 1:
             return named[0]
     return None
+
+
+def _is_law(initials: str, book: BookRecord) -> bool:
+    """Whether a book is a law that is called so: the L of "GPL" is "License", the A of "USA" no "Constitution"."""
+    kinds = {match[0][0].upper() for match in _LAW.finditer(book.title)}
+    return initials.rstrip("0123456789")[-1:] in kinds and is_short_for(initials, book)
 
 
 def _find_titled(title: str, books: Iterable[BookRecord]) -> list[BookRecord]:

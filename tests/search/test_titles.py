@@ -171,6 +171,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("Who may sleep under the OKL?", "Oil Keeping Licence", "Who may sleep under the OKL?"),
         ("What is a keeper under the OKL?", "Oil Keeping Licence", "What is a keeper?"),
         ("What is “oil” in the OKL?", "Oil Keeping Licence", "What is “oil”?"),
+        ("What is oil in the OK?", None, None),
         ("Who may sleep in the OKX?", None, None),
         ("Who sleeps under the oil?", None, None),
         ("Who lives in a tower under Bread and Salt?", "Bread and Salt", "Who lives in a tower?"),
@@ -223,6 +224,8 @@ def test_a_question_that_names_a_book_is_put_to_it(
         ("What is the colour of Bread and Salt?", None),
         ("What is the difference between bread and the OKL?", None),
         ("What is the fine for infringing the OKX?", None),
+        ("What is the capital of the OK?", None),
+        ("WHAT IS THE FINE OF OIL?", None),
         ("What does the keeper say about lamps?", None),
     ],
 )
