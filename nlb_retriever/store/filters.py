@@ -40,6 +40,8 @@ NUMBER_KEYS: Mapping[Level, tuple[str, ...]] = {
 }
 BOOK_KEYS = ("title", "work", "author", "language", "year", "source", "content_hash")
 """Keys that belong to a book as a whole: `resolve` turns them into a list of books."""
+COMPUTED_KEYS = ("work",)
+"""Of these, what no point holds: which files are a work is seen from all of them."""
 METADATA = "metadata."
 """Before the keys of `Book.metadata`, which belong to the book as a whole."""
 TEXT_KEY = "text"

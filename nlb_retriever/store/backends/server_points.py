@@ -15,7 +15,17 @@ from nlb_retriever.errors import StoreError
 from nlb_retriever.records import LEVELS, Level
 from nlb_retriever.store.backends.base import PayloadKeys, Point, PointQuery, StoredPoint
 from nlb_retriever.store.backends.server_client import Server
-from nlb_retriever.store.filters import KEYWORD_KEYS, LISTS, NUMBER_KEYS, RANGES, And, Condition, Filter, Or
+from nlb_retriever.store.filters import (
+    COMPUTED_KEYS,
+    KEYWORD_KEYS,
+    LISTS,
+    NUMBER_KEYS,
+    RANGES,
+    And,
+    Condition,
+    Filter,
+    Or,
+)
 from nlb_retriever.text.words import Sparse
 
 DENSE = "text-dense"
@@ -78,7 +88,8 @@ class Collections:
                 )
             )
             if not _is_in_memory(self._server.client):
-                kinds = [(key, models.PayloadSchemaType.KEYWORD) for key in KEYWORD_KEYS[level]]
+                words = (key for key in KEYWORD_KEYS[level] if key not in COMPUTED_KEYS)
+                kinds = [(key, models.PayloadSchemaType.KEYWORD) for key in words]
                 kinds += [(key, models.PayloadSchemaType.INTEGER) for key in NUMBER_KEYS[level]]
                 for key, kind in kinds:
                     self._server.call(
