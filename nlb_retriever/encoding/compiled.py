@@ -59,10 +59,17 @@ class LazyModel:
     """
 
     def __init__(
-        self, path: Path, settings: Settings, files: Mapping[str, str], requests: int, check: Callable[[], None]
+        self,
+        path: Path,
+        settings: Settings,
+        precision: str,
+        files: Mapping[str, str],
+        requests: int,
+        check: Callable[[], None],
     ) -> None:
         self._path = path
         self._settings = settings
+        self._precision = precision
         self._files = files
         self._requests = requests
         self._check = check
@@ -133,12 +140,15 @@ class LazyModel:
             raise errors[0]
 
     def _compile(self) -> CompiledModel:
-        cache = cache_path(self._files, self._settings)
+        cache = cache_path(self._files, self._settings, self._precision)
         if cache and (kept := read_compiled(cache, self._settings)):
             return kept
         self._check()
         try:
-            model = shared_core().compile_model(self._path, "CPU", dict(self._settings))
+            source = shared_core().read_model(self._path)
+            if self._precision == "fp32":
+                drop_quantization(source)
+            model = shared_core().compile_model(source, "CPU", dict(self._settings))
         except RuntimeError as error:
             raise EncoderError(f"OpenVINO cannot load {self._path}: {reason_of(error)}") from error
         if cache:
@@ -184,20 +194,27 @@ _is_refused = threading.Event()
 
 
 def share_model(
-    path: Path, settings: Settings, *, files: Mapping[str, str], requests: int, check: Callable[[], None]
+    path: Path,
+    settings: Settings,
+    *,
+    precision: str,
+    files: Mapping[str, str],
+    requests: int,
+    check: Callable[[], None],
 ) -> LazyModel:
     """A model, the same one for all who use it in this process, as a `Retriever` for each library, while one does.
 
     Args:
         path: the model.
         settings: what it is compiled with.
+        precision: "int8", or "fp32" for `drop_quantization`.
         files: names and SHA-256 of all that is compiled.
         requests: how many run at a time.
         check: called before it is compiled; refuses damaged files.
     """
-    key = (path, *sorted(files.items()), *sorted(settings.items()), requests)
+    key = (path, precision, *sorted(files.items()), *sorted(settings.items()), requests)
     with _sharing:
-        return _models.setdefault(key, LazyModel(path, settings, files, requests, check))
+        return _models.setdefault(key, LazyModel(path, settings, precision, files, requests, check))
 
 
 def _start_anew() -> None:
@@ -211,12 +228,20 @@ def _start_anew() -> None:
 os.register_at_fork(before=_sharing.acquire, after_in_parent=_sharing.release, after_in_child=_start_anew)
 
 
-def cache_path(files: Mapping[str, str], settings: Settings) -> Path | None:
+def drop_quantization(model: openvino.Model) -> None:
+    """Let activations stay in fp32; weights stay int8 in memory, and OpenVINO multiplies with what they stand for."""
+    for node in model.get_ops():
+        if node.get_type_name() == "FakeQuantize":
+            node.output(0).replace(node.input_value(0))
+
+
+def cache_path(files: Mapping[str, str], settings: Settings, precision: str) -> Path | None:
     """The file that keeps a model as compiled by this OpenVINO for this CPU; None where nothing can be written.
 
     Args:
         files: names and SHA-256 of the model's files.
         settings: what it is compiled with.
+        precision: as of `share_model`.
     """
     folder = home() / "cache" / "openvino"
     try:
@@ -226,7 +251,7 @@ def cache_path(files: Mapping[str, str], settings: Settings) -> Path | None:
     if not os.access(folder, os.W_OK):
         return None
     cpu = [str(shared_core().get_property("CPU", name)) for name in ("FULL_DEVICE_NAME", "OPTIMIZATION_CAPABILITIES")]
-    key = json.dumps([load_openvino().__version__, cpu, dict(files), dict(settings)], sort_keys=True)
+    key = json.dumps([load_openvino().__version__, cpu, precision, dict(files), dict(settings)], sort_keys=True)
     return folder / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.blob"
 
 

@@ -1,4 +1,4 @@
-"""The chunk encoder in int8 through OpenVINO: the fast way on a CPU, and no torch."""
+"""The chunk encoder, quantized to int8, through OpenVINO: the fast way on a CPU, and no torch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nlb_retriever.encoding.base import (
     pad,
 )
 from nlb_retriever.encoding.compiled import share_model
-from nlb_retriever.encoding.openvino_core import model_call, row_width, shared_core, usable_cores
+from nlb_retriever.encoding.openvino_core import fastest_precision, model_call, row_width, shared_core, usable_cores
 from nlb_retriever.errors import EncoderError
 
 CONFIG_FILE = "encoder.json"
@@ -74,7 +74,8 @@ class OpenVinoEncoder:
         self._folder = folder
         self._config = _read_config(folder)
         self.identity = _identity(self._config, folder)
-        self.backend = "openvino int8"
+        precision = fastest_precision()
+        self.backend = f"openvino {precision}"
         threads = usable_cores()
         self._streams = 1 if latency else threads
         self._model = share_model(
@@ -85,6 +86,7 @@ class OpenVinoEncoder:
                 "CPU_RUNTIME_CACHE_CAPACITY": _SHAPES_KEPT,
                 "PERFORMANCE_HINT": "LATENCY" if self._streams == 1 else "THROUGHPUT",
             },
+            precision=precision,
             files=self._config["files"],
             # of several streams none waits while results are taken: 3% faster
             requests=self._streams + 1 if self._streams > 1 else 1,

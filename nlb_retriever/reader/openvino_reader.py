@@ -1,4 +1,4 @@
-"""The reader in int8 through OpenVINO: the fast way on a CPU, and no torch."""
+"""The reader, quantized to int8, through OpenVINO: the fast way on a CPU, and no torch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nlb_retriever.encoding.base import open_tokenizer
 from nlb_retriever.encoding.compiled import share_model
-from nlb_retriever.encoding.openvino_core import model_call, row_width, usable_cores
+from nlb_retriever.encoding.openvino_core import fastest_precision, model_call, row_width, usable_cores
 from nlb_retriever.reader.files import MODEL, TOKENIZER, WEIGHTS, check_file, read_config
 from nlb_retriever.reader.interface import Reading, Scores, read_passages
 from nlb_retriever.reader.pairs import Row, pad_rows
@@ -36,6 +36,8 @@ class OpenVinoReader:
 
     def __init__(self, folder: Path) -> None:
         config = read_config(folder)
+        precision = fastest_precision()
+        self.backend = f"openvino {precision}"
         threads = usable_cores()
         self._model = share_model(
             folder / MODEL,
@@ -44,11 +46,11 @@ class OpenVinoReader:
                 "INFERENCE_NUM_THREADS": threads,
                 "CPU_RUNTIME_CACHE_CAPACITY": _SHAPES_KEPT,
             },
+            precision=precision,
             files={name: config["files"].get(name, "") for name in (MODEL, WEIGHTS)},
             requests=threads,
             check=partial(_check_files, folder, config),
         )
-        self.backend = "openvino int8"
         check_file(folder, TOKENIZER, config)
         self.tokenizer = open_tokenizer(folder / TOKENIZER)
 

@@ -20,7 +20,7 @@ import pytest
 
 from nlb_retriever.encoding import Vectors, compiled, load_encoder
 from nlb_retriever.encoding.compiled import reason_of
-from nlb_retriever.encoding.load import DEFAULT_FOLDER
+from nlb_retriever.encoding.load import DEFAULT_FOLDER, load_torch_encoder
 from nlb_retriever.encoding.openvino import OpenVinoEncoder
 from nlb_retriever.encoding.openvino_core import load_openvino
 from nlb_retriever.errors import EncoderError
@@ -49,6 +49,19 @@ def test_a_compiled_encoder_is_not_made_twice(folder: Path) -> None:
     inode = the_file(folder).stat().st_ino
     np.testing.assert_array_equal(encode(), first)
     assert the_file(folder).stat().st_ino == inode
+
+
+def test_int8_and_fp32_are_kept_apart_and_near_the_original(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = load_torch_encoder().encode(TEXTS)
+    cosines = {}
+    for precision in ("int8", "fp32"):
+        monkeypatch.setattr("nlb_retriever.encoding.openvino.fastest_precision", lambda found=precision: found)
+        encoder = load_encoder(device="cpu", use="ask")
+        assert encoder.backend == f"openvino {precision}"
+        cosines[precision] = (encoder.encode(TEXTS) * exact).sum(axis=1)
+    assert len(list(folder.iterdir())) == 2
+    assert cosines["int8"].min() > 0.99
+    assert cosines["fp32"].mean() > cosines["int8"].mean()
 
 
 def test_what_was_not_used_for_a_month_is_deleted_when_another_is_made(folder: Path) -> None:
