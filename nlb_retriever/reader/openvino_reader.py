@@ -17,8 +17,8 @@ from nlb_retriever.reader.files import MODEL, TOKENIZER, WEIGHTS, check_file, re
 from nlb_retriever.reader.interface import Reading, Scores, read_passages
 from nlb_retriever.reader.pairs import Row, pad_rows
 
-_BATCH_TOKENS = 4 * 320
-"""Of one request: several a question, so that every core has work and activations stay in its cache."""
+_BATCH_TOKENS = 1
+"""One passage a request, so that all cores have work until the end: a passage is long enough to keep a core busy."""
 _WIDTH_STEP = 16
 """Rows are padded to a multiple (`row_width`)."""
 _SHAPES_KEPT = 64
