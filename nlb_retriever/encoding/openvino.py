@@ -20,7 +20,7 @@ from nlb_retriever.encoding.base import (
     pad,
 )
 from nlb_retriever.encoding.compiled import share_model
-from nlb_retriever.encoding.openvino_core import fastest_precision, model_call, row_width, shared_core, usable_cores
+from nlb_retriever.encoding.openvino_core import best_precision, model_call, row_width, shared_core, usable_cores
 from nlb_retriever.errors import EncoderError
 
 CONFIG_FILE = "encoder.json"
@@ -74,7 +74,7 @@ class OpenVinoEncoder:
         self._folder = folder
         self._config = _read_config(folder)
         self.identity = _identity(self._config, folder)
-        precision = fastest_precision()
+        precision = best_precision()
         self.backend = f"openvino {precision}"
         threads = usable_cores()
         self._streams = 1 if latency else threads

@@ -156,17 +156,17 @@ def _end_calls() -> None:
         time.sleep(0.01)
 
 
-def fastest_precision() -> str:
-    """What shipped models run fastest in on this CPU: "int8", or "fp32" on an x86 one without VNNI.
+def best_precision() -> str:
+    """What the shipped models run best in on this CPU: "int8" on an x86 one with VNNI, else "fp32".
 
-    Such a CPU (Intel before 2019, AMD before Zen 4) takes more instructions to multiply int8 than fp32, and sums of two
-    products saturate. Where nobody can say, as on macOS, "int8".
+    Without VNNI (Intel before 2019, AMD before Zen 4) int8 takes more instructions than fp32, and sums of two products
+    saturate. On ARM some versions of OpenVINO multiply int8 wrongly (openvino issue 34673, pull request 36764).
     """
-    with suppress(OSError), _CPUS.open(encoding="utf-8", errors="replace") as lines:
+    with suppress(OSError), _CPUS.open(encoding="utf-8", errors="replace") as lines:  # another system has none
         for line in lines:
             if line.startswith("flags"):
                 return "int8" if "vnni" in line else "fp32"
-    return "int8"
+    return "fp32"
 
 
 def usable_cores() -> int:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nlb_retriever.encoding.base import open_tokenizer
 from nlb_retriever.encoding.compiled import share_model
-from nlb_retriever.encoding.openvino_core import fastest_precision, model_call, row_width, usable_cores
+from nlb_retriever.encoding.openvino_core import best_precision, model_call, row_width, usable_cores
 from nlb_retriever.reader.files import MODEL, TOKENIZER, WEIGHTS, check_file, read_config
 from nlb_retriever.reader.interface import Reading, Scores, read_passages
 from nlb_retriever.reader.pairs import Row, pad_rows
@@ -36,7 +36,7 @@ class OpenVinoReader:
 
     def __init__(self, folder: Path) -> None:
         config = read_config(folder)
-        precision = fastest_precision()
+        precision = best_precision()
         self.backend = f"openvino {precision}"
         threads = usable_cores()
         self._model = share_model(

@@ -13,7 +13,7 @@ import pytest
 
 from nlb_cli import checks
 from nlb_retriever import open_store
-from nlb_retriever.encoding.openvino_core import fastest_precision
+from nlb_retriever.encoding.openvino_core import best_precision
 from nlb_retriever.errors import EncoderError
 from nlb_retriever.reader import find_reader
 from nlb_retriever.reader.load import RELEASED
@@ -98,7 +98,7 @@ def test_the_reader_is_whole_damaged_or_left_out(
         [found] = [each for each in json.loads(ran.out)["checks"] if each["name"] == "reader"]
         return found["status"], found["detail"], ran.code
 
-    assert check() == ("ok", f"nlb-reader, all files whole, by openvino {fastest_precision()}", 0)
+    assert check() == ("ok", f"nlb-reader, all files whole, by openvino {best_precision()}", 0)
     weights = bytearray((reader / "model.bin").read_bytes())
     weights[len(weights) // 2] ^= 1
     (reader / "model.bin").write_bytes(weights)

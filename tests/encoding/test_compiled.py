@@ -55,7 +55,7 @@ def test_int8_and_fp32_are_kept_apart_and_near_the_original(folder: Path, monkey
     exact = load_torch_encoder().encode(TEXTS)
     cosines = {}
     for precision in ("int8", "fp32"):
-        monkeypatch.setattr("nlb_retriever.encoding.openvino.fastest_precision", lambda found=precision: found)
+        monkeypatch.setattr("nlb_retriever.encoding.openvino.best_precision", lambda found=precision: found)
         encoder = load_encoder(device="cpu", use="ask")
         assert encoder.backend == f"openvino {precision}"
         cosines[precision] = (encoder.encode(TEXTS) * exact).sum(axis=1)

@@ -22,7 +22,7 @@ from nlb_retriever.encoding import ChunkEncoder, identify_encoder, load_encoder
 from nlb_retriever.encoding import load as loading
 from nlb_retriever.encoding.load import BASE_ENCODER, DEFAULT_ENCODER, load_torch_encoder
 from nlb_retriever.encoding.openvino import OpenVinoEncoder
-from nlb_retriever.encoding.openvino_core import fastest_precision
+from nlb_retriever.encoding.openvino_core import best_precision
 from nlb_retriever.encoding.torch import TorchEncoder
 from nlb_retriever.errors import EncoderError
 
@@ -49,7 +49,7 @@ def fp32() -> TorchEncoder:
 
 def test_a_plain_cpu_ends_up_with_the_int8_model(int8: ChunkEncoder) -> None:
     assert isinstance(int8, OpenVinoEncoder)
-    assert int8.backend == f"openvino {fastest_precision()}"
+    assert int8.backend == f"openvino {best_precision()}"
 
 
 def test_int8_vectors_agree_with_fp32_ones(int8: ChunkEncoder, fp32: TorchEncoder) -> None:

@@ -17,7 +17,7 @@ import pytest
 from nlb_retriever.encoding import load_encoder, openvino_core
 from nlb_retriever.encoding.base import pad
 from nlb_retriever.encoding.openvino import OpenVinoEncoder
-from nlb_retriever.encoding.openvino_core import fastest_precision, load_openvino, shared_core, usable_cores
+from nlb_retriever.encoding.openvino_core import best_precision, load_openvino, shared_core, usable_cores
 from nlb_retriever.reader import find_reader, load_reader
 
 _ENCODERS_THEN_SIGNAL = """
@@ -232,14 +232,14 @@ def test_no_more_cores_are_used_than_a_container_is_granted(
         ("model name\t: of 2019\nflags\t\t: fma avx2 avx512f avx512_vnni\n", "int8"),
         ("flags\t\t: fma avx2 avx_vnni\n", "int8"),
         ("flags\t\t: fma avx2\nmodel name\t: vnni\nflags\t\t: fma avx2\n", "fp32"),
-        ("processor\t: 0\nFeatures\t: fp asimd asimddp i8mm\n", "int8"),
-        (None, "int8"),
+        ("processor\t: 0\nFeatures\t: fp asimd asimddp i8mm\n", "fp32"),
+        (None, "fp32"),
     ],
 )
-def test_an_x86_cpu_that_has_no_instructions_for_int8_runs_models_in_fp32(
+def test_models_run_in_int8_where_the_cpu_has_instructions_for_it(
     lines: str | None, precision: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if lines is not None:
         (tmp_path / "cpuinfo").write_text(lines)
     monkeypatch.setattr(openvino_core, "_CPUS", tmp_path / "cpuinfo")
-    assert fastest_precision() == precision
+    assert best_precision() == precision

@@ -14,7 +14,7 @@ import pytest
 import torch
 from tokenizers import Tokenizer
 
-from nlb_retriever.encoding.openvino_core import fastest_precision
+from nlb_retriever.encoding.openvino_core import best_precision
 from nlb_retriever.errors import EncoderError, TrainingError
 from nlb_retriever.reader import load_reader
 from nlb_retriever.reader.files import CONFIG, MODEL, WEIGHTS
@@ -87,7 +87,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_int8_folder_reads_as_the_network_does(folder: Path) -> None:
     fast, exact = load_reader(folder), TorchReader.load(folder, device="cpu")
-    assert fast.backend == f"openvino {fastest_precision()}"
+    assert fast.backend == f"openvino {best_precision()}"
     same = total = 0
     for example in make_examples(40, seed=5):
         texts = [each.text for each in example.candidates]
