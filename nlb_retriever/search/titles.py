@@ -201,7 +201,8 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
 
     A text that is no tale may be named otherwise, and stays in the question: "Does the EUPL allow sublicensing?", "the
     term of the services agreement", "the fine for infringing the GDPR". "What does The Republic say about justice?"
-    becomes "Tell me about justice"; Dracula, who is also a person, may say something himself.
+    becomes "Tell me about justice", and so does "What does Plato say about justice in The Republic?"; Dracula, who is
+    also a person, may say something himself.
 
     A request with a filter is left as it is.
     """
@@ -237,6 +238,10 @@ def narrow_to_title(request: SearchRequest, store: LibraryStore) -> SearchReques
             if len(named) == 1:
                 begin, stop = rest[0].upper() if query[0].isupper() else rest[0], "" if is_order else "?"
                 question = f"{begin}{rest[1:].rstrip()}{stop}"
+                says = _SAYS_ABOUT.fullmatch(rest)
+                author = set(title_words(named[0].author or ""))
+                if says and author.issuperset(title_words(says["title"]) or ("",)):
+                    return replace(request, book=named[0].id, query=f"Tell me about {says['topic']}")
                 keeps = (is_short or in_part) and not (
                     is_order or names or asks_about_name(question) or _TERM.fullmatch(question)
                 )

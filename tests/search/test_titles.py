@@ -150,7 +150,11 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         "The Further Adventures of Tim": "Three.",
         "Oil Keeping Licence": LIGHTHOUSE + ".",
     }
-    index_books([book_from_text(text, source=title, title=title) for title, text in texts.items()], folder)
+    books = [
+        book_from_text(text, source=title, title=title, author="Mary Baker" if title == "Bread and Salt" else None)
+        for title, text in texts.items()
+    ]
+    index_books(books, folder)
     with Retriever(folder) as retriever:
         yield retriever
 
@@ -187,6 +191,15 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("What does Bread and Salt say about love?", "Bread and Salt", "Tell me about love"),
         ("What does the OKL say about lamps?", "Oil Keeping Licence", "Tell me about lamps"),
         ("What does Lanterns say about oil?", "Lanterns; or, The Keeper", "What does Lanterns say about oil?"),
+        ("What does Mary Baker say about love in Bread and Salt?", "Bread and Salt", "Tell me about love"),
+        ("What does Baker say about love in Bread and Salt?", "Bread and Salt", "Tell me about love"),
+        ("What does the cook say about tea in Bread and Salt?", "Bread and Salt", "What does the cook say about tea?"),
+        ("What does “” say about oil in Bread and Salt?", "Bread and Salt", "What does “” say about oil?"),
+        (
+            "What does Al say about oil in Lanterns?",
+            "Lanterns; or, The Keeper",
+            "What does Al say about oil in Lanterns?",
+        ),
         ("Describe Pap in Ada Finn", "The Adventures of Ada Finn", "Describe Pap"),
         ("What does Pap want in ada finn?", None, None),
         ("What does Pap want in Finn?", None, None),
