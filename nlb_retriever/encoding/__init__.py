@@ -1,7 +1,7 @@
 """The chunk encoder: texts to unit vectors, frozen, on whatever this machine has.
 
 `load_encoder` picks the fastest back end that gives the model's vectors: torch in bf16 on a CUDA
-device, else OpenVINO int8 (the default model's is shipped), else torch on the CPU. All back ends of
+device, else OpenVINO's model (the default one is shipped, in int8), else torch on the CPU. All back ends of
 one model share one `EncoderIdentity`: their vectors agree to a cosine of 0.99 or better, so a
 library indexed on a GPU answers on a laptop.
 """

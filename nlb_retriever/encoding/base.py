@@ -57,7 +57,7 @@ class ChunkEncoder(Protocol):
 
     @property
     def backend(self) -> str:
-        """What runs it, for people: "openvino int8", "torch cpu", "torch cuda"."""
+        """What runs it, for people: "openvino int8", "openvino fp32", "torch cpu", "torch cuda"."""
         ...
 
     def encode(self, texts: Sequence[str], *, query: bool = False) -> Vectors:

@@ -159,8 +159,8 @@ def _end_calls() -> None:
 def best_precision() -> str:
     """What the shipped models run best in on this CPU: "int8" on an x86 one with VNNI, else "fp32".
 
-    Without VNNI (Intel before 2019, AMD before Zen 4) int8 takes more instructions than fp32, and sums of two products
-    saturate. On ARM some versions of OpenVINO multiply int8 wrongly (openvino issue 34673, pull request 36764).
+    Without VNNI (most of Intel before 2021, AMD before Zen 4) int8 takes more instructions than fp32, and sums of two
+    products saturate. On ARM some versions of OpenVINO multiply int8 wrongly (its issue 34673, pull request 36764).
     """
     with suppress(OSError), _CPUS.open(encoding="utf-8", errors="replace") as lines:  # another system has none
         for line in lines:

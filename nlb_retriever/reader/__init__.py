@@ -1,6 +1,6 @@
 """The reader: scores passages for a question and finds the words in them that answer it.
 
-One cross-encoder gives both (`network.ReaderNetwork`). `load_reader` runs it through OpenVINO in int8 on the CPU,
+One cross-encoder gives both (`network.ReaderNetwork`). `load_reader` runs it through OpenVINO on the CPU,
 without torch, or through torch on a GPU.
 """
 

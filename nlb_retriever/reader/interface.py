@@ -52,7 +52,7 @@ class Reader(Protocol):
 
     @property
     def backend(self) -> str:
-        """What runs it, for people: "openvino int8", "torch cuda"."""
+        """What runs it, for people: "openvino int8", "openvino fp32", "torch cuda"."""
         ...
 
     def read(self, question: str, passages: Sequence[str], *, shortest: int = 1) -> list[Reading]:

@@ -1,4 +1,4 @@
-"""The library's encoders as LlamaIndex embedding models: on the CPU in int8, offline, text of any length."""
+"""The library's encoders as LlamaIndex embedding models: on the CPU, offline, text of any length."""
 
 from __future__ import annotations
 
